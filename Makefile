@@ -1,0 +1,34 @@
+# Every target needs Python 3.11 or newer and make; the rest is installed into .venv on the way.
+PYTHON ?= python3
+BIN := .venv/bin
+TESTS ?=
+
+.PHONY: reproduce test lint types bench-speed bench-table clean
+
+reproduce: .venv/installed
+	$(BIN)/python -m benchmarks.table --quick --out reproduced
+
+test: lint types
+	$(BIN)/python -m pytest --numprocesses 2 $(TESTS)
+
+lint: .venv/installed
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: .venv/installed
+	$(BIN)/mypy
+
+bench-speed: .venv/installed
+	$(BIN)/python -m benchmarks.speed
+
+bench-table: .venv/installed
+	$(BIN)/python -m benchmarks.table --out docs/results/table
+
+.venv/installed: pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "pursuit needs Python 3.11 or newer, but $(PYTHON) is " + sys.version.split()[0] + "; say make PYTHON=... to use another.")'
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[study,test]'
+	@touch $@
+
+clean:
+	rm -rf .venv reproduced .hypothesis .mypy_cache .pytest_cache .ruff_cache

@@ -1,0 +1,71 @@
+"""Functions that pick their implementation by the type of one argument.
+
+This is `functools.singledispatch` with one addition: the choice is also made by Numba, while it
+compiles a caller. So `ask(team, scheme, state, normals)` means the same function of the same scheme
+whether Python calls it or a loop that was compiled whole, and in the latter it costs nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+import numba
+from numba.core.extending import overload
+
+
+class Generic:
+    """A function with one compiled implementation per class of its argument number `on`.
+
+    The classes are `NamedTuple`s: the only records that Numba takes apart for free, that pickle, and
+    that a reader knows. An implementation must be valid in Numba's nopython mode.
+
+    Examples
+    --------
+    >>> from typing import NamedTuple
+    >>> from pursuit.dispatch import Generic
+    >>> area = Generic("area", on=0)
+    >>> class Square(NamedTuple):
+    ...     side: float
+    >>> @area.register(Square)
+    ... def _(square):
+    ...     return square.side**2
+    >>> area(Square(3.0))
+    9.0
+    """
+
+    def __init__(self, name: str, on: int) -> None:
+        self.__name__ = self.__qualname__ = name
+        self.on = on
+        self._implementations: dict[type, Any] = {}
+        overload(self, strict=False, jit_options={"forceinline": True})(self._compile_time_choice)
+
+    def register(self, cls: type) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+        """Return a decorator that makes a function the implementation for `cls`."""
+
+        def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+            self._implementations[cls] = numba.njit(forceinline=True)(function)
+            return function
+
+        return decorate
+
+    def handles(self, cls: type) -> bool:
+        """Tell whether `cls` has an implementation."""
+        return cls in self._implementations
+
+    def source_of(self, cls: type) -> Callable[..., Any]:
+        """Return the Python function that was registered for `cls`."""
+        function: Callable[..., Any] = self._implementations[cls].py_func
+        return function
+
+    def __call__(self, *args: Any) -> Any:
+        """Call the implementation for the class of argument number `on`."""
+        return self._implementations[type(args[self.on])](*args)
+
+    def _compile_time_choice(self, *types: Any) -> Callable[..., Any] | None:
+        cls = getattr(types[self.on], "instance_class", ModuleType)
+        chosen = self._implementations.get(cls)
+        if chosen is None:
+            return None
+        return lambda *args: chosen(*args)

@@ -1,0 +1,271 @@
+"""The step-size oracles of the paper's Fig. 1: how far to go along a line, and what that costs.
+
+A scheme hands out a `Line` and gets a `Step` back: the paper's `lineSearch(x, u, sigma)`. In between an
+oracle wants values of f along the line. It is written as a conversation in plain numbers, so that any
+driver can hold it: `begin` says which positions on the line it wants first, and `learn` takes their
+values and says which it wants next. When it wants none (`count` is 0), `length`, `value` and `sigma` are
+the answer. Every position asked for is one evaluation, and drivers count them.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numba
+
+from pursuit.checks import Vector, checked_count, checked_number
+from pursuit.dispatch import Generic
+from pursuit.problems.contract import line_minimizer
+
+
+class Line(NamedTuple):
+    """A line to look along: origin + t direction."""
+
+    origin: Vector
+    direction: Vector
+    value: float
+    """f(origin), or NaN where it is not known and has to be evaluated."""
+    sigma: float
+    """The step size so far."""
+
+
+class Step(NamedTuple):
+    """What an oracle found on a line."""
+
+    length: float
+    """The step taken, as a multiple of the direction; 0 for none."""
+    value: float
+    """f at the end of the step."""
+    sigma: float
+    """The step size for the next line."""
+
+
+aim = Generic("aim", on=1)
+begin = Generic("begin", on=0)
+learn = Generic("learn", on=0)
+
+
+# --- aSS -------------------------------------------------------------------------------------------
+
+
+class AdaptiveStep(NamedTuple):
+    """The oracle aSS: one trial at distance sigma, longer steps after a success, shorter ones else."""
+
+    grow: float
+    shrink: float
+
+    @classmethod
+    def create(cls, p: float) -> AdaptiveStep:
+        """Return the oracle that aims at a success probability p."""
+        p = checked_number("p", p, above=0.0, below=1.0)
+        return cls(grow=math.exp(1.0 / 3.0), shrink=math.exp(-p / (3.0 * (1.0 - p))))
+
+
+class Trial(NamedTuple):
+    """The state of aSS on one line."""
+
+    count: int
+    positions: tuple[float, float]
+    origin_value: float
+    length: float
+    value: float
+    sigma: float
+
+
+@aim.register(AdaptiveStep)
+def _aim_nowhere(team, oracle, problem, line):
+    return math.nan
+
+
+@begin.register(AdaptiveStep)
+def _begin_adaptive(oracle, line, target):
+    count = 2 if math.isnan(line.value) else 1
+    return Trial(count, (line.sigma, 0.0), line.value, 0.0, math.inf, line.sigma)
+
+
+@learn.register(AdaptiveStep)
+def _learn_adaptive(oracle, trial, values):
+    sigma = trial.sigma
+    there = values[0]
+    here = trial.origin_value if trial.count == 1 else values[1]
+    if there <= here:
+        return Trial(0, trial.positions, here, sigma, there, sigma * oracle.grow)
+    return Trial(0, trial.positions, here, 0.0, here, sigma * oracle.shrink)
+
+
+# --- exact -----------------------------------------------------------------------------------------
+
+
+class ExactStep(NamedTuple):
+    """The oracle exactLS: the global minimiser of f on the line, which the problem itself knows."""
+
+
+class Aimed(NamedTuple):
+    """The state of exactLS on one line: the value at the one point it goes to is still wanted."""
+
+    count: int
+    positions: tuple[float, float]
+    length: float
+    value: float
+    sigma: float
+
+
+@aim.register(ExactStep)
+def _aim_exactly(team, oracle, problem, line):
+    return line_minimizer(team, problem, line.origin, line.direction)
+
+
+@begin.register(ExactStep)
+def _begin_exact(oracle, line, target):
+    return Aimed(1, (target, 0.0), target, math.inf, abs(target))
+
+
+@learn.register(ExactStep)
+def _learn_exact(oracle, aimed, values):
+    return Aimed(0, aimed.positions, aimed.length, values[0], aimed.sigma)
+
+
+# --- bracketing ------------------------------------------------------------------------------------
+
+
+class Bracketing(NamedTuple):
+    """A line search for functions that know nothing but their values.
+
+    It steps downhill, doubling its stride, until the minimum lies between three points, and then fits
+    parabolas, or cuts the longer part of the bracket by the golden ratio where they make no headway,
+    until the next point would move by less than `tolerance` times the step found.
+    """
+
+    tolerance: float
+    limit: int
+
+    @classmethod
+    def create(cls, tolerance: float, limit: int = 60) -> Bracketing:
+        """Return the search with a relative tolerance and a limit of evaluations per line."""
+        return cls(
+            checked_number("tolerance", tolerance, above=0.0, below=1.0),
+            checked_count("limit", limit, at_least=3),
+        )
+
+
+_FIRST, _BEHIND, _DOWNHILL, _BRACKETED = range(4)
+_GOLDEN = 0.5 * (3.0 - math.sqrt(5.0))
+# A bracket narrower than this part of the first stride says that the origin is the minimiser.
+_NARROWEST = 1e-10
+
+
+class Bracket(NamedTuple):
+    """The state of the bracketing search: three positions in order, the middle one the best."""
+
+    count: int
+    positions: tuple[float, float]
+    phase: int
+    spent: int
+    a: float
+    f_a: float
+    length: float
+    value: float
+    c: float
+    f_c: float
+    width: float
+    """The bracket's width two points ago, to notice when parabolas make no headway."""
+    last_width: float
+    sigma: float
+
+
+@aim.register(Bracketing)
+def _aim_by_search(team, oracle, problem, line):
+    return math.nan
+
+
+@begin.register(Bracketing)
+def _begin_bracketing(oracle, line, target):
+    count = 2 if math.isnan(line.value) else 1
+    stride = line.sigma
+    return Bracket(
+        count, (stride, 0.0), _FIRST, 0, 0.0, math.inf, 0.0, line.value, 0.0, math.inf,
+        math.inf, math.inf, stride,
+    )  # fmt: skip
+
+
+@learn.register(Bracketing)
+def _learn_bracketing(oracle, bracket, values):
+    stride = bracket.sigma
+    spent = bracket.spent + bracket.count
+    t = bracket.positions[0]
+    f_t = values[0]
+    a, f_a = bracket.a, bracket.f_a
+    b, f_b = bracket.length, bracket.value
+    c, f_c = bracket.c, bracket.f_c
+    phase = bracket.phase
+    if phase == _FIRST:
+        if bracket.count == 2:
+            f_b = values[1]
+        if f_t < f_b:
+            a, f_a, b, f_b = b, f_b, t, f_t
+            phase = _DOWNHILL
+        else:
+            c, f_c = t, f_t
+            phase = _BEHIND
+    elif phase == _BEHIND:
+        if f_t < f_b:
+            # The first point lies on the far side: the minimum is behind the origin.
+            a, f_a, b, f_b = b, f_b, t, f_t
+            phase = _DOWNHILL
+        else:
+            a, f_a = t, f_t
+            phase = _BRACKETED
+    elif phase == _DOWNHILL:
+        if f_t < f_b:
+            a, f_a, b, f_b = b, f_b, t, f_t
+        else:
+            c, f_c = t, f_t
+            phase = _BRACKETED
+    elif f_t < f_b:
+        if (t - b) * (c - b) > 0.0:
+            a, f_a = b, f_b
+        else:
+            c, f_c = b, f_b
+        b, f_b = t, f_t
+    elif (t - b) * (c - b) > 0.0:
+        c, f_c = t, f_t
+    else:
+        a, f_a = t, f_t
+
+    width, last_width = bracket.width, bracket.last_width
+    wanted = 1
+    if phase == _BEHIND:
+        t = -stride
+    elif phase == _DOWNHILL:
+        t = b + 2.0 * (b - a)
+        if not math.isfinite(t):
+            wanted = 0
+    else:
+        t = _next_inside(a, f_a, b, f_b, c, f_c, width)
+        width, last_width = last_width, abs(c - a)
+        if abs(t - b) <= oracle.tolerance * abs(b) or abs(c - a) <= _NARROWEST * stride:
+            wanted = 0
+    if spent >= oracle.limit:
+        wanted = 0
+    sigma = stride
+    if wanted == 0:
+        # Halfway, on a log scale, from the first stride to the step found: one short step along an
+        # unlucky direction must not make the next line start with a hopelessly short stride.
+        sigma = math.sqrt(stride * abs(b)) if b != 0.0 else 0.5 * stride
+    return Bracket(
+        wanted, (t, 0.0), phase, spent, a, f_a, b, f_b, c, f_c, width, last_width, sigma
+    )  # fmt: skip
+
+
+@numba.njit(forceinline=True)
+def _next_inside(a, f_a, b, f_b, c, f_c, width):
+    """Return where to look next inside a bracket: at a parabola's vertex or by the golden ratio."""
+    rise_a = (b - c) * (f_a - f_b)
+    rise_c = (b - a) * (f_c - f_b)
+    below = rise_a - rise_c
+    if math.isfinite(below) and below != 0.0 and abs(c - a) <= 0.5 * width:
+        vertex = b - 0.5 * ((b - c) * rise_a - (b - a) * rise_c) / below
+        if min(a, c) < vertex < max(a, c):
+            return vertex
+    return b + _GOLDEN * (c - b) if abs(c - b) > abs(b - a) else b + _GOLDEN * (a - b)

@@ -1,0 +1,93 @@
+"""The schemes by name, and how a name, options and a problem become a scheme."""
+
+from __future__ import annotations
+
+import inspect
+import math
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from pursuit.problems.contract import Problem, line_minimizer
+from pursuit.schemes.cma import Cma
+from pursuit.schemes.contract import Scheme, ask, tell
+from pursuit.schemes.ep_cma import EpCma
+from pursuit.schemes.random_pursuit import RandomPursuit
+from pursuit.schemes.sarp import Sarp
+
+_NAMED: dict[str, tuple[type, dict[str, Any]]] = {
+    "rp": (RandomPursuit, {}),
+    "rp-exact": (RandomPursuit, {"oracle": "exact"}),
+    "sarp": (Sarp, {}),
+    "sarp-exact": (Sarp, {"oracle": "exact"}),
+    "cma": (Cma, {}),
+    "ep-cma-1": (EpCma, {"m": 1}),
+    "ep-cma-2": (EpCma, {"m": 2}),
+    "ep-cma-4": (EpCma, {"m": 4}),
+    "ep-cma-sqrt": (EpCma, {"m": "sqrt"}),
+    "ep-cma-n": (EpCma, {"m": "n"}),
+}
+
+
+def methods() -> tuple[str, ...]:
+    """Return the names that `method` accepts; `ep-cma-<m>` works for any m.
+
+    Examples
+    --------
+    >>> import pursuit
+    >>> pursuit.methods()[:4]
+    ('rp', 'rp-exact', 'sarp', 'sarp-exact')
+    """
+    return tuple(_NAMED)
+
+
+def create_scheme(method: str | type, n: int, options: Mapping[str, Any] | None, problem: Any) -> Scheme:
+    """Return the scheme that `method` and `options` describe, for n variables of `problem`.
+
+    What the options leave open and the problem knows is taken from it: the condition number, and
+    whether its exact line minimiser exists. Where that does not, the bracketing search stands in.
+    """
+    cls, settings = _resolved(method, n)
+    parameters = inspect.signature(cls.create).parameters  # type: ignore[attr-defined]
+    allowed = [name for name in parameters if name != "n" and name not in settings]
+    for name, value in dict(options or {}).items():
+        if name not in allowed:
+            raise ValueError(
+                f"{name!r} is not an option of the method {_label(method)}: "
+                f"its options are {', '.join(allowed)}."
+            )
+        settings[name] = value
+    knows_kappa = isinstance(problem, Problem) and not {"kappa", "m", "L"} & settings.keys()
+    if "kappa" in allowed and knows_kappa:
+        settings["kappa"] = max(1.0, problem.L / problem.m)
+    if settings.get("oracle") == "exact" and not line_minimizer.handles(type(problem)):
+        settings["oracle"] = "bracketing"
+    scheme: Scheme = cls.create(n, **settings)  # type: ignore[attr-defined]
+    return scheme
+
+
+def _resolved(method: str | type, n: int) -> tuple[type, dict[str, Any]]:
+    if isinstance(method, type):
+        missing = [f"an implementation of {g.__name__}" for g in (ask, tell) if not g.handles(method)]
+        if missing:
+            raise TypeError(
+                f"method must be a name or a scheme's class, but {method.__name__} lacks "
+                f"{' and '.join(missing)}."
+            )
+        return method, {}
+    if not isinstance(method, str):
+        raise TypeError(f"method must be a name or a scheme's class, but {method!r} was given.")
+    numbered = re.fullmatch(r"ep-cma-(\d+)", method)
+    if numbered:
+        return EpCma, {"m": int(numbered[1])}
+    if method not in _NAMED:
+        raise ValueError(
+            f"method must be one of {', '.join(methods())} or ep-cma-<m>, but {method!r} was given."
+        )
+    cls, settings = _NAMED[method]
+    memories = {"sqrt": round(math.sqrt(n)), "n": n}
+    return cls, {name: memories.get(value, value) for name, value in settings.items()}
+
+
+def _label(method: str | type) -> str:
+    return method if isinstance(method, str) else method.__name__
