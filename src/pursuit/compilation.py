@@ -19,6 +19,7 @@ from typing import Any
 import numba
 
 _PACKAGE = Path(__file__).parent
+_numba_config: Any = numba.config
 
 
 @functools.cache
@@ -60,12 +61,12 @@ def _compiled(function: Callable[..., Any], foreign: frozenset[str | None]) -> A
         return numba.njit(function)
     # The folder is read when the function is decorated and not later. So Numba's setting is ours only
     # for this moment, and what other packages cache stays where it was.
-    before = numba.config.CACHE_DIR
-    numba.config.CACHE_DIR = str(folder)
+    before = _numba_config.CACHE_DIR
+    _numba_config.CACHE_DIR = str(folder)
     try:
         return numba.njit(cache=True)(function)
     finally:
-        numba.config.CACHE_DIR = before
+        _numba_config.CACHE_DIR = before
 
 
 def _cache_folder(foreign: frozenset[str | None]) -> Path | None:
@@ -85,8 +86,8 @@ def _cache_folder(foreign: frozenset[str | None]) -> Path | None:
 
 def _user_cache() -> Path:
     """Return the folder for caches of this package: what Numba was told, or the platform's own."""
-    if numba.config.CACHE_DIR:
-        return Path(numba.config.CACHE_DIR) / "pursuit"
+    if _numba_config.CACHE_DIR:
+        return Path(_numba_config.CACHE_DIR) / "pursuit"
     if sys.platform == "win32":
         return Path(os.environ.get("LOCALAPPDATA", "~")).expanduser() / "pursuit" / "cache"
     if sys.platform == "darwin":

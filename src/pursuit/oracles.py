@@ -3,7 +3,7 @@
 A scheme hands out a `Line` and gets a `Step` back: the paper's `lineSearch(x, u, sigma)`. In between an
 oracle wants values of f along the line. It is written as a conversation in plain numbers, so that any
 driver can hold it: `begin` says which positions on the line it wants first, and `learn` takes their
-values and says which it wants next. When it wants none (`count` is 0), `length`, `value` and `sigma` are
+values and says which it wants next. When it wants none (`wanted` is 0), `length`, `value` and `sigma` are
 the answer. Every position asked for is one evaluation, and drivers count them.
 """
 
@@ -65,7 +65,7 @@ class AdaptiveStep(NamedTuple):
 class Trial(NamedTuple):
     """The state of aSS on one line."""
 
-    count: int
+    wanted: int
     positions: tuple[float, float]
     origin_value: float
     length: float
@@ -80,15 +80,15 @@ def _aim_nowhere(team, oracle, problem, line):
 
 @begin.register(AdaptiveStep)
 def _begin_adaptive(oracle, line, target):
-    count = 2 if math.isnan(line.value) else 1
-    return Trial(count, (line.sigma, 0.0), line.value, 0.0, math.inf, line.sigma)
+    wanted = 2 if math.isnan(line.value) else 1
+    return Trial(wanted, (line.sigma, 0.0), line.value, 0.0, math.inf, line.sigma)
 
 
 @learn.register(AdaptiveStep)
 def _learn_adaptive(oracle, trial, values):
     sigma = trial.sigma
     there = values[0]
-    here = trial.origin_value if trial.count == 1 else values[1]
+    here = trial.origin_value if trial.wanted == 1 else values[1]
     if there <= here:
         return Trial(0, trial.positions, here, sigma, there, sigma * oracle.grow)
     return Trial(0, trial.positions, here, 0.0, here, sigma * oracle.shrink)
@@ -104,7 +104,7 @@ class ExactStep(NamedTuple):
 class Aimed(NamedTuple):
     """The state of exactLS on one line: the value at the one point it goes to is still wanted."""
 
-    count: int
+    wanted: int
     positions: tuple[float, float]
     length: float
     value: float
@@ -158,7 +158,7 @@ _NARROWEST = 1e-10
 class Bracket(NamedTuple):
     """The state of the bracketing search: three positions in order, the middle one the best."""
 
-    count: int
+    wanted: int
     positions: tuple[float, float]
     phase: int
     spent: int
@@ -181,10 +181,10 @@ def _aim_by_search(team, oracle, problem, line):
 
 @begin.register(Bracketing)
 def _begin_bracketing(oracle, line, target):
-    count = 2 if math.isnan(line.value) else 1
+    wanted = 2 if math.isnan(line.value) else 1
     stride = line.sigma
     return Bracket(
-        count, (stride, 0.0), _FIRST, 0, 0.0, math.inf, 0.0, line.value, 0.0, math.inf,
+        wanted, (stride, 0.0), _FIRST, 0, 0.0, math.inf, 0.0, line.value, 0.0, math.inf,
         math.inf, math.inf, stride,
     )  # fmt: skip
 
@@ -192,7 +192,7 @@ def _begin_bracketing(oracle, line, target):
 @learn.register(Bracketing)
 def _learn_bracketing(oracle, bracket, values):
     stride = bracket.sigma
-    spent = bracket.spent + bracket.count
+    spent = bracket.spent + bracket.wanted
     t = bracket.positions[0]
     f_t = values[0]
     a, f_a = bracket.a, bracket.f_a
@@ -200,7 +200,7 @@ def _learn_bracketing(oracle, bracket, values):
     c, f_c = bracket.c, bracket.f_c
     phase = bracket.phase
     if phase == _FIRST:
-        if bracket.count == 2:
+        if bracket.wanted == 2:
             f_b = values[1]
         if f_t < f_b:
             a, f_a, b, f_b = b, f_b, t, f_t

@@ -1,7 +1,7 @@
 """How a scheme's query is put to an objective: which points it wants, and what their values amount to.
 
 A line is answered in a conversation with the scheme's oracle, a set of points at once. Both are held the
-same way: while `pending.count` is not 0, that many points are wanted.
+same way: while `pending.wanted` is not 0, that many points are wanted.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def _answer_line(line, pending, values):
 class Ballot(NamedTuple):
     """The conversation about a set of points, which has a single round."""
 
-    count: int
+    wanted: int
     value: float
 
 

@@ -41,8 +41,6 @@ class Cma(NamedTuple):
     c_cov: float
     c_p: float
 
-    points = 1
-
     @classmethod
     def create(
         cls,
@@ -67,6 +65,10 @@ class Cma(NamedTuple):
         """Return the first state."""
         n = x.size
         return State(x, fx, fx, sigma, np.zeros(n), np.eye(n), np.empty(n), np.empty(n))
+
+    def points(self) -> int:
+        """Return the most points that a query holds."""
+        return 1
 
     def draws(self, n: int) -> int:
         """Return the number of normals per iteration."""

@@ -5,7 +5,7 @@ A scheme is a `NamedTuple` that holds its parameters (numbers and other `NamedTu
 - `create(n, **options)`, a class method: the scheme for n variables, its options checked;
 - `init(x, fx, sigma)`: the first state, from a start that the scheme may keep, its value and sigma0;
 - `draws(n)`: how many standard normals an iteration takes;
-- `points`: the most points that a single query holds;
+- `points()`: the most points that a single query holds;
 - `patience(n)`: after how many iterations without a better point to give up;
 - an implementation of `ask(team, scheme, state, normals)` registered for its class, which returns a
   query: a `Line` with `scheme.oracle` to search it, or `Points`;
@@ -49,14 +49,15 @@ class Points(NamedTuple):
 class Scheme(Protocol):
     """The Python side of a scheme, as drivers use it."""
 
-    points: int
-
     @classmethod
     def create(cls, n: int, **options: Any) -> Scheme:
         """Return the scheme for n variables."""
 
     def init(self, x: Vector, fx: float, sigma: float) -> Any:
         """Return the first state; `x` may be kept."""
+
+    def points(self) -> int:
+        """Return the most points that a query holds."""
 
     def draws(self, n: int) -> int:
         """Return how many standard normals an iteration takes."""

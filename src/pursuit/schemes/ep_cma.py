@@ -39,8 +39,6 @@ class EpCma(NamedTuple):
     c_cov: float
     c_p: float
 
-    points = 1
-
     @classmethod
     def create(
         cls,
@@ -70,6 +68,10 @@ class EpCma(NamedTuple):
         ages = np.arange(self.m - 1, -1, -1)
         weights = np.sqrt(self.c_cov * (1.0 - self.c_cov) ** ages)
         return State(x, fx, fx, sigma, np.zeros((self.m, x.size)), weights, 0, 0)
+
+    def points(self) -> int:
+        """Return the most points that a query holds."""
+        return 1
 
     def draws(self, n: int) -> int:
         """Return the number of normals per iteration."""

@@ -7,6 +7,8 @@ from typing import Any, NamedTuple
 from pursuit.checks import checked_choice
 from pursuit.oracles import AdaptiveStep, Bracketing, ExactStep
 
+Oracle = AdaptiveStep | ExactStep | Bracketing
+
 
 class Reading(NamedTuple):
     """One way to read what the paper leaves open or prints against its own figures."""
@@ -33,9 +35,9 @@ def reading_named(name: Any) -> Reading:
     return READINGS[checked_choice("reading", name, tuple(READINGS))]
 
 
-def oracle_named(name: Any, p: float, tolerance: float) -> AdaptiveStep | ExactStep | Bracketing:
+def oracle_named(name: Any, p: float, tolerance: float) -> Oracle:
     """Return the oracle of that name; `p` and `tolerance` are checked whichever it is."""
-    oracles = {
+    oracles: dict[str, Oracle] = {
         "adaptive": AdaptiveStep.create(p),
         "exact": ExactStep(),
         "bracketing": Bracketing.create(tolerance),

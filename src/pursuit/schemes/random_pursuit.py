@@ -13,18 +13,16 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from pursuit.checks import Vector
-from pursuit.oracles import AdaptiveStep, Bracketing, ExactStep, Line
+from pursuit.oracles import Line
 from pursuit.schemes.contract import ask, elitist_patience, tell
-from pursuit.schemes.options import oracle_named, reading_named
+from pursuit.schemes.options import Oracle, oracle_named, reading_named
 from pursuit.vectors import add
 
 
 class RandomPursuit(NamedTuple):
     """Random Pursuit: along one random line after the other."""
 
-    oracle: AdaptiveStep | ExactStep | Bracketing
-
-    points = 1
+    oracle: Oracle
 
     @classmethod
     def create(
@@ -43,6 +41,10 @@ class RandomPursuit(NamedTuple):
     def init(self, x: Vector, fx: float, sigma: float) -> State:
         """Return the first state."""
         return State(x, fx, fx, sigma)
+
+    def points(self) -> int:
+        """Return the most points that a query holds."""
+        return 1
 
     def draws(self, n: int) -> int:
         """Return the number of normals per iteration."""

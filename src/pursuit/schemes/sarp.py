@@ -19,9 +19,9 @@ import math
 from typing import NamedTuple
 
 from pursuit.checks import Vector, checked_number
-from pursuit.oracles import AdaptiveStep, Bracketing, ExactStep, Line
+from pursuit.oracles import Line
 from pursuit.schemes.contract import ask, tell
-from pursuit.schemes.options import oracle_named, reading_named
+from pursuit.schemes.options import Oracle, oracle_named, reading_named
 from pursuit.vectors import add, blend, copy, shift
 
 # Without the noise of adaptive steps the paper's c = 2 is stable, and faster than 3.
@@ -31,11 +31,9 @@ _DAMPING_OF_LINE_SEARCHES = 2.0
 class Sarp(NamedTuple):
     """SARP: Random Pursuit with a drift that remembers every step since the start."""
 
-    oracle: AdaptiveStep | ExactStep | Bracketing
+    oracle: Oracle
     theta: float
     gamma: float
-
-    points = 2
 
     @classmethod
     def create(
@@ -61,6 +59,10 @@ class Sarp(NamedTuple):
     def init(self, x: Vector, fx: float, sigma: float) -> State:
         """Return the first state."""
         return State(x, fx, fx, sigma, x.copy(), x.copy())
+
+    def points(self) -> int:
+        """Return the most points that a query holds."""
+        return 2
 
     def draws(self, n: int) -> int:
         """Return the number of normals per iteration."""

@@ -1,0 +1,173 @@
+"""The paper's problems: values, starts, minimisers, spectra and exact line minimisers."""
+
+import pickle
+
+import numpy as np
+import pytest
+import scipy.optimize
+from reference import problems as reference
+
+import pursuit
+from pursuit.problems import line_minimizer
+from pursuit.vectors import SERIAL
+
+DIMENSIONS = [2, 3, 5, 20, 21]
+
+
+def build(name, n, L=1e4):
+    family = getattr(pursuit.problems, name)
+    return family(n) if name == "rosenbrock" else family(n, L)
+
+
+NAMES = ["exp", "lin", "two", "rosenbrock"]
+
+
+@pytest.mark.parametrize("n", DIMENSIONS)
+@pytest.mark.parametrize("name", NAMES)
+def test_value_is_the_paper_s(name, n):
+    f, start = reference.make(name, n, 1e4)
+    problem = build(name, n)
+    np.testing.assert_array_equal(problem.x0, start)
+    rng = np.random.default_rng(n)
+    for x in [start, *rng.standard_normal((5, n))]:
+        assert problem(x) == pytest.approx(f(x), rel=1e-13)
+
+
+@pytest.mark.parametrize("n", DIMENSIONS)
+def test_rosenbrock_is_scipy_s(n):
+    x = np.random.default_rng(n).standard_normal(n)
+    assert pursuit.problems.rosenbrock(n)(x) == pytest.approx(scipy.optimize.rosen(x), rel=1e-13)
+
+
+@pytest.mark.parametrize("n", DIMENSIONS)
+@pytest.mark.parametrize("name", NAMES)
+def test_extremes_of_the_spectrum(name, n):
+    problem = build(name, n)
+    hessian = (
+        scipy.optimize.rosen_hess(np.ones(n)) if name == "rosenbrock" else np.diag(problem.spectrum)
+    )
+    eigenvalues = np.linalg.eigvalsh(hessian)
+    assert problem.m == pytest.approx(eigenvalues[0], rel=1e-9)
+    assert problem.L == pytest.approx(eigenvalues[-1], rel=1e-9)
+    if name != "rosenbrock":
+        assert (problem.m, problem.L) == (1.0, 1e4)
+
+
+@pytest.mark.parametrize("rotate", [False, True])
+@pytest.mark.parametrize("n", DIMENSIONS)
+@pytest.mark.parametrize("name", NAMES)
+def test_line_minimizer_is_the_global_one(name, n, rotate):
+    """Against a scan of the line on all scales, its lowest point refined by SciPy."""
+    problem = build(name, n)
+    if rotate:
+        problem = pursuit.problems.rotated(problem, n)
+    rng = np.random.default_rng(n)
+    ahead = np.logspace(-5, 4, 2001)
+    scan = np.concatenate([-ahead[::-1], [0.0], ahead])
+    for _ in range(10):
+        x, u = rng.standard_normal((2, n))
+        ours = line_minimizer(SERIAL, problem, x, u)
+        lowest = int(np.argmin([problem(x + t * u) for t in scan]))
+        theirs = scipy.optimize.minimize_scalar(
+            lambda t, x=x, u=u: problem(x + t * u),
+            bounds=(scan[lowest - 1], scan[lowest + 1]),
+            options={"xatol": 1e-12},
+        )
+        assert ours == pytest.approx(theirs.x, rel=1e-5, abs=1e-6)
+        assert problem(x + ours * u) <= theirs.fun * (1 + 1e-12)
+
+
+def test_rosenbrock_line_minimizer_keeps_its_digits_near_the_optimum():
+    """There the step is tiny beside the quartic's coefficients, and a plain closed form would lose it."""
+    n = 20
+    problem = pursuit.problems.rosenbrock(n)
+    rng = np.random.default_rng(3)
+    for scale in [1e-3, 1e-6, 1e-9]:
+        x = problem.minimizer + scale * rng.standard_normal(n)
+        u = rng.standard_normal(n)
+        hessian = scipy.optimize.rosen_hess(x)
+        newton = -(scipy.optimize.rosen_der(x) @ u) / (u @ hessian @ u)
+        assert line_minimizer(SERIAL, problem, x, u) == pytest.approx(newton, rel=100 * scale)
+
+
+def test_rosenbrock_line_minimizer_of_two_valleys_takes_the_deeper():
+    """Along the first axis from (0, 4) the quartic has two minima, near -2 and, lower, near 2."""
+    problem = pursuit.problems.rosenbrock(2)
+    x, u = np.array([0.0, 4.0]), np.array([1.0, 0.0])
+    assert line_minimizer(SERIAL, problem, x, u) == pytest.approx(2.0, abs=0.01)
+    assert line_minimizer(SERIAL, problem, x, -u) == pytest.approx(-2.0, abs=0.01)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_line_minimizer_of_a_direction_without_curvature_stays(name):
+    problem = build(name, 3)
+    assert line_minimizer(SERIAL, problem, np.ones(3), np.zeros(3)) == 0.0
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_rotated_problem_is_the_same_in_other_coordinates(name):
+    n = 7
+    problem = build(name, n)
+    turned = pursuit.problems.rotated(problem, rng=4)
+    np.testing.assert_allclose(turned.Q @ turned.Q.T, np.eye(n), atol=1e-14)
+    x = np.random.default_rng(0).standard_normal(n)
+    assert turned(x) == pytest.approx(problem(turned.Q @ x), rel=1e-13)
+    assert turned(turned.x0) == pytest.approx(problem(problem.x0), rel=1e-12)
+    assert turned(turned.minimizer) == pytest.approx(0.0, abs=1e-20)
+    assert (turned.n, turned.m, turned.L) == (n, problem.m, problem.L)
+
+
+def test_rotations_are_reproducible_and_differ():
+    problem = pursuit.problems.exp(5, 10.0)
+    one, same, other = (pursuit.problems.rotated(problem, seed).Q for seed in (1, 1, 2))
+    np.testing.assert_array_equal(one, same)
+    assert not np.allclose(one, other)
+
+
+def test_rotations_are_uniform():
+    """Entries of a Haar matrix have mean 0 and variance 1/n; 5 standard errors: wrong once in 1e6."""
+    n, samples = 4, 2000
+    problem = pursuit.problems.exp(n, 10.0)
+    rng = np.random.default_rng(0)
+    entries = np.array([pursuit.problems.rotated(problem, rng).Q for _ in range(samples)])
+    assert np.abs(entries.mean(axis=0)).max() < 5 / np.sqrt(n * samples)
+    assert np.abs((entries**2).mean(axis=0) - 1 / n).max() < 5 * np.sqrt(2 / n**2 / samples)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_properties_hand_out_copies(name):
+    problem = build(name, 3)
+    problem.x0[:] = 7.0
+    problem.minimizer[:] = 7.0
+    assert 7.0 not in problem.x0
+    assert 7.0 not in problem.minimizer
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_problems_pickle(name):
+    problem = pursuit.problems.rotated(build(name, 3), 1)
+    clone = pickle.loads(pickle.dumps(problem))
+    assert clone(clone.x0) == problem(problem.x0)
+
+
+def test_accepts_lists_integers_and_strided_points():
+    problem = pursuit.problems.exp(3, 100.0)
+    assert problem([1, 1, 1]) == problem(np.ones(6)[::2]) == 55.5
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "words"),
+    [
+        (lambda: pursuit.problems.exp(1, 10.0), ValueError, "n must be at least 2, but 1"),
+        (lambda: pursuit.problems.rosenbrock(1), ValueError, "n must be at least 2, but 1"),
+        (lambda: pursuit.problems.lin(2.5, 10.0), TypeError, "n must be an integer, but 2.5"),
+        (lambda: pursuit.problems.two(4, 0.5), ValueError, "L must be finite and at least 1, but 0.5"),
+        (lambda: pursuit.problems.exp(4, float("nan")), ValueError, "L must be finite and at least 1"),
+        (lambda: pursuit.problems.exp(4, "big"), TypeError, "L must be a number, but 'big'"),
+        (lambda: pursuit.problems.exp(4, 10.0)([1.0, 2.0]), ValueError, r"x must have shape \(4,\)"),
+        (lambda: pursuit.problems.rotated(sum), TypeError, "problem must be one of"),
+    ],
+)
+def test_bad_input_is_named(call, error, words):
+    with pytest.raises(error, match=words):
+        call()
