@@ -67,14 +67,26 @@ def run_cell(cell: Cell, runs: int) -> list[Run]:
     for index in range(runs):
         seed = np.random.SeedSequence(list(f"{cell} {index}".encode()))
         result = pursuit.minimize(
-            problem, problem.x0, method=cell.method, rng=seed, ftarget=TARGET,
-            maxiter=int(CAP * cell.n), options={"reading": cell.reading}, trace=True,
-        )  # fmt: skip
+            problem,
+            problem.x0,
+            method=cell.method,
+            rng=seed,
+            ftarget=TARGET,
+            maxiter=int(CAP * cell.n),
+            options={"reading": cell.reading},
+            trace=True,
+        )
         done.append(
             Run(
-                cell, index, result.nit, result.nfev, result.fun, Reason(result.status).name.lower(),
-                result.trace.nit, result.trace.fun,
-            )  # fmt: skip
+                cell,
+                index,
+                result.nit,
+                result.nfev,
+                result.fun,
+                Reason(result.status).name.lower(),
+                result.trace.nit,
+                result.trace.fun,
+            )
         )
     return done
 
@@ -177,7 +189,9 @@ def draw(path: Path, results: dict[Cell, list[Run]], n: int, reading: str) -> No
     for axis in axes[:, 0]:
         axis.set_ylabel("f")
     figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside right upper")
-    figure.suptitle(f"f against iterations, n = {n}, L = 1e4, reading {reading}: the median run of each scheme")
+    figure.suptitle(
+        f"f against iterations, n = {n}, L = 1e4, reading {reading}: the median run of each scheme"
+    )
     figure.savefig(path, dpi=150)
 
 
@@ -203,7 +217,8 @@ def main() -> None:
     text = (
         f"# Iterations to f <= {TARGET:g}, divided by n\n\n"
         f"Medians of {options.runs} runs, L = 1e4; in brackets ours divided by an independent prototype's "
-        "(`benchmarks/prototype.csv`).\nEP-CMA-sqrt is EP-CMA-4 for n = 20. SARP knows the condition number.\n\n"
+        "(`benchmarks/prototype.csv`).\n"
+        "EP-CMA-sqrt is EP-CMA-4 for n = 20. SARP knows the condition number.\n\n"
         f"{comparison(results)}\n"
         f"Made by `python -m benchmarks.table{' --quick' if options.quick else ''}` in {minutes:.1f} minutes "
         f"on {time.strftime('%Y-%m-%d')}; code {code_hash()}, Python {platform.python_version()}, "

@@ -134,7 +134,7 @@ class Bracketing(NamedTuple):
 
     It steps downhill, doubling its stride, until the minimum lies between three points, and then fits
     parabolas, or cuts the longer part of the bracket by the golden ratio where they make no headway,
-    until the next point would move by less than `tolerance` times the step found.
+    until the minimum is known to lie within `tolerance` times the step found, on either side of it.
     """
 
     tolerance: float
@@ -151,8 +151,8 @@ class Bracketing(NamedTuple):
 
 _FIRST, _BEHIND, _DOWNHILL, _BRACKETED = range(4)
 _GOLDEN = 0.5 * (3.0 - math.sqrt(5.0))
-# A bracket narrower than this part of the first stride says that the origin is the minimiser.
-_NARROWEST = 1e-10
+# A step shorter than this part of the first stride need not be found to a tolerance of its own length.
+_SHORTEST = 1e-3
 
 
 class Bracket(NamedTuple):
@@ -244,7 +244,11 @@ def _learn_bracketing(oracle, bracket, values):
     else:
         t = _next_inside(a, f_a, b, f_b, c, f_c, width)
         width, last_width = last_width, abs(c - a)
-        if abs(t - b) <= oracle.tolerance * abs(b) or abs(c - a) <= _NARROWEST * stride:
+        near = oracle.tolerance * max(abs(b), _SHORTEST * stride)
+        if abs(t - b) < near:
+            # The minimum seems to be here: look on the side that is still open whether it is.
+            t = b + math.copysign(near, c - b if abs(c - b) > abs(b - a) else a - b)
+        if max(abs(c - b), abs(b - a)) <= 2.0 * near:
             wanted = 0
     if spent >= oracle.limit:
         wanted = 0

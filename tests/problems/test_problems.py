@@ -5,18 +5,14 @@ import pickle
 import numpy as np
 import pytest
 import scipy.optimize
-from reference import problems as reference
 
 import pursuit
+from helpers import make_problem
 from pursuit.problems import line_minimizer
 from pursuit.vectors import SERIAL
+from reference import problems as reference
 
 DIMENSIONS = [2, 3, 5, 20, 21]
-
-
-def build(name, n, L=1e4):
-    family = getattr(pursuit.problems, name)
-    return family(n) if name == "rosenbrock" else family(n, L)
 
 
 NAMES = ["exp", "lin", "two", "rosenbrock"]
@@ -26,7 +22,7 @@ NAMES = ["exp", "lin", "two", "rosenbrock"]
 @pytest.mark.parametrize("name", NAMES)
 def test_value_is_the_paper_s(name, n):
     f, start = reference.make(name, n, 1e4)
-    problem = build(name, n)
+    problem = make_problem(name, n)
     np.testing.assert_array_equal(problem.x0, start)
     rng = np.random.default_rng(n)
     for x in [start, *rng.standard_normal((5, n))]:
@@ -42,13 +38,11 @@ def test_rosenbrock_is_scipy_s(n):
 @pytest.mark.parametrize("n", DIMENSIONS)
 @pytest.mark.parametrize("name", NAMES)
 def test_extremes_of_the_spectrum(name, n):
-    problem = build(name, n)
-    hessian = (
-        scipy.optimize.rosen_hess(np.ones(n)) if name == "rosenbrock" else np.diag(problem.spectrum)
-    )
+    problem = make_problem(name, n)
+    hessian = scipy.optimize.rosen_hess(np.ones(n)) if name == "rosenbrock" else np.diag(problem.spectrum)
     eigenvalues = np.linalg.eigvalsh(hessian)
     assert problem.m == pytest.approx(eigenvalues[0], rel=1e-9)
-    assert problem.L == pytest.approx(eigenvalues[-1], rel=1e-9)
+    assert pytest.approx(eigenvalues[-1], rel=1e-9) == problem.L
     if name != "rosenbrock":
         assert (problem.m, problem.L) == (1.0, 1e4)
 
@@ -58,7 +52,7 @@ def test_extremes_of_the_spectrum(name, n):
 @pytest.mark.parametrize("name", NAMES)
 def test_line_minimizer_is_the_global_one(name, n, rotate):
     """Against a scan of the line on all scales, its lowest point refined by SciPy."""
-    problem = build(name, n)
+    problem = make_problem(name, n)
     if rotate:
         problem = pursuit.problems.rotated(problem, n)
     rng = np.random.default_rng(n)
@@ -100,14 +94,14 @@ def test_rosenbrock_line_minimizer_of_two_valleys_takes_the_deeper():
 
 @pytest.mark.parametrize("name", NAMES)
 def test_line_minimizer_of_a_direction_without_curvature_stays(name):
-    problem = build(name, 3)
+    problem = make_problem(name, 3)
     assert line_minimizer(SERIAL, problem, np.ones(3), np.zeros(3)) == 0.0
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_rotated_problem_is_the_same_in_other_coordinates(name):
     n = 7
-    problem = build(name, n)
+    problem = make_problem(name, n)
     turned = pursuit.problems.rotated(problem, rng=4)
     np.testing.assert_allclose(turned.Q @ turned.Q.T, np.eye(n), atol=1e-14)
     x = np.random.default_rng(0).standard_normal(n)
@@ -136,7 +130,7 @@ def test_rotations_are_uniform():
 
 @pytest.mark.parametrize("name", NAMES)
 def test_properties_hand_out_copies(name):
-    problem = build(name, 3)
+    problem = make_problem(name, 3)
     problem.x0[:] = 7.0
     problem.minimizer[:] = 7.0
     assert 7.0 not in problem.x0
@@ -145,7 +139,7 @@ def test_properties_hand_out_copies(name):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_problems_pickle(name):
-    problem = pursuit.problems.rotated(build(name, 3), 1)
+    problem = pursuit.problems.rotated(make_problem(name, 3), 1)
     clone = pickle.loads(pickle.dumps(problem))
     assert clone(clone.x0) == problem(problem.x0)
 

@@ -23,7 +23,7 @@ class Rosenbrock:
 
     def exact_step(self, x, u):
         along = [Polynomial([a, b]) for a, b in zip(x, u, strict=True)]
-        value = sum(100 * (along[i] ** 2 - along[i + 1]) ** 2 + (along[i] - 1) ** 2 for i in range(len(x) - 1))
+        value = self(along)
         roots = value.deriv().roots()
         real = roots[abs(roots.imag) < 1e-8 * (1 + abs(roots))].real
         lowest = min(real, key=value)

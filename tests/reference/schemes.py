@@ -71,10 +71,8 @@ def ep_cma(f, x, sigma, normals, *, m, c_p, p=0.27):
         np.testing.assert_allclose(factor @ factor.T, C, rtol=1e-12, atol=1e-12 * np.trace(C))
         u = factor @ row
         x_new, sigma_new, _ = line_search(f, x, u, sigma, p, False)
-        if sigma_new > sigma:
-            path = (1 - c_c) * path + np.sqrt(c_c * (2 - c_c)) * u
-        else:
-            path = (1 - c_p) * path
+        success = sigma_new > sigma
+        path = (1 - c_c) * path + np.sqrt(c_c * (2 - c_c)) * u if success else (1 - c_p) * path
         if k > q + n**2 / m:
             stored = [*stored, path][1:] if m > 1 else []
             q = k

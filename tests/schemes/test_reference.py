@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
-from reference import problems as reference_problems
-from reference import schemes as reference
 
 import pursuit
+from helpers import make_problem
+from reference import problems as reference_problems
+from reference import schemes as reference
 
 ITERATIONS = 400
 L = 1e4
@@ -29,7 +30,7 @@ def reference_course(method, problem_name, reading, n, seed):
         return reference.rp(f, x0, 1.0, normals(n), exact=method.endswith("exact"))
     if method.startswith("sarp"):
         exact = method.endswith("exact")
-        problem = make(problem_name, n)
+        problem = make_problem(problem_name, n, L)
         c = 2 if exact else DAMPING[reading]
         return reference.sarp(f, x0, 1.0, normals(n), kappa=problem.L / problem.m, c=c, exact=exact)
     if method == "cma":
@@ -37,11 +38,6 @@ def reference_course(method, problem_name, reading, n, seed):
     memory = method.removeprefix("ep-cma-")
     m = {"sqrt": round(np.sqrt(n)), "n": n}.get(memory) or int(memory)
     return reference.ep_cma(f, x0, 1.0, normals(n + m), m=m, c_p=c_p)
-
-
-def make(name, n):
-    family = getattr(pursuit.problems, name)
-    return family(n) if name == "rosenbrock" else family(n, L)
 
 
 @pytest.mark.parametrize("n", [2, 3, 20])
@@ -52,7 +48,7 @@ def test_follows_the_pseudo_code(method, problem_name, reading, n):
     """Up to the study's target: below it, at n = 2, f is made of rounding errors of the iterates."""
     course = reference_course(method, problem_name, reading, n, seed=n)
     iterations = CHAOTIC.get((method, problem_name, n), ITERATIONS)
-    problem = make(problem_name, n)
+    problem = make_problem(problem_name, n, L)
     result = pursuit.minimize(
         problem,
         problem.x0,

@@ -8,7 +8,7 @@ take it apart) and has
   lambda -> f(x + lambda u), which the oracle `exact` uses;
 - `n`, `x0`, `minimizer`, and `m` and `L`, the extremes of the spectrum (at the minimiser, where the
   Hessian is not constant);
-- `__call__`, for people: `problem(x)` is a float.
+- `__call__`, for people: `problem(x)` is `evaluate(problem, x)`, a float.
 """
 
 from __future__ import annotations

@@ -1,0 +1,119 @@
+"""What changes of f or of the coordinates a trajectory must not notice."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import pursuit
+from helpers import make_problem
+from pursuit.oracles import Step, begin, learn
+from pursuit.schemes import ask, create_scheme, tell
+from pursuit.vectors import SERIAL
+
+COMPARING = ["rp", "sarp", "cma", "ep-cma-1", "ep-cma-4", "ep-cma-n"]
+dimensions = st.integers(2, 8)
+seeds = st.integers(0, 2**32 - 1)
+names = st.sampled_from(["exp", "lin", "two", "rosenbrock"])
+few = settings(max_examples=25, deadline=None)
+
+
+def options_for(method):
+    return {"kappa": 1e3} if method.startswith("sarp") else {}
+
+
+# Strictly increasing on the positive numbers, in floating point too: each spreads neighbours apart.
+TRANSFORMATIONS = {
+    "scaled": lambda f: 2.0**40 * f,
+    "cubed": lambda f: f**3,
+    "with a jump": lambda f: 1e6 * f**5 if f > 1 else f**3,
+    "negative": lambda f: -(f**-3.0) if f > 0 else -math.inf,
+}
+
+
+@pytest.mark.parametrize("method", COMPARING)
+@given(n=dimensions, seed=seeds, name=names, change=st.sampled_from(sorted(TRANSFORMATIONS)))
+@few
+def test_strictly_monotone_transformations_of_f_change_nothing(method, n, seed, name, change):
+    problem = make_problem(name, n, 1e3)
+    transform = TRANSFORMATIONS[change]
+    plain, changed = (
+        pursuit.minimize(f, problem.x0, method=method, rng=seed, maxiter=150, options=options_for(method))
+        for f in (problem, lambda x: transform(problem(x)))
+    )
+    np.testing.assert_array_equal(plain.x, changed.x)
+    assert (plain.nit, plain.nfev, plain.sigma) == (changed.nit, changed.nfev, changed.sigma)
+
+
+@pytest.mark.parametrize("method", [*COMPARING, "rp-exact", "sarp-exact"])
+@given(n=dimensions, seed=seeds, name=names, power=st.integers(-30, 30))
+@few
+def test_scaling_x_together_with_sigma0_scales_the_trajectory(method, n, seed, name, power):
+    """By a power of two even the rounding errors are the same, and equality is exact."""
+    problem = make_problem(name, n, 1e3)
+    scale = 2.0**power
+    plain, scaled = (
+        pursuit.minimize(
+            lambda x, s=s: problem(x / s),
+            s * problem.x0,
+            method=method,
+            sigma0=s,
+            rng=seed,
+            maxiter=100,
+            options=options_for(method),
+        )
+        for s in (1.0, scale)
+    )
+    np.testing.assert_array_equal(scale * plain.x, scaled.x)
+    assert (plain.fun, plain.nit, plain.nfev) == (scaled.fun, scaled.nit, scaled.nfev)
+    assert scale * plain.sigma == scaled.sigma
+
+
+def drive(scheme, f, x0, draw, iterations):
+    """Drive a scheme through its contract with given normals; return the values of all iterates."""
+    state = scheme.init(x0.copy(), f(x0), 1.0)
+    values = []
+    for k in range(iterations):
+        line = ask(SERIAL, scheme, state, draw(k, state))
+        pending = begin(scheme.oracle, line, math.nan)
+        positions = pending.positions[: pending.wanted]
+        answers = np.array([f(line.origin + t * line.direction) for t in positions])
+        pending = learn(scheme.oracle, pending, answers)
+        state = tell(SERIAL, scheme, state, line, Step(pending.length, pending.value, pending.sigma))
+        values.append(state.f)
+    return state.x, np.array(values)
+
+
+@pytest.mark.parametrize("method", COMPARING)
+@given(n=dimensions, seed=seeds, name=names)
+@few
+def test_rotating_problem_start_and_normals_rotates_the_trajectory(method, n, seed, name):
+    problem = make_problem(name, n, 1e3)
+    turned = pursuit.problems.rotated(problem, seed)
+    scheme = create_scheme(method, n, options_for(method), problem)
+    normals = np.random.default_rng(seed).standard_normal((60, scheme.draws(n)))
+    if method == "cma":
+        # A Cholesky factor does not turn with C, so the draws are turned, and the normals follow.
+        draws = []
+
+        def plain_normals(k, state):
+            draws.append(np.tril(state.columns.T) @ normals[k])
+            return normals[k].copy()
+
+        def turned_normals(k, state):
+            return np.linalg.solve(np.tril(state.columns.T), turned.Q.T @ draws[k])
+
+    else:
+
+        def plain_normals(k, state):
+            return normals[k].copy()
+
+        def turned_normals(k, state):
+            return np.concatenate([turned.Q.T @ normals[k, :n], normals[k, n:]])
+
+    x, values = drive(scheme, problem, problem.x0, plain_normals, len(normals))
+    turned_x, turned_values = drive(scheme, turned, turned.x0, turned_normals, len(normals))
+    np.testing.assert_allclose(turned_values, values, rtol=1e-6)
+    np.testing.assert_allclose(turned.Q @ turned_x, x, rtol=1e-6, atol=1e-6 * np.abs(x).max())
