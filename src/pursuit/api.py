@@ -10,7 +10,7 @@ import numpy as np
 from scipy.optimize import OptimizeResult
 
 from pursuit.checks import checked_count, checked_number, checked_point
-from pursuit.problems.contract import value
+from pursuit.problems.contract import Problem, value
 from pursuit.run import run
 from pursuit.schemes.catalogue import create_scheme
 from pursuit.stopping import Reason
@@ -50,7 +50,7 @@ class Result(OptimizeResult):
 
 
 def minimize(
-    fun: Callable[..., float],
+    fun: Callable[..., float] | Problem,
     x0: Any,
     args: tuple[Any, ...] = (),
     method: str | type = "ep-cma-4",

@@ -77,8 +77,10 @@ def run(
     if not math.isfinite(fx):
         raise ValueError(f"The objective must be finite at x0, but it is {fx} there.")
     n, draws = x0.size, scheme.draws(x0.size)
+    # The compiled loop needs the normals of one iteration and one point at a time.
     block = np.empty((1 if whole else max(1, _BLOCK // draws), draws))
-    points, values = np.empty((scheme.points(), n)), np.empty(scheme.points())
+    points = np.empty((1 if whole else scheme.points(), n))
+    values = np.empty(scheme.points())
     sources = [ask.source_of(type(scheme)), tell.source_of(type(scheme)), *sources_of(objective)]
     tally, trace = open_books(fx, sigma0)
     compiled(fill)(rng, block)

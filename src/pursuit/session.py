@@ -1,10 +1,10 @@
 """A run in progress, and all that happens in it.
 
-What happens in an iteration is written once, in `pose` (ask for points)
-and `turn` (take their values), and driven in two ways that give the same trajectory, bit for bit:
+A session is driven in one of two ways, which give the same trajectory, bit for bit:
 
-- a Python loop that evaluates any Python function at the points and hands the values back;
-- `iterate`, a loop compiled whole, for objectives that Numba can compile.
+- by a Python loop, which evaluates any Python function at the points that `pose` and `turn` lay out for it,
+  and hands the values back to `turn`;
+- by `iterate`, a loop compiled whole, for objectives that Numba can compile.
 """
 
 from __future__ import annotations
@@ -82,11 +82,7 @@ def turn(session):
     Returns their number: 0 if the session has stopped, or if it has used up its normals.
     """
     pending, tally, values = session.pending, session.tally, session.values
-    faulty = 0
-    for j in range(pending.wanted):
-        if math.isnan(values[j]):
-            values[j] = math.inf
-            faulty += 1
+    faulty = _reject_faulty(values[: pending.wanted])
     session.tally = count_evaluations(tally, pending.wanted, faulty)
     pending = take(session.scheme, session.query, pending, values)
     session.pending = pending
@@ -99,6 +95,17 @@ def turn(session):
     if session.reason != Reason.RUNNING or session.row == session.block.shape[0]:
         return 0
     return _pose(session)
+
+
+@numba.njit(forceinline=True)
+def _reject_faulty(values):
+    """Replace what is not a number by infinity and return how often."""
+    faulty = 0
+    for j in range(values.shape[0]):
+        if math.isnan(values[j]):
+            values[j] = math.inf
+            faulty += 1
+    return faulty
 
 
 @numba.njit(forceinline=True)
@@ -142,15 +149,16 @@ def _conclude(team, scheme, state, query, pending, values, tally, trace, limits)
 def iterate(session, rng, until):
     """Run a session whose problem can be compiled up to iteration `until`, or until it stops.
 
-    It does what `fill`, `pose`, the objective and `turn` do, in that order, with everything that
-    changes in local variables, so that the compiler can keep it in registers.
+    It does what `fill`, `pose`, the objective and `turn` do, in that order, but with everything that
+    changes in local variables, which the compiler keeps in registers: through the session's memory an
+    iteration at n = 100 would take a third longer.
     """
     team, scheme, problem = session.team, session.scheme, session.problem
     state, query, pending = session.state, session.query, session.pending
     tally, trace, limits = session.tally, session.trace, session.limits
-    points, values, normals = session.points, session.values, session.block[0]
+    point, values, normals = session.points[0], session.values, session.block[0]
     reason = session.reason
-    asked = session.row > 0
+    asked = session.row > 0  # the first query, by `open_session`
     while reason == Reason.RUNNING and tally.nit < until:
         if not asked:
             for i in range(normals.shape[0]):
@@ -159,13 +167,10 @@ def iterate(session, rng, until):
             pending = put(team, scheme, problem, query)
         asked = False
         while pending.wanted > 0 and tally.nfev + pending.wanted <= limits.evaluations:
-            faulty = 0
             for j in range(pending.wanted):
-                place(team, query, pending, j, points[j])
-                values[j] = value(team, problem, points[j])
-                if math.isnan(values[j]):
-                    values[j] = math.inf
-                    faulty += 1
+                place(team, query, pending, j, point)
+                values[j] = value(team, problem, point)
+            faulty = _reject_faulty(values[: pending.wanted])
             tally = count_evaluations(tally, pending.wanted, faulty)
             pending = take(scheme, query, pending, values)
         state, tally, reason = _conclude(

@@ -1,0 +1,232 @@
+"""Time per iteration in units of drawing its normals, memory in vectors, and the time to get started.
+
+``python -m benchmarks.speed`` prints a report in Markdown; ``--out FILE`` writes it as well. All times of one
+dimension are taken in turns within one run, and the shortest of several rounds counts, so that ratios can be
+trusted on a machine that others use too.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import platform
+import subprocess
+import sys
+import time
+import tracemalloc
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numba
+import numpy as np
+
+import pursuit
+from pursuit.compilation import code_hash, compiled
+from pursuit.session import iterate, open_session
+from pursuit.tally import Limits, open_books
+from pursuit.vectors import SERIAL
+
+DIMENSIONS = (100, 1_000, 10_000, 100_000, 1_000_000)
+METHODS = ("rp", "sarp", "ep-cma-4", "cma")
+# The bounds to reach: time per iteration in units of n normals, and vectors of n beyond the start.
+RATIOS = {
+    "rp": {100: 1.6, 10_000: 1.3, 1_000_000: 2.0},
+    "sarp": {100: 2.5, 10_000: 2.0, 1_000_000: 4.0},
+    "ep-cma-4": {100: 2.5, 10_000: 2.5, 1_000_000: 5.0},
+    "cma": {100: 12.0},
+}
+VECTORS = {"rp": 3, "sarp": 6, "ep-cma-1": 7, "ep-cma-4": 10}
+EXPONENT = 1.15
+
+
+@numba.njit
+def draw(rng: Any, z: Any, times: int) -> None:
+    for _ in range(times):
+        for i in range(z.shape[0]):
+            z[i] = rng.standard_normal()
+
+
+def seconds(call: Callable[[], object]) -> float:
+    begin = time.perf_counter()
+    call()
+    return time.perf_counter() - begin
+
+
+def measure(n: int, rounds: int) -> dict[str, float]:
+    """Return seconds per iteration of every method, and of drawing n normals, as 'normals'."""
+    times = max(10, 20_000_000 // n)
+    problem = pursuit.problems.exp(n, 1e4)
+    x0, z = problem.x0, np.empty(n)
+    methods = [method for method in METHODS if method != "cma" or n <= 1000]
+
+    def draw_normals(k: int) -> None:
+        draw(np.random.default_rng(1), z, k)
+
+    def runner(method: str) -> Callable[[int], object]:
+        return lambda k: pursuit.minimize(problem, x0, method=method, rng=1, maxiter=k)
+
+    runs = {"normals": draw_normals, **{method: runner(method) for method in methods}}
+    short, long = dict.fromkeys(runs, math.inf), dict.fromkeys(runs, math.inf)
+    for _ in range(rounds):
+        for name, run in runs.items():
+            short[name] = min(short[name], seconds(lambda run=run: run(times)))  # type: ignore[misc]
+            long[name] = min(long[name], seconds(lambda run=run: run(2 * times)))  # type: ignore[misc]
+    # The difference cancels the time of getting started.
+    return {name: (long[name] - short[name]) / times for name in runs}
+
+
+def vectors_used(method: str, n: int = 1_000_000) -> float:
+    """Return the peak of memory during a run, beyond problem and start, in vectors of n doubles."""
+    problem = pursuit.problems.exp(n, 1e4)
+    x0 = problem.x0
+    pursuit.minimize(problem, x0, method=method, rng=1, maxiter=1)
+    tracemalloc.start()
+    before = tracemalloc.get_traced_memory()[0]
+    pursuit.minimize(problem, x0, method=method, rng=1, maxiter=5)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    return (peak - before) / (8 * n)
+
+
+def trace_cost(rounds: int) -> float:
+    """Return by what part tracing lengthens an iteration where it weighs most, in two dimensions."""
+    problem = pursuit.problems.exp(2, 1e4)
+    scheme = pursuit.schemes.create_scheme("rp", 2, {}, problem)
+    limits = Limits(-1.0, 2**62, 2**62, 2**62)
+    best = dict.fromkeys((1, 2**62), math.inf)
+    for _ in range(rounds):
+        for due in best:
+            x0, rng = problem.x0, np.random.default_rng(1)
+            tally, trace = open_books(problem(x0), 1.0)
+            session = compiled(open_session)(
+                SERIAL, scheme, problem, scheme.init(x0, problem(x0), 1.0), tally._replace(due=due), trace,
+                limits, rng.standard_normal((1, 2)), np.empty((1, 2)), np.empty(1),
+            )  # fmt: skip
+            compiled(iterate)(session, rng, 1)
+            taken = seconds(lambda s=session, r=rng: compiled(iterate)(s, r, 2_000_000))  # type: ignore[misc]
+            best[due] = min(best[due], taken)
+    return best[1] / best[2**62] - 1
+
+
+START = """
+import time
+begin = time.perf_counter()
+import pursuit
+imported = time.perf_counter()
+problem = pursuit.problems.exp(100, 1e4)
+pursuit.minimize(problem, problem.x0, method="{method}", rng=1, maxiter=1)
+print(imported - begin, time.perf_counter() - imported)
+"""
+
+
+def start_up(method: str, rounds: int = 5) -> tuple[float, float]:
+    """Return the time of the import and of the first compiled run in a new process, the cache being warm."""
+    pairs = []
+    for _ in range(rounds + 1):
+        command = [sys.executable, "-c", START.format(method=method)]
+        out = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+        pairs.append(tuple(map(float, out.split())))
+    return min(pair[0] for pair in pairs[1:]), min(pair[1] for pair in pairs[1:])
+
+
+def generators() -> list[list[str]]:
+    """Return nanoseconds per normal of NumPy's bit generators, in a compiled loop and by NumPy itself."""
+    rows = []
+    z = np.empty(1000)
+    for name in ("PCG64", "PCG64DXSM", "SFC64", "Philox", "MT19937"):
+        rng = np.random.Generator(getattr(np.random, name)(1))
+        draw(rng, z, 10)
+        by_numba = min(seconds(lambda rng=rng: draw(rng, z, 2000)) for _ in range(5)) / 2e6  # type: ignore[misc]
+
+        def by_numpy(rng: np.random.Generator = rng) -> None:
+            for _ in range(2000):
+                rng.standard_normal(out=z)
+
+        plain = min(seconds(by_numpy) for _ in range(5)) / 2e6
+        rows.append([name, f"{1e9 * by_numba:.1f}", f"{1e9 * plain:.1f}"])
+    return rows
+
+
+def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    return "\n".join("| " + " | ".join(row) + " |" for row in [header, ["---"] * len(header), *rows])
+
+
+def verdict(measured: float, bound: float | None) -> str:
+    if bound is None:
+        return f"{measured:.2f}"
+    return f"{measured:.2f} ({'reaches' if measured <= bound else 'MISSES'} {bound:g})"
+
+
+def report(rounds: int) -> str:
+    times = {n: measure(n, rounds) for n in DIMENSIONS}
+    ratios, growth = [], []
+    for method in METHODS:
+        row = [method]
+        for n, best in times.items():
+            bound = RATIOS[method].get(n)
+            row.append(verdict(best[method] / best["normals"], bound) if method in best else "")
+        ratios.append(row)
+    for method in ("rp", "sarp", "ep-cma-4"):
+        exponent = math.log10(times[1_000_000][method] / times[1_000][method]) / 3
+        growth.append([method, verdict(exponent, EXPONENT)])
+    micro = [
+        [str(n), *(f"{1e6 * best[name]:.3g}" if name in best else "" for name in ("normals", *METHODS))]
+        for n, best in times.items()
+    ]
+    memory = [[method, verdict(round(vectors_used(method), 2), bound)] for method, bound in VECTORS.items()]
+    starts = []
+    for method in METHODS:
+        imported, first = start_up(method)
+        starts.append([method, verdict(imported, 1.0), verdict(first, 0.5)])
+    return f"""# Speed
+
+Time per iteration, divided by the time in which a compiled loop draws n standard normals from the same
+generator (PCG64). Objective: `exp`, L = 1e4.
+
+{table(["method", *(f"n = {n:,}".replace(",", " ") for n in DIMENSIONS)], ratios)}
+
+The same in microseconds:
+
+{table(["n", "n normals", *METHODS], micro)}
+
+Growth: the exponent of n in the time per iteration, from n = 1000 to n = 1 000 000.
+
+{table(["method", "exponent"], growth)}
+
+The trace, which is kept in every run, lengthens an iteration of RP at n = 2, where it weighs most, by
+{100 * trace_cost(rounds):.1f} %.
+
+Memory beyond the start, at its peak, in vectors of n doubles, n = 1 000 000, rounded to two digits (the trace
+takes 25 kB whatever n is).
+
+{table(["method", "vectors"], memory)}
+
+Seconds to import the package, and from there to the end of a first compiled iteration, in a new process with
+a warm cache.
+
+{table(["method", "import", "first run"], starts)}
+
+Nanoseconds per standard normal, by Numba's ziggurat inside compiled code and by `standard_normal(out=...)`.
+
+{table(["bit generator", "compiled", "NumPy"], generators())}
+
+Made by `python -m benchmarks.speed` on {time.strftime("%Y-%m-%d")}, {platform.machine()}, Python
+{platform.python_version()}, numba {numba.__version__}, numpy {np.__version__}, code {code_hash()}.
+"""
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--out", type=Path)
+    options = parser.parse_args()
+    text = report(options.rounds)
+    print(text)
+    if options.out:
+        options.out.parent.mkdir(parents=True, exist_ok=True)
+        options.out.write_text(text)
+
+
+if __name__ == "__main__":
+    main()
