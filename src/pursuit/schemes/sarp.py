@@ -71,10 +71,10 @@ class Sarp(NamedTuple):
     def patience(self, n: int) -> int:
         """Return after how many iterations without a better point to give up.
 
-        The drift lives for 1/theta iterations. On Rosenbrock's function in two and three dimensions it
-        was seen to carry the iterates away for up to 130 of these lives and back again.
+        The drift lives for 1/theta iterations. On Rosenbrock's function in few dimensions it was seen to
+        carry the iterates away for up to 265 of these lives and back again.
         """
-        return math.ceil(200.0 / self.theta)
+        return math.ceil(500.0 / self.theta)
 
 
 class State(NamedTuple):
