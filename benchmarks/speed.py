@@ -101,7 +101,7 @@ def trace_cost(rounds: int) -> float:
             tally, trace = open_books(problem(x0), 1.0)
             session = compiled(open_session)(
                 SERIAL, scheme, problem, scheme.init(x0, problem(x0), 1.0), tally._replace(due=due), trace,
-                limits, rng.standard_normal((1, 2)), np.empty((1, 2)), np.empty(1),
+                limits, rng.standard_normal((1, 2)), 0, np.empty((1, 2)), np.empty(1),
             )  # fmt: skip
             compiled(iterate)(session, rng, 1)
             taken = seconds(lambda s=session, r=rng: compiled(iterate)(s, r, 2_000_000))  # type: ignore[misc]

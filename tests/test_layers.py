@@ -11,13 +11,15 @@ LAYERS = [
     {"dispatch", "checks", "compilation"},
     {"vectors"},
     {"problems"},
-    {"oracles"},
-    {"schemes"},
+    {"bounds", "oracles"},
+    {"objective", "schemes"},
     {"queries", "stopping"},
     {"tally"},
     {"session"},
     {"run"},
-    {"api"},
+    {"checkpoint", "result", "watching"},
+    {"api", "optimizer"},
+    {"integrations"},
     {""},
 ]
 

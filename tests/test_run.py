@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 import pursuit
-from helpers import make_problem
-from pursuit.run import run
+from helpers import make_problem, run_scheme
 from pursuit.schemes import create_scheme
 from pursuit.stopping import Reason
 from pursuit.tally import Limits
@@ -205,14 +204,8 @@ def test_cma_keeps_its_numbers_in_range_over_millions_of_iterations():
     """Were C's scale not folded into sigma, sigma would be 1e145 after the first 100 000 of them."""
     problem = pursuit.problems.rosenbrock(2)
     scheme = create_scheme("cma", 2, {}, problem)
-    outcome = run(
-        scheme,
-        problem,
-        problem.x0,
-        sigma0=1.0,
-        rng=np.random.default_rng(1),
-        limits=Limits(-1.0, 5_000_000, 2**62, 2**62),
-    )
+    limits = Limits(-1.0, 5_000_000, 2**62, 2**62)
+    outcome = run_scheme(scheme, problem, rng=np.random.default_rng(1), limits=limits, whole=True)
     assert outcome.reason == Reason.MAXITER
     assert np.isfinite(outcome.x).all()
     assert outcome.fun < 1e-25

@@ -1,82 +1,70 @@
-"""What people call. What they pass in is checked here, before anything is compiled or evaluated."""
+"""What people call: `minimize`."""
 
 from __future__ import annotations
 
+import contextlib
 import math
-from collections.abc import Callable, Mapping
+import os
+from collections.abc import Callable, Iterator, Mapping
+from multiprocessing.pool import Pool
+from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy.optimize import OptimizeResult
+from numpy.typing import ArrayLike
 
-from pursuit.checks import checked_count, checked_number, checked_point
+from pursuit import checkpoint as checkpoints
+from pursuit.bounds import Box, checked_box
+from pursuit.checks import Vector, checked_count, checked_number, checked_point
+from pursuit.objective import Map, as_value, checked_objective
 from pursuit.problems.contract import Problem, value
-from pursuit.run import run
-from pursuit.schemes.catalogue import create_scheme
+from pursuit.result import Result, result_of
+from pursuit.run import Memory, Outcome, Run, drive, first_memory
+from pursuit.schemes.catalogue import DEFAULT_METHOD, create_scheme, method_text
+from pursuit.schemes.contract import Scheme
+from pursuit.session import BlackBox
 from pursuit.stopping import Reason
-from pursuit.tally import Limits
-
-# More iterations or evaluations than any run will see.
-_UNLIMITED = 2**62
-
-
-class Result(OptimizeResult):
-    """The result of a minimisation: SciPy's `OptimizeResult` with a few fields of our own.
-
-    Attributes
-    ----------
-    x : ndarray
-        The best point seen.
-    fun : float
-        Its value.
-    nit, nfev : int
-        The iterations and the evaluations spent.
-    success : bool
-        Whether the run ended as it should: at the target, or where nothing better was to be found.
-    status : int
-        The reason for stopping, a `pursuit.stopping.Reason`.
-    message : str
-        The same as a sentence.
-    method : str
-        The method's name.
-    sigma : float
-        The step size at the end.
-    nfaulty : int
-        How many values were NaN; they counted as infinite.
-    trace : Trace
-        With ``trace=True``: the arrays `nit`, `nfev` and `fun` of the course of the run at about 50
-        iterations per decade, the first, the last and the best among them.
-    """
+from pursuit.tally import UNLIMITED, Limits
+from pursuit.watching import Watch, scipy_style
 
 
 def minimize(
-    fun: Callable[..., float] | Problem,
-    x0: Any,
+    fun: Callable[..., Any] | Problem,
+    x0: ArrayLike,
     args: tuple[Any, ...] = (),
-    method: str | type = "ep-cma-4",
+    method: str | type = DEFAULT_METHOD,
     *,
+    bounds: Any = None,
     rng: Any = None,
     sigma0: float = 1.0,
     ftarget: float | None = None,
     maxiter: int | None = None,
     maxfev: int | None = None,
     maxtime: float | None = None,
+    callback: Callable[..., object] | None = None,
     options: Mapping[str, Any] | None = None,
     trace: bool = False,
+    workers: int | Map = 1,
+    checkpoint: str | os.PathLike[str] | None = None,
+    checkpoint_every: float = 60.0,
+    progress: bool = False,
 ) -> Result:
     """Minimise a function of several variables from its values alone.
 
     Parameters
     ----------
     fun : callable
-        The function, ``fun(x, *args) -> float``, or a problem of `pursuit.problems`, for which the
-        whole loop is compiled. It may overwrite the x it is given, and must copy it to keep it.
+        The function, ``fun(x, *args) -> float``. For a function jitted by Numba and for a problem of
+        `pursuit.problems` the whole loop is compiled. It may overwrite the x it is given, and must copy
+        it to keep it.
     x0 : array_like
         The start.
     args : tuple
         Further arguments of `fun`.
     method : str or type
         A name out of `pursuit.methods()`, any ``ep-cma-<m>``, or a scheme's class.
+    bounds : scipy.optimize.Bounds, sequence of pairs, or None
+        Lower and upper bounds, infinite or None for none. `fun` is never called outside.
     rng : int, numpy.random.Generator or None
         What `numpy.random.default_rng` takes. The same seed gives the same run, bit for bit.
     sigma0 : float
@@ -87,23 +75,40 @@ def minimize(
         Stop after so many iterations or evaluations.
     maxtime : float
         Stop after so many seconds.
+    callback : callable
+        Called after every iteration, as in SciPy: with ``intermediate_result``, if that is the name of its
+        only parameter, else with the best point so far. A `StopIteration` from it stops the run.
     options : mapping
         The method's own: ``p`` (success probability of adaptive steps), ``reading`` (of the paper),
         ``kappa`` or ``m`` and ``L``, and ``damping`` for SARP; ``c_c``, ``c_cov`` and ``c_p`` for CMA and
         EP-CMA; ``oracle`` and ``tolerance`` for RP and SARP.
     trace : bool
         Whether to return the course of the run.
+    workers : int or map-like callable
+        How many processes evaluate the points of an iteration at once (-1: one for each core), or a
+        callable like `map` that does. Of the built-in methods only SARP has more than one point.
+    checkpoint : path
+        Where to keep what is needed to resume. If the file exists already, the run that it holds goes on.
+    checkpoint_every : float
+        How often to write it, in seconds; at the end it is written in any case.
+    progress : bool
+        Whether to show a line of progress, if standard error is a terminal.
 
     Returns
     -------
     Result
         SciPy's `OptimizeResult`, with the best point seen.
 
+    Notes
+    -----
+    An exception of `fun` goes through to the caller; what was found before it is in its attribute
+    ``pursuit_result``.
+
     Examples
     --------
     >>> import pursuit
     >>> def sphere(x):
-    ...     return float(x @ x)
+    ...     return x @ x
     >>> result = pursuit.minimize(sphere, [1.0, 2.0, 3.0], rng=1, ftarget=1e-9)
     >>> result.fun <= 1e-9, result.message
     (True, 'The target value ftarget was reached.')
@@ -116,51 +121,107 @@ def minimize(
     True
     """
     start = checked_point("x0", x0)
-    objective = _checked_objective(fun, args, start.size)
+    n = start.size
+    box = checked_box(bounds, start)
+    objective = checked_objective(fun, args, n, box)
     sigma0 = checked_number("sigma0", sigma0, above=0.0)
-    scheme = create_scheme(method, start.size, options, objective)
+    scheme = create_scheme(method, n, options, objective)
     limits = Limits(
         target=-math.inf if ftarget is None else checked_number("ftarget", ftarget),
-        iterations=_UNLIMITED if maxiter is None else checked_count("maxiter", maxiter, at_least=1),
-        evaluations=_UNLIMITED if maxfev is None else checked_count("maxfev", maxfev, at_least=1),
-        patience=scheme.patience(start.size),
+        iterations=UNLIMITED if maxiter is None else checked_count("maxiter", maxiter, at_least=1),
+        evaluations=UNLIMITED if maxfev is None else checked_count("maxfev", maxfev, at_least=1),
+        patience=scheme.patience(n),
     )
-    outcome = run(
-        scheme,
-        objective,
-        start,
-        sigma0=sigma0,
-        rng=np.random.default_rng(rng),
-        limits=limits,
-        maxtime=math.inf if maxtime is None else checked_number("maxtime", maxtime, above=0.0),
-    )
-    result = Result(
-        x=outcome.x,
-        fun=outcome.fun,
-        nit=outcome.nit,
-        nfev=outcome.nfev,
-        nfaulty=outcome.faulty,
-        sigma=outcome.sigma,
-        success=outcome.reason in (Reason.TARGET, Reason.STALLED),
-        status=int(outcome.reason),
-        message=outcome.reason.sentence,
-        method=method if isinstance(method, str) else method.__name__,
-    )
-    if trace:
-        result.trace = outcome.trace
-    return result
+    seconds = math.inf if maxtime is None else checked_number("maxtime", maxtime, above=0.0)
+    every = checked_number("checkpoint_every", checkpoint_every, at_least=0.0)
+    setting = checkpoints.Setting(method_text(method), dict(options or {}), n, sigma0, box)
+    generator = np.random.default_rng(rng)
+    name = method if isinstance(method, str) else method.__name__
+    call = scipy_style(callback, lambda outcome: result_of(outcome, name, trace=False))
+
+    def save(run: Run) -> None:
+        if checkpoint is not None:
+            checkpoints.save(checkpoint, setting, run.remember())
+
+    with _mapped(workers) as apply:
+        if checkpoint is not None and Path(checkpoint).exists():
+            memory, generator = _resumed(checkpoint, setting, scheme)
+        else:
+            memory = first_memory(scheme, start, _value_at_start(objective, start, apply), sigma0, generator)
+        can_compile = value.handles(type(objective))
+        whole = can_compile and apply is None
+        run = Run(
+            scheme, objective if can_compile else BlackBox(), memory, generator, limits, whole=whole, box=box
+        )  # fmt: skip
+        watch = Watch(
+            maxtime=seconds, callback=call, save=save if checkpoint is not None else None, save_every=every,
+            progress=progress,
+        )  # fmt: skip
+        outcome = _driven(run, objective, whole, apply, watch, call is not None, name)
+    save(run)
+    return result_of(outcome, name, trace=trace)
 
 
-def _checked_objective(fun: Any, args: tuple[Any, ...], n: int) -> Any:
-    """Return the objective that a run will call: a problem as it is, a function with its arguments."""
-    if not callable(fun):
-        raise TypeError(f"fun must be callable, but {fun!r} was given.")
-    if value.handles(type(fun)):
-        if args:
-            raise ValueError(f"A problem takes no further arguments, but args={args!r} was given.")
-        if fun.n != n:
-            raise ValueError(f"x0 must have the problem's {fun.n} entries, but it has {n}.")
-        return fun
-    if not args:
-        return fun
-    return lambda x: fun(x, *args)
+def _driven(
+    run: Run, objective: Any, whole: bool, apply: Map | None, watch: Watch, every_iteration: bool, name: str
+) -> Outcome:
+    """Drive a run to its end; attach what it has found to an exception that ends it early."""
+    try:
+        longest = 1 if every_iteration else 2**40
+        reason = drive(run, objective, whole=whole, apply=apply, longest_leg=longest, watch=watch)
+    except KeyboardInterrupt:
+        reason = Reason.INTERRUPTED
+    except Exception as error:
+        with contextlib.suppress(AttributeError):
+            error.pursuit_result = result_of(run.outcome(), name, trace=True)  # type: ignore[attr-defined]
+            error.add_note("What was found before this is in the attribute pursuit_result of the exception.")
+        raise
+    watch.close(run)
+    return run.outcome(reason)
+
+
+def _value_at_start(objective: Any, start: Vector, apply: Map | None) -> float:
+    if apply is None:
+        return as_value(objective(start.copy()))
+    return as_value(next(iter(apply(objective, [start.copy()]))))
+
+
+def _resumed(
+    path: str | os.PathLike[str], setting: checkpoints.Setting, scheme: Scheme
+) -> tuple[Memory, np.random.Generator]:
+    """Return the memory and the generator of a checkpoint, if it is one of the same run."""
+    found, memory = checkpoints.load(path)
+    for name in ("method", "options", "n", "sigma0"):
+        if getattr(found, name) != getattr(setting, name):
+            raise ValueError(
+                f"{os.fspath(path)} holds a run with {name}={getattr(found, name)!r}, which cannot go on "
+                f"with {name}={getattr(setting, name)!r}."
+            )
+    if not _same_box(found.box, setting.box):
+        raise ValueError(f"{os.fspath(path)} holds a run with other bounds, which cannot go on with these.")
+    if isinstance(memory, checkpoints.Unstarted):
+        raise ValueError(f"{os.fspath(path)} holds an optimizer that was told nothing yet.")
+    recalled = memory(scheme)
+    return recalled, checkpoints.generator_in_state(recalled.generator)
+
+
+def _same_box(one: Box | None, other: Box | None) -> bool:
+    if one is None or other is None:
+        return one is other
+    return np.array_equal(one.lower, other.lower) and np.array_equal(one.upper, other.upper)
+
+
+@contextlib.contextmanager
+def _mapped(workers: Any) -> Iterator[Map | None]:
+    """Give the map that `workers` stands for; None for a single worker, which needs none."""
+    if callable(workers):
+        yield workers
+        return
+    count = checked_count("workers", workers, at_least=-1)
+    if count == 0:
+        raise ValueError("workers must be positive, or -1 for one for each core, but 0 was given.")
+    if count == 1:
+        yield None
+        return
+    with Pool(None if count == -1 else count) as pool:
+        yield pool.map

@@ -39,16 +39,16 @@ def code_hash() -> str:
     return digest.hexdigest()[:16]
 
 
-def compiled(function: Callable[..., Any], *sources: Callable[..., Any]) -> Any:
+def compiled(function: Callable[..., Any], *sources: Callable[..., Any] | None) -> Any:
     """Return `function` compiled by Numba, cached on disk under a hash of all it depends on.
 
     Parameters
     ----------
     function : callable
         A function of this package.
-    *sources : callable
-        Functions that it will call and that may come from elsewhere. Where their source cannot be
-        found, as at an interactive prompt, nothing is kept on disk.
+    *sources : callable or None
+        Functions that it will call and that may come from elsewhere. Where the source of one cannot be
+        found, as at an interactive prompt, or where it is None, nothing is kept on disk.
     """
     foreign = frozenset(path for path in map(_source_file, sources) if path not in _own_files())
     return _compiled(function, foreign)
@@ -95,7 +95,9 @@ def _user_cache() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "pursuit"
 
 
-def _source_file(function: Callable[..., Any]) -> str | None:
+def _source_file(function: Callable[..., Any] | None) -> str | None:
+    if function is None:
+        return None
     try:
         path = inspect.getsourcefile(function)
     except TypeError:

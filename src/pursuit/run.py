@@ -1,22 +1,23 @@
-"""The run: the two drivers of a session, the clock, and the outcome."""
+"""A run: a session with its generator and its arrays, and the two ways to drive it."""
 
 from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pursuit.bounds import Box, reflect
 from pursuit.checks import Vector
 from pursuit.compilation import compiled
+from pursuit.objective import Map, as_value, evaluate_all
 from pursuit.problems.contract import sources_of, value
 from pursuit.schemes.contract import Scheme, ask, tell
-from pursuit.session import BlackBox, Session, fill, iterate, lay_out, open_session, pose, snapshot, turn
+from pursuit.session import BlackBox, fill, iterate, lay_out, open_session, pose, snapshot, turn
 from pursuit.stopping import Reason
-from pursuit.tally import Limits, Trace, finished_trace, open_books
+from pursuit.tally import Limits, Tally, Trace, finished_trace, open_books
 from pursuit.vectors import SERIAL
 
 # The normals that the Python loop draws at a time, so that passing the generator costs little.
@@ -26,7 +27,7 @@ _LEG = 0.05
 
 
 class Outcome(NamedTuple):
-    """What a run came to."""
+    """What a run has come to."""
 
     x: Vector
     fun: float
@@ -38,7 +39,217 @@ class Outcome(NamedTuple):
     trace: Trace
 
 
-def run(
+class Memory(NamedTuple):
+    """All that a run needs to go on as if it had never stopped."""
+
+    state: Any
+    tally: Tally
+    trace: Trace
+    generator: Mapping[str, Any]
+    """The generator's state before it drew the normals at hand."""
+    row: int
+    """Which of these normals belong to the iteration at hand."""
+    told: list[list[float]]
+    """The values that this iteration has already been told."""
+
+
+def first_memory(scheme: Scheme, x0: Vector, fx: float, sigma0: float, rng: np.random.Generator) -> Memory:
+    """Return the memory of a run that has evaluated its start, which it may overwrite, and nothing else."""
+    if not math.isfinite(fx):
+        raise ValueError(f"The objective must be finite at x0, but it is {fx} there.")
+    tally, trace = open_books(fx, sigma0)
+    return Memory(scheme.init(x0, fx, sigma0), tally, trace, rng.bit_generator.state, 0, [])
+
+
+class Run:
+    """A run in progress.
+
+    Parameters
+    ----------
+    scheme : Scheme
+        Created for this many variables.
+    problem : Problem or BlackBox
+        What is minimised; a black box if Python evaluates it.
+    memory : Memory
+        Where to begin; its arrays are overwritten.
+    rng : numpy.random.Generator
+        The source of all randomness; its state is set to the memory's.
+    limits : Limits
+        When to stop.
+    whole : bool
+        Whether the compiled loop will drive the run. The trajectory is the same.
+    box : Box or None
+        Bounds within which the points of a black box are laid out.
+    """
+
+    def __init__(
+        self,
+        scheme: Scheme,
+        problem: Any,
+        memory: Memory,
+        rng: np.random.Generator,
+        limits: Limits,
+        *,
+        whole: bool,
+        box: Box | None = None,
+    ) -> None:
+        self.scheme = scheme
+        self._rng = rng
+        self._box = box
+        self._whole = whole
+        self._trace = memory.trace
+        n = memory.state.x.size
+        draws, points = scheme.draws(n), scheme.points()
+        # The compiled loop needs the normals of one iteration and one point at a time.
+        self._block = np.empty((1 if whole else max(1, _BLOCK // draws), draws))
+        self._points = np.empty((1 if whole else points, n))
+        self.values = np.empty(points)
+        self._rows = [[self._points[j] for j in range(k)] for k in range(len(self._points) + 1)]
+        sources = [ask.source_of(type(scheme)), tell.source_of(type(scheme)), *sources_of(problem)]
+
+        def entry(function: Callable[..., Any]) -> Any:
+            return compiled(function, *sources)
+
+        self._fill, self._reflect = compiled(fill), compiled(reflect)
+        self._turn, self._pose, self._snapshot = entry(turn), entry(pose), entry(snapshot)
+        self._iterate = entry(iterate)
+        rng.bit_generator.state = memory.generator
+        blocks, self._row = divmod(memory.row, len(self._block))
+        for _ in range(blocks + 1):
+            self._draw()
+        self._session = entry(open_session)(
+            SERIAL, scheme, problem, memory.state, memory.tally, memory.trace, limits,
+            self._block, self._row, self._points, self.values,
+        )  # fmt: skip
+        self.nit = memory.tally.nit
+        self._told: list[list[float]] = []
+        self._wanted = 0
+        if not whole:
+            self._lay_out(entry(lay_out)(self._session))
+            for values in memory.told:
+                self.values[: len(values)] = values
+                self.take()
+
+    @property
+    def rows(self) -> list[Vector]:
+        """The points whose values are wanted now; none if the run has stopped."""
+        return self._rows[self._wanted]
+
+    def take(self) -> None:
+        """Take `values`, one for each of `rows`, and lay out the next points."""
+        told = self.values[: self._wanted].tolist()
+        wanted, nit = self._turn(self._session)
+        if nit == self.nit:
+            self._told.append(told)
+        else:
+            self._told.clear()
+            self.nit = nit
+            self._row += 1
+            if wanted == 0 and self.look()[2] == Reason.RUNNING:
+                self._draw()
+                self._row = 0
+                wanted = self._pose(self._session)
+        self._lay_out(wanted)
+
+    def leg(self, iterations: int) -> bool:
+        """Run so many iterations in compiled code; return whether the run goes on."""
+        try:
+            self._iterate(self._session, self._rng, self.nit + iterations)
+        finally:
+            _, tally, reason = self.look()
+            self.nit = tally.nit
+            self._before = self._rng.bit_generator.state
+        return reason == Reason.RUNNING
+
+    def look(self) -> tuple[Any, Tally, int]:
+        """Return the state, the tally and the reason to have stopped."""
+        seen: tuple[Any, Tally, int] = self._snapshot(self._session)
+        return seen
+
+    def remember(self) -> Memory:
+        """Return what is needed to go on later. Its arrays are the run's own: write them down at once."""
+        state, tally, _ = self.look()
+        # What the iteration at hand was told will be told, and counted, again.
+        again = [value for values in self._told for value in values]
+        tally = tally._replace(
+            nfev=tally.nfev - len(again), faulty=tally.faulty - sum(map(math.isnan, again))
+        )
+        row = 0 if self._whole else self._row
+        return Memory(state, tally, self._trace, self._before, row, self._told)
+
+    def outcome(self, reason: Reason = Reason.RUNNING) -> Outcome:
+        """Return what the run has come to, with `reason` if it has none of its own to stop."""
+        state, tally, own_reason = self.look()
+        x = state.x.copy()
+        if self._box is not None:
+            self._reflect(x[np.newaxis], self._box)
+        return Outcome(
+            x=x,
+            fun=state.fx,
+            nit=tally.nit,
+            nfev=tally.nfev,
+            faulty=tally.faulty,
+            sigma=state.sigma,
+            reason=Reason(own_reason) if own_reason != Reason.RUNNING else reason,
+            trace=finished_trace(tally, self._trace, state.f),
+        )
+
+    def _draw(self) -> None:
+        self._before = self._rng.bit_generator.state
+        self._fill(self._rng, self._block)
+
+    def _lay_out(self, wanted: int) -> None:
+        self._wanted = wanted
+        if self._box is not None:
+            self._reflect(self._points[:wanted], self._box)
+
+
+def drive(
+    run: Run,
+    objective: Callable[[Vector], Any],
+    *,
+    whole: bool,
+    apply: Map | None = None,
+    longest_leg: int = 2**40,
+    watch: Callable[[Run], Reason] = lambda run: Reason.RUNNING,
+) -> Reason:
+    """Drive a run until it stops by itself or `watch`, called again and again, gives a reason to.
+
+    Parameters
+    ----------
+    run : Run
+        The run.
+    objective : callable
+        What to minimise.
+    whole : bool
+        Whether to leave the loop to compiled code.
+    apply : callable
+        A map to evaluate several points at once.
+    longest_leg : int
+        After how many iterations at most compiled code has to look up.
+    watch : callable
+        Called after every leg or every round of evaluations.
+    """
+    leg, going = 1, True
+    while going:
+        if whole:
+            before = time.perf_counter()
+            going = run.leg(leg)
+            if time.perf_counter() - before < _LEG:
+                leg = min(2 * leg, longest_leg)
+        else:
+            rows = run.rows
+            if not rows:
+                break
+            evaluate_all(objective, rows, run.values, apply)
+            run.take()
+        reason = watch(run)
+        if reason != Reason.RUNNING:
+            return reason
+    return Reason.RUNNING
+
+
+def start(
     scheme: Scheme,
     objective: Any,
     x0: Vector,
@@ -46,114 +257,10 @@ def run(
     sigma0: float,
     rng: np.random.Generator,
     limits: Limits,
-    maxtime: float = math.inf,
     whole: bool = True,
-) -> Outcome:
-    """Minimise `objective` from `x0`, which the run makes its own, and return what came of it.
-
-    Parameters
-    ----------
-    scheme : Scheme
-        Created for this many variables.
-    objective : Problem or callable
-        A problem, or any function of a point.
-    x0 : ndarray
-        The start; it is overwritten.
-    sigma0 : float
-        The first step size.
-    rng : numpy.random.Generator
-        The source of all randomness.
-    limits : Limits
-        When to stop.
-    maxtime : float
-        The limit of time, in seconds.
-    whole : bool
-        Whether to compile the whole loop if the objective is a problem. The trajectory is the same.
-    """
-    end = time.perf_counter() + maxtime
-    can_compile = value.handles(type(objective))
-    whole = whole and can_compile
-    fx = float(objective(x0.copy()))
-    if not math.isfinite(fx):
-        raise ValueError(f"The objective must be finite at x0, but it is {fx} there.")
-    n, draws = x0.size, scheme.draws(x0.size)
-    # The compiled loop needs the normals of one iteration and one point at a time.
-    block = np.empty((1 if whole else max(1, _BLOCK // draws), draws))
-    points = np.empty((1 if whole else scheme.points(), n))
-    values = np.empty(scheme.points())
-    sources = [ask.source_of(type(scheme)), tell.source_of(type(scheme)), *sources_of(objective)]
-    tally, trace = open_books(fx, sigma0)
-    compiled(fill)(rng, block)
-    session = compiled(open_session, *sources)(
-        SERIAL, scheme, objective if can_compile else BlackBox(), scheme.init(x0, fx, sigma0),
-        tally, trace, limits, block, points, values,
-    )  # fmt: skip
-    look = compiled(snapshot, *sources)
-    reason = Reason.RUNNING
-    try:
-        if whole:
-            legs = _compiled_legs(compiled(iterate, *sources), session, rng, look)
-        else:
-            legs = _python_legs(objective, session, rng, sources, block, points, values)
-        for _ in legs:
-            if time.perf_counter() > end:
-                reason = Reason.MAXTIME
-                break
-    except KeyboardInterrupt:
-        reason = Reason.INTERRUPTED
-    state, tally, own_reason = look(session)
-    return Outcome(
-        x=state.x,
-        fun=state.fx,
-        nit=tally.nit,
-        nfev=tally.nfev,
-        faulty=tally.faulty,
-        sigma=state.sigma,
-        reason=Reason(own_reason) if own_reason != Reason.RUNNING else reason,
-        trace=finished_trace(tally, trace, state.f),
-    )
-
-
-def _compiled_legs(
-    iterate_session: Any, session: Session, rng: np.random.Generator, look: Any
-) -> Iterator[None]:
-    """Drive a session in compiled legs of about `_LEG` seconds; yield after each."""
-    iterations, leg = 0, 1
-    while True:
-        before = time.perf_counter()
-        iterations += leg
-        iterate_session(session, rng, iterations)
-        _, _, reason = look(session)
-        if reason != Reason.RUNNING:
-            return
-        yield
-        if time.perf_counter() - before < _LEG:
-            leg *= 2
-
-
-def _python_legs(
-    objective: Callable[[Vector], float],
-    session: Session,
-    rng: np.random.Generator,
-    sources: list[Callable[..., Any]],
-    block: NDArray[np.float64],
-    points: NDArray[np.float64],
-    values: Vector,
-) -> Iterator[None]:
-    """Drive a session from Python, an evaluation at a time; yield after each round of them."""
-    fill_block, pose_session = compiled(fill), compiled(pose, *sources)
-    turn_session, look = compiled(turn, *sources), compiled(snapshot, *sources)
-    rows = list(points)
-    wanted = compiled(lay_out, *sources)(session)
-    while True:
-        for j in range(wanted):
-            values[j] = objective(rows[j])
-        if wanted:
-            wanted = turn_session(session)
-            yield
-            continue
-        _, _, reason = look(session)
-        if reason != Reason.RUNNING:
-            return
-        fill_block(rng, block)
-        wanted = pose_session(session)
+) -> tuple[Run, bool]:
+    """Return a new run from `x0`, which it makes its own, and whether compiled code can drive it."""
+    problem = objective if value.handles(type(objective)) else BlackBox()
+    whole = whole and problem is objective
+    memory = first_memory(scheme, x0, as_value(objective(x0.copy())), sigma0, rng)
+    return Run(scheme, problem, memory, rng, limits, whole=whole), whole

@@ -48,13 +48,13 @@ class BlackBox(NamedTuple):
     """The problem of which nothing is known but the values that Python will bring."""
 
 
-def open_session(team, scheme, problem, state, tally, trace, limits, block, points, values):
-    """Return a session whose first query is asked, but not yet put to the objective."""
-    query = ask(team, scheme, state, block[0])
+def open_session(team, scheme, problem, state, tally, trace, limits, block, row, points, values):
+    """Return a session whose next query is asked, with that row of normals, but not yet put to anyone."""
+    query = ask(team, scheme, state, block[row])
     pending = put(team, scheme, problem, query)
     return Session(
-        team, scheme, problem, state, query, pending, tally, trace, limits, Reason.RUNNING,
-        block, 1, points, values,
+        team, scheme, problem, state, query, pending, tally, trace, limits,
+        reason_to_stop(tally, limits, state), block, row + 1, points, values,
     )  # fmt: skip
 
 
@@ -67,7 +67,7 @@ def fill(rng, block):
 
 def lay_out(session):
     """Write the points that the session wants now and return their number; 0 if it has stopped."""
-    return _lay_out(session)
+    return _lay_out(session) if session.reason == Reason.RUNNING else 0
 
 
 def pose(session):
@@ -79,8 +79,15 @@ def pose(session):
 def turn(session):
     """Take the values of the points laid out and lay out the next.
 
-    Returns their number: 0 if the session has stopped, or if it has used up its normals.
+    Returns their number, which is 0 if the session has stopped or used up its normals, and the number of
+    iterations completed.
     """
+    wanted = _turn(session)
+    return wanted, session.tally.nit
+
+
+@numba.njit(forceinline=True)
+def _turn(session):
     pending, tally, values = session.pending, session.tally, session.values
     faulty = _reject_faulty(values[: pending.wanted])
     session.tally = count_evaluations(tally, pending.wanted, faulty)
@@ -150,8 +157,7 @@ def iterate(session, rng, until):
     """Run a session whose problem can be compiled up to iteration `until`, or until it stops.
 
     It does what `fill`, `pose`, the objective and `turn` do, in that order, but with everything that
-    changes in local variables, which the compiler keeps in registers: through the session's memory an
-    iteration at n = 100 would take a third longer.
+    changes in local variables, which the compiler can keep in registers.
     """
     team, scheme, problem = session.team, session.scheme, session.problem
     state, query, pending = session.state, session.query, session.pending
@@ -176,8 +182,10 @@ def iterate(session, rng, until):
         state, tally, reason = _conclude(
             team, scheme, state, query, pending, values, tally, trace, limits
         )  # fmt: skip
-    session.state, session.query, session.pending = state, query, pending
-    session.tally, session.reason = tally, reason
+        # An objective that raises an exception then leaves the last completed iteration behind.
+        session.state, session.tally = state, tally
+    session.query, session.pending = query, pending
+    session.reason = reason
     session.row = 1 if asked else 0
 
 

@@ -22,6 +22,7 @@ class Reason(enum.IntEnum):
     DIVERGED = 5
     STALLED = 6
     INTERRUPTED = 7
+    CALLBACK = 8
 
     @property
     def sentence(self) -> str:
@@ -41,4 +42,5 @@ _SENTENCES = {
     ),
     Reason.STALLED: "No better point was found for so long that none is expected.",
     Reason.INTERRUPTED: "The run was interrupted from the keyboard.",
+    Reason.CALLBACK: "`callback` raised `StopIteration`.",
 }

@@ -17,6 +17,10 @@ _GROWTH = 10.0 ** (1.0 / _POINTS_PER_DECADE)
 _CAPACITY = 19 * _POINTS_PER_DECADE + 74
 
 
+# More iterations or evaluations than any run will see.
+UNLIMITED = 2**62
+
+
 class Limits(NamedTuple):
     """When to stop."""
 

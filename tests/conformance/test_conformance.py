@@ -5,7 +5,7 @@ import pytest
 
 import pursuit
 from conformance.own import Bowl, Narrowing
-from pursuit.run import run
+from helpers import run_scheme
 from pursuit.schemes import create_scheme
 from pursuit.tally import Limits
 
@@ -42,11 +42,9 @@ def test_python_loop_and_compiled_loop_give_the_same_bits(name, problem_name):
     problem = PROBLEMS[problem_name]
     method, options = SCHEMES[name]
     outcomes = [
-        run(
+        run_scheme(
             create_scheme(method, problem.n, options, problem),
             problem,
-            problem.x0,
-            sigma0=1.0,
             rng=np.random.default_rng(7),
             limits=Limits(target=1e-9, iterations=3000, evaluations=10**9, patience=10**9),
             whole=whole,

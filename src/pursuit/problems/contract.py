@@ -55,9 +55,11 @@ class Problem(Protocol):
         """Return f(x)."""
 
 
-def sources_of(problem: Any) -> list[Callable[..., Any]]:
-    """Return the functions registered for a problem's class."""
+def sources_of(problem: Any) -> list[Callable[..., Any] | None]:
+    """Return the functions registered for a problem's class; None for one that cannot be found again."""
     cls = type(problem)
+    if hasattr(problem, "anonymous"):
+        return [None]
     return [generic.source_of(cls) for generic in (value, line_minimizer) if generic.handles(cls)]
 
 

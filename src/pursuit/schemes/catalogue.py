@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import inspect
 import math
 import re
@@ -14,6 +15,9 @@ from pursuit.schemes.contract import Scheme, ask, tell
 from pursuit.schemes.ep_cma import EpCma
 from pursuit.schemes.random_pursuit import RandomPursuit
 from pursuit.schemes.sarp import Sarp
+
+# What needs to know nothing of the problem.
+DEFAULT_METHOD = "ep-cma-4"
 
 _NAMED: dict[str, tuple[type, dict[str, Any]]] = {
     "rp": (RandomPursuit, {}),
@@ -53,7 +57,7 @@ def create_scheme(method: str | type, n: int, options: Mapping[str, Any] | None,
     for name, value in dict(options or {}).items():
         if name not in allowed:
             raise ValueError(
-                f"{name!r} is not an option of the method {_label(method)}: "
+                f"{name!r} is not an option of the method {method_text(method)}: "
                 f"its options are {', '.join(allowed)}."
             )
         settings[name] = value
@@ -89,5 +93,15 @@ def _resolved(method: str | type, n: int) -> tuple[type, dict[str, Any]]:
     return cls, {name: memories.get(value, value) for name, value in settings.items()}
 
 
-def _label(method: str | type) -> str:
-    return method if isinstance(method, str) else method.__name__
+def method_text(method: str | type) -> str:
+    """Return a method's name, or for a class the words "module:name" by which to find it again."""
+    return method if isinstance(method, str) else f"{method.__module__}:{method.__qualname__}"
+
+
+def method_from_text(text: str) -> str | type:
+    """Return the method that `method_text` has put into words."""
+    module, colon, name = text.partition(":")
+    if not colon:
+        return text
+    method: type = getattr(importlib.import_module(module), name)
+    return method

@@ -1,0 +1,1 @@
+"""The edge: how other tools call this library."""

@@ -1,0 +1,56 @@
+"""The result that people get."""
+
+from __future__ import annotations
+
+from scipy.optimize import OptimizeResult
+
+from pursuit.run import Outcome
+from pursuit.stopping import Reason
+
+
+class Result(OptimizeResult):
+    """The result of a minimisation: SciPy's `OptimizeResult` with a few fields of our own.
+
+    Attributes
+    ----------
+    x : ndarray
+        The best point seen.
+    fun : float
+        Its value.
+    nit, nfev : int
+        The iterations and the evaluations spent.
+    success : bool
+        Whether the run ended as it should: at the target, or where nothing better was to be found.
+    status : int
+        The reason for stopping, a `pursuit.stopping.Reason`.
+    message : str
+        The same as a sentence.
+    method : str
+        The method's name.
+    sigma : float
+        The step size at the end.
+    nfaulty : int
+        How many values were NaN; they counted as infinite.
+    trace : Trace
+        With ``trace=True``: the arrays `nit`, `nfev` and `fun` of the course of the run at about 50
+        iterations per decade, the first, the last and the best among them.
+    """
+
+
+def result_of(outcome: Outcome, method: str, *, trace: bool) -> Result:
+    """Return the result that tells of an outcome."""
+    result = Result(
+        x=outcome.x,
+        fun=outcome.fun,
+        nit=outcome.nit,
+        nfev=outcome.nfev,
+        nfaulty=outcome.faulty,
+        sigma=outcome.sigma,
+        success=outcome.reason in (Reason.TARGET, Reason.STALLED),
+        status=int(outcome.reason),
+        message=outcome.reason.sentence,
+        method=method,
+    )
+    if trace:
+        result.trace = outcome.trace
+    return result
