@@ -75,7 +75,7 @@ def save(path: str | os.PathLike[str], setting: Setting, memory: Memory | Unstar
 def load(path: str | os.PathLike[str]) -> tuple[Setting, Callable[[Scheme], Memory] | Unstarted]:
     """Return the setting of a checkpoint and its memory, which takes the scheme of that setting to recall."""
     try:
-        with np.load(path, allow_pickle=False) as file:
+        with Path(path).open("rb") as opened, np.load(opened, allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}
         header = json.loads(arrays.pop("header").tobytes(), object_hook=_from_json)
         known = header["format"], header["version"]

@@ -9,6 +9,8 @@ import enum
 RUNAWAY = 1e10
 # No step of this length means anything in double precision: its square is near the largest number.
 LARGEST_STEP = 1e150
+# And none of this length moves any point.
+SMALLEST_STEP = 1e-300
 
 
 class Reason(enum.IntEnum):

@@ -9,7 +9,7 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from pursuit.stopping import LARGEST_STEP, RUNAWAY, Reason
+from pursuit.stopping import LARGEST_STEP, RUNAWAY, SMALLEST_STEP, Reason
 
 _POINTS_PER_DECADE = 50
 _GROWTH = 10.0 ** (1.0 / _POINTS_PER_DECADE)
@@ -28,6 +28,9 @@ class Limits(NamedTuple):
     iterations: int
     evaluations: int
     patience: int
+    """The most iterations without a better point."""
+    repeats: int = UNLIMITED
+    """The most iterations without a better point whose value is that of the best, to the last bit."""
 
 
 class Trace(NamedTuple):
@@ -50,6 +53,8 @@ class Tally(NamedTuple):
     best: float
     best_nit: int
     best_nfev: int
+    repeats: int
+    """How many iterates since the best had its very value."""
     largest_sigma: float
     """The largest step size among iterates no worse than the start."""
     due: int
@@ -66,7 +71,7 @@ def open_books(start: float, sigma: float) -> tuple[Tally, Trace]:
         np.empty(_CAPACITY),
     )
     trace.nit[0], trace.nfev[0], trace.fun[0] = 0, 1, start
-    return Tally(0, 1, 0, start, start, 0, 1, sigma, 1, 1), trace
+    return Tally(0, 1, 0, start, start, 0, 1, 0, sigma, 1, 1), trace
 
 
 @numba.njit(forceinline=True)
@@ -74,7 +79,7 @@ def count_evaluations(tally, count, faulty):
     """Return the tally after some evaluations."""
     return Tally(
         tally.nit, tally.nfev + count, tally.faulty + faulty, tally.start, tally.best,
-        tally.best_nit, tally.best_nfev, tally.largest_sigma, tally.due, tally.rows,
+        tally.best_nit, tally.best_nfev, tally.repeats, tally.largest_sigma, tally.due, tally.rows,
     )  # fmt: skip
 
 
@@ -82,9 +87,11 @@ def count_evaluations(tally, count, faulty):
 def count_iteration(tally, trace, state):
     """Return the tally after an iteration that led to `state`; put it into the trace if it is due."""
     nit = tally.nit + 1
-    best, best_nit, best_nfev = tally.best, tally.best_nit, tally.best_nfev
+    best, best_nit, best_nfev, repeats = tally.best, tally.best_nit, tally.best_nfev, tally.repeats
     if state.fx < best:
-        best, best_nit, best_nfev = state.fx, nit, tally.nfev
+        best, best_nit, best_nfev, repeats = state.fx, nit, tally.nfev, 0
+    elif state.f == best:
+        repeats += 1
     largest_sigma = tally.largest_sigma
     if state.sigma > largest_sigma and state.f <= tally.start:
         largest_sigma = state.sigma
@@ -94,7 +101,8 @@ def count_iteration(tally, trace, state):
         rows += 1
         due = max(nit + 1, math.ceil(nit * _GROWTH))
     return Tally(
-        nit, tally.nfev, tally.faulty, tally.start, best, best_nit, best_nfev, largest_sigma, due, rows
+        nit, tally.nfev, tally.faulty, tally.start, best, best_nit, best_nfev, repeats, largest_sigma,
+        due, rows,
     )  # fmt: skip
 
 
@@ -107,7 +115,9 @@ def reason_to_stop(tally, limits, state):
         return Reason.DIVERGED
     if not state.sigma < LARGEST_STEP:
         return Reason.DIVERGED
-    if tally.nit - tally.best_nit >= limits.patience:
+    if tally.nit - tally.best_nit >= limits.patience or tally.repeats >= limits.repeats:
+        return Reason.STALLED
+    if state.sigma < SMALLEST_STEP:
         return Reason.STALLED
     if tally.nit >= limits.iterations:
         return Reason.MAXITER

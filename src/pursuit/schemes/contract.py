@@ -72,4 +72,4 @@ def elitist_patience(n: int) -> int:
     With aSS one iteration in four is a success; this many failures in a row, long enough for the step
     size to shrink from any start to nothing and grow back, mean that nothing better is in reach.
     """
-    return 10_000 + 100 * n
+    return 10_000 + 100 * min(n, 1000)

@@ -1,0 +1,172 @@
+"""Ask and tell: the same trajectory as minimize, and errors that change nothing."""
+
+import numpy as np
+import pytest
+
+import pursuit
+from conformance.own import Narrowing
+from pursuit.stopping import Reason
+
+START = np.linspace(0.5, 2.0, 6)
+METHODS = {
+    "rp": {},
+    "sarp": {"kappa": 100.0},
+    "cma": {},
+    "ep-cma-4": {},
+    "rp-exact": {},
+    "sarp-exact": {"kappa": 9.0},
+}
+every_method = pytest.mark.parametrize("method", METHODS)
+
+
+def ellipsoid(x):
+    return float(np.sum(np.linspace(1.0, 50.0, x.size) * x * x))
+
+
+def make(method, **arguments):
+    return pursuit.Optimizer(START, method, rng=3, options=METHODS.get(method), **arguments)
+
+
+def advance(optimizer, rounds):
+    for _ in range(rounds):
+        X = optimizer.ask()
+        optimizer.tell(X, [ellipsoid(x) for x in X])
+
+
+@every_method
+@pytest.mark.parametrize("bounds", [None, [(0.25, 3.0)] * 6])
+def test_gives_the_trajectory_of_minimize(method, bounds):
+    optimizer = make(method, bounds=bounds)
+    advance(optimizer, 300)
+    ours = optimizer.result
+    theirs = pursuit.minimize(
+        ellipsoid,
+        START,
+        method=method,
+        rng=3,
+        bounds=bounds,
+        options=METHODS[method],
+        maxiter=ours.nit,
+        trace=True,
+    )
+    np.testing.assert_array_equal(ours.x, theirs.x)
+    assert (ours.fun, ours.nit, ours.sigma) == (theirs.fun, theirs.nit, theirs.sigma)
+    np.testing.assert_array_equal(ours.trace.fun, theirs.trace.fun)
+
+
+def test_a_user_s_scheme_is_asked_and_told_as_well():
+    optimizer = pursuit.Optimizer(START, Narrowing, rng=3, options={"offspring": 5})
+    advance(optimizer, 1)
+    assert optimizer.ask().shape == (5, 6)
+    advance(optimizer, 600)
+    assert optimizer.result.fun < 1e-3
+
+
+def test_the_first_point_is_the_start_and_sarp_asks_for_two_at_a_time():
+    optimizer = make("sarp")
+    np.testing.assert_array_equal(optimizer.ask(), START[np.newaxis])
+    advance(optimizer, 1)
+    assert optimizer.ask().shape == (2, 6)
+
+
+def test_asking_again_gives_the_same_points_and_copies():
+    optimizer = make("sarp")
+    advance(optimizer, 5)
+    first = optimizer.ask()
+    first[:] = 0.0
+    second = optimizer.ask()
+    assert second.any()
+    np.testing.assert_array_equal(second, optimizer.ask())
+
+
+@pytest.mark.parametrize("rounds", [0, 1, 7])
+@pytest.mark.parametrize(
+    ("tell", "error", "words"),
+    [
+        (lambda o, X, F: o.tell(X[:, :3], F), ValueError, "X must have shape"),
+        (lambda o, X, F: o.tell(X[0], F), ValueError, "X must have shape"),
+        (lambda o, X, F: o.tell(X + 1e-9, F), ValueError, "X must hold the points that were asked"),
+        (lambda o, X, F: o.tell(X, [*F, 1.0]), ValueError, "F must hold one value for each of [12] points"),
+        (lambda o, X, F: o.tell(X, []), ValueError, "F must hold one value for each of [12] points"),
+        (lambda o, X, F: o.tell(X, ["a"] * len(F)), TypeError, "must return a real number"),
+        (lambda o, X, F: o.tell(X, [1j] * len(F)), TypeError, "must return a real number"),
+        (lambda o, X, F: o.tell("X", F), ValueError, "could not convert"),
+    ],
+)
+def test_wrong_input_is_refused_and_changes_nothing(rounds, tell, error, words):
+    optimizer, twin = make("sarp"), make("sarp")
+    advance(optimizer, rounds)
+    advance(twin, rounds)
+    X = optimizer.ask()
+    with pytest.raises(error, match=words):
+        tell(optimizer, X, [ellipsoid(x) for x in X])
+    advance(optimizer, 20)
+    advance(twin, 20)
+    np.testing.assert_array_equal(optimizer.result.x, twin.result.x)
+    assert optimizer.result.nfev == twin.result.nfev
+
+
+def test_telling_without_asking_is_refused():
+    optimizer = make("rp")
+    with pytest.raises(RuntimeError, match="tell must follow ask"):
+        optimizer.tell(START[np.newaxis], [1.0])
+    advance(optimizer, 1)
+    with pytest.raises(RuntimeError, match="tell must follow ask"):
+        optimizer.tell(START[np.newaxis], [1.0])
+
+
+def test_swapped_points_are_noticed():
+    optimizer = make("sarp")
+    advance(optimizer, 3)
+    X = optimizer.ask()
+    with pytest.raises(ValueError, match="in their order"):
+        optimizer.tell(X[::-1], [1.0, 2.0])
+
+
+def test_a_start_without_a_value_is_refused_and_can_be_told_again():
+    optimizer = make("rp")
+    X = optimizer.ask()
+    with pytest.raises(ValueError, match="must be finite at x0"):
+        optimizer.tell(X, [np.nan])
+    optimizer.tell(X, [ellipsoid(X[0])])
+    assert optimizer.result.fun == ellipsoid(START)
+
+
+def test_values_that_are_not_numbers_are_rejected_and_counted():
+    optimizer = make("rp")
+    advance(optimizer, 1)
+    for _ in range(10):
+        optimizer.tell(optimizer.ask(), [np.nan])
+    assert optimizer.result.nfaulty == 10
+    assert optimizer.result.fun == ellipsoid(START)
+
+
+def test_tells_why_it_stopped_and_then_asks_for_nothing():
+    optimizer = make("rp")
+    assert optimizer.stop() == {}
+    while not optimizer.stop():
+        X = optimizer.ask()
+        optimizer.tell(X, [1.0])
+    ((name, sentence),) = optimizer.stop().items()
+    assert name in ("stalled", "diverged")
+    assert sentence == Reason[name.upper()].sentence
+    with pytest.raises(RuntimeError, match="There is nothing to ask for"):
+        optimizer.ask()
+
+
+def test_before_the_first_value_the_result_says_so():
+    result = make("rp").result
+    assert (result.fun, result.nfev, result.success) == (np.inf, 0, False)
+    np.testing.assert_array_equal(result.x, START)
+
+
+def test_two_interleaved_equal_two_run_apart():
+    one, two = make("ep-cma-4"), make("sarp")
+    for _ in range(50):
+        advance(one, 1)
+        advance(two, 2)
+    alone, other = make("ep-cma-4"), make("sarp")
+    advance(alone, 50)
+    advance(other, 100)
+    np.testing.assert_array_equal(one.result.x, alone.result.x)
+    np.testing.assert_array_equal(two.result.x, other.result.x)
