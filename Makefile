@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 TESTS ?=
 
-.PHONY: reproduce test lint types bench-speed bench-table clean
+.PHONY: reproduce test lint types bench-speed bench-overhead bench-table docs clean
 
 reproduce: .venv/installed
 	$(BIN)/python -m benchmarks.table --quick --out reproduced
@@ -21,8 +21,14 @@ types: .venv/installed
 bench-speed: .venv/installed
 	$(BIN)/python -m benchmarks.speed
 
+bench-overhead: .venv/installed
+	$(BIN)/python -m benchmarks.overhead
+
 bench-table: .venv/installed
 	$(BIN)/python -m benchmarks.table --out docs/results/table
+
+docs: .venv/docs-installed
+	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
 
 .venv/installed: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "pursuit needs Python 3.11 or newer, but $(PYTHON) is " + sys.version.split()[0] + "; say make PYTHON=... to use another.")'
@@ -30,5 +36,9 @@ bench-table: .venv/installed
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[study,test]'
 	@touch $@
 
+.venv/docs-installed: .venv/installed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[docs]'
+	@touch $@
+
 clean:
-	rm -rf .venv reproduced .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	rm -rf .venv reproduced docs/_build .hypothesis .mypy_cache .pytest_cache .ruff_cache

@@ -13,4 +13,5 @@ def make_problem(name, n, L=1e4):
 def run_scheme(scheme, problem, *, rng, limits, whole):
     """Run a scheme on a problem in one of the two drivers, with limits that `minimize` would not take."""
     run, whole = start(scheme, problem, problem.x0, sigma0=1.0, rng=rng, limits=limits, whole=whole)
-    return run.outcome(drive(run, problem, whole=whole))
+    outcome = run.outcome(drive(run, problem, whole=whole))
+    return outcome._replace(trace=outcome.trace())

@@ -14,8 +14,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pursuit import checkpoint as checkpoints
-from pursuit.bounds import Box, checked_box
+from pursuit.bounds import Bounded, Box, checked_box, preimage, reflect
 from pursuit.checks import Vector, checked_count, checked_number, checked_point
+from pursuit.compilation import compiled
 from pursuit.objective import Map, as_value, checked_objective
 from pursuit.problems.contract import Problem, value
 from pursuit.result import Result, result_of
@@ -64,11 +65,13 @@ def minimize(
     method : str or type
         A name out of `pursuit.methods()`, any ``ep-cma-<m>``, or a scheme's class.
     bounds : scipy.optimize.Bounds, sequence of pairs, or None
-        Lower and upper bounds, infinite or None for none. `fun` is never called outside.
+        Lower and upper bounds, infinite or None for none. `fun` is never called outside; points are
+        reflected at the bounds, by mirrors that are rounded over a margin of `sigma0`.
     rng : int, numpy.random.Generator or None
         What `numpy.random.default_rng` takes. The same seed gives the same run, bit for bit.
     sigma0 : float
-        The first step size: about the distance to the minimiser, divided by the root of n.
+        The first step size, by which every variable is varied at first. Too large a one costs a few
+        failures, too small a one a few successes; it adapts.
     ftarget : float
         Stop when a value not above this one is found.
     maxiter, maxfev : int
@@ -122,9 +125,9 @@ def minimize(
     """
     start = checked_point("x0", x0)
     n = start.size
-    box = checked_box(bounds, start)
-    objective = checked_objective(fun, args, n, box)
     sigma0 = checked_number("sigma0", sigma0, above=0.0)
+    box = checked_box(bounds, start, sigma0)
+    objective = checked_objective(fun, args, n, box)
     scheme = create_scheme(method, n, options, objective)
     limits = Limits(
         target=-math.inf if ftarget is None else checked_number("ftarget", ftarget),
@@ -137,7 +140,7 @@ def minimize(
     every = checked_number("checkpoint_every", checkpoint_every, at_least=0.0)
     setting = checkpoints.Setting(method_text(method), dict(options or {}), n, sigma0, box)
     generator = np.random.default_rng(rng)
-    name = method if isinstance(method, str) else method.__name__
+    name = method if isinstance(method, str) else method.__qualname__
     call = scipy_style(callback, lambda outcome: result_of(outcome, name, trace=False))
 
     def save(run: Run) -> None:
@@ -148,7 +151,9 @@ def minimize(
         if checkpoint is not None and Path(checkpoint).exists():
             memory, generator = _resumed(checkpoint, setting, scheme)
         else:
-            memory = first_memory(scheme, start, _value_at_start(objective, start, apply), sigma0, generator)
+            start = start if box is None else preimage(start, box)
+            fx = _value_at_start(objective, start, apply, box)
+            memory = first_memory(scheme, start, fx, sigma0, generator)
         can_compile = value.handles(type(objective))
         whole = can_compile and apply is None
         run = Run(
@@ -158,8 +163,10 @@ def minimize(
             maxtime=seconds, callback=call, save=save if checkpoint is not None else None, save_every=every,
             progress=progress,
         )  # fmt: skip
-        outcome = _driven(run, objective, whole, apply, watch, call is not None, name)
-    save(run)
+        try:
+            outcome = _driven(run, objective, whole, apply, watch, call is not None, name)
+        finally:
+            save(run)
     return result_of(outcome, name, trace=trace)
 
 
@@ -178,13 +185,14 @@ def _driven(
             error.add_note("What was found before this is in the attribute pursuit_result of the exception.")
         raise
     watch.close(run)
-    return run.outcome(reason)
+    return run.outcome(reason, last=True)
 
 
-def _value_at_start(objective: Any, start: Vector, apply: Map | None) -> float:
-    if apply is None:
-        return as_value(objective(start.copy()))
-    return as_value(next(iter(apply(objective, [start.copy()]))))
+def _value_at_start(objective: Any, start: Vector, apply: Map | None, box: Box | None) -> float:
+    point = start.copy()
+    if box is not None and not isinstance(objective, Bounded):
+        compiled(reflect)(point[np.newaxis], box)
+    return as_value(objective(point) if apply is None else next(iter(apply(objective, [point]))))
 
 
 def _resumed(

@@ -1,4 +1,10 @@
-"""Bounds, kept by reflection: a scheme roams freely, and f is asked at the mirror image inside."""
+"""Bounds, kept by reflection: a scheme roams freely, and f is asked at the mirror image inside.
+
+A plain mirror would fold f into a sharp edge along the bounds, and at a minimum on several bounds, where
+people's minima often are, schemes with isotropic steps would get stuck between the edges. So the mirror is
+rounded, as pycma's is: within a margin of a bound the image approaches it along a parabola, and turns there
+with slope 0. Farther inside a point is its own image.
+"""
 
 from __future__ import annotations
 
@@ -13,10 +19,11 @@ from pursuit.problems.contract import evaluate, value
 
 
 class Box(NamedTuple):
-    """Lower and upper bounds, possibly infinite, of every variable."""
+    """Lower and upper bounds, possibly infinite, of every variable, and the margin of the rounded mirrors."""
 
     lower: Vector
     upper: Vector
+    margin: Vector
 
 
 class Bounded(NamedTuple):
@@ -47,7 +54,7 @@ def _value(team, bounded, x):
 
 
 def reflect(points, box):
-    """Move every row of `points` inside the box, by reflection at its sides."""
+    """Replace every row of `points` by its image inside the box."""
     for j in range(points.shape[0]):
         _reflect(points[j], box)
 
@@ -55,42 +62,62 @@ def reflect(points, box):
 @numba.njit
 def _reflect(x, box):
     for i in range(x.shape[0]):
-        lower, upper = box.lower[i], box.upper[i]
-        if not lower <= x[i] <= upper:
-            x[i] = _mirrored(x[i], lower, upper)
+        lower, upper, margin = box.lower[i], box.upper[i], box.margin[i]
+        if not lower + margin <= x[i] <= upper - margin:
+            x[i] = _image(x[i], lower, upper, margin)
 
 
 @numba.njit
-def _mirrored(t, lower, upper):
-    """Return the image of t outside [lower, upper], at least one of which is finite, inside."""
-    if math.isinf(upper):
-        t = lower + (lower - t)
-    elif math.isinf(lower):
-        t = upper - (t - upper)
-    elif lower < upper:
-        # Mirrors on both sides repeat with twice the width as their period.
-        width = upper - lower
-        t = (t - lower) % (2.0 * width)
-        t = lower + (t if t <= width else 2.0 * width - t)
-    # Rounding may leave t a hair outside, and what is not a number has no image.
+def _image(t, lower, upper, margin):
+    """Return the image of t, which is outside the bounds or within a margin of them, inside."""
+    if margin > 0.0 and math.isfinite(t):
+        first, last = lower - margin, upper + margin  # where the mirrors stand
+        if t < first and math.isinf(last):
+            t = first + (first - t)
+        elif t > last and math.isinf(first):
+            t = last - (t - last)
+        elif t < first or t > last:
+            # Mirrors on both sides repeat with twice the width as their period.
+            width = last - first
+            t = (t - first) % (2.0 * width)
+            t = first + (t if t <= width else 2.0 * width - t)
+        if t < lower + margin:
+            t = lower + (t - first) * (t - first) / (4.0 * margin)
+        elif t > upper - margin:
+            t = upper - (last - t) * (last - t) / (4.0 * margin)
+    # Rounding may leave t a hair outside, and what is not finite has no image.
     if not t >= lower:
         t = lower if math.isfinite(lower) else upper
-    return min(t, upper)
+    if not t <= upper:
+        t = upper if math.isfinite(upper) else lower
+    return t
 
 
-def checked_box(bounds: Any, x0: Vector) -> Box | None:
+def preimage(x: Vector, box: Box) -> Vector:
+    """Return a point whose image is x, which lies within the bounds."""
+    with np.errstate(invalid="ignore"):
+        below, above = x - box.lower, box.upper - x
+        margin = box.margin
+        up = box.lower - margin + 2.0 * np.sqrt(margin * below)
+        down = box.upper + margin - 2.0 * np.sqrt(margin * above)
+    return np.where(below < margin, up, np.where(above < margin, down, x))
+
+
+def make_box(lower: Vector, upper: Vector, sigma0: float) -> Box:
+    """Return the box with margins of one step size, or half the width where that is less."""
+    return Box(lower, upper, np.minimum(sigma0, 0.5 * (upper - lower)))
+
+
+def checked_box(bounds: Any, x0: Vector, sigma0: float) -> Box | None:
     """Return the bounds of `scipy.optimize.Bounds` or of a sequence of pairs as a box around x0."""
     if bounds is None:
         return None
-    lower, upper = _sides(bounds)
-    try:
-        lower = np.array(np.broadcast_to(lower, x0.shape), dtype=np.float64)
-        upper = np.array(np.broadcast_to(upper, x0.shape), dtype=np.float64)
-    except ValueError:
+    lower, upper = _sides(bounds, x0.size)
+    if not lower.shape == upper.shape == x0.shape:
         raise ValueError(
             f"bounds must be one pair for each of the {x0.size} variables, "
             f"but {max(lower.size, upper.size)} were given."
-        ) from None
+        )
     for name, wrong in (
         ("a lower bound above the upper one", ~(lower <= upper)),
         ("an infinite bound on the wrong side", np.isposinf(lower) | np.isneginf(upper)),
@@ -107,20 +134,23 @@ def checked_box(bounds: Any, x0: Vector) -> Box | None:
         raise ValueError(
             f"x0 must lie within the bounds, but x0[{i}] = {x0[i]:g} is outside ({lower[i]:g}, {upper[i]:g})."
         )
-    return Box(lower, upper)
+    return make_box(lower, upper, sigma0)
 
 
-def _sides(bounds: Any) -> tuple[Any, Any]:
-    """Return the lower and the upper bounds as arrays; None in a pair stands for infinity."""
+def _sides(bounds: Any, n: int) -> tuple[Vector, Vector]:
+    """Return the lower and the upper bounds; None in a pair stands for infinity, a scalar for all."""
     try:
         if hasattr(bounds, "lb") and hasattr(bounds, "ub"):
-            return np.asarray(bounds.lb, dtype=np.float64), np.asarray(bounds.ub, dtype=np.float64)
+            sides = [np.array(side, dtype=np.float64) for side in (bounds.lb, bounds.ub)]
+            lower, upper = (np.full(n, side) if side.size == 1 else side for side in sides)
+            return lower, upper
         pairs = [(lower, upper) for lower, upper in bounds]
-        lower = np.array([-math.inf if side is None else side for side, _ in pairs], dtype=np.float64)
-        upper = np.array([math.inf if side is None else side for _, side in pairs], dtype=np.float64)
+        return (
+            np.array([-math.inf if lower is None else lower for lower, _ in pairs], dtype=np.float64),
+            np.array([math.inf if upper is None else upper for _, upper in pairs], dtype=np.float64),
+        )
     except (TypeError, ValueError):
         raise TypeError(
             "bounds must be a scipy.optimize.Bounds or a sequence of pairs (lower, upper), "
             f"but {bounds!r} was given."
         ) from None
-    return lower, upper

@@ -26,7 +26,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pursuit.bounds import Box
+from pursuit.bounds import Box, make_box
 from pursuit.checks import Vector
 from pursuit.run import Memory
 from pursuit.schemes.contract import Scheme
@@ -90,7 +90,7 @@ def load(path: str | os.PathLike[str]) -> tuple[Setting, Callable[[Scheme], Memo
             f"{os.fspath(path)} is a {known[0]} of version {known[1]}, but this version of pursuit reads "
             f"version {_VERSION}."
         )
-    box = Box(arrays["lower"], arrays["upper"]) if "lower" in arrays else None
+    box = make_box(arrays["lower"], arrays["upper"], header["sigma0"]) if "lower" in arrays else None
     setting = Setting(header["method"], header["options"], header["n"], header["sigma0"], box)
     if "tally" not in header:
         return setting, Unstarted(arrays["x0"], header["generator"])

@@ -7,6 +7,7 @@ whether Python calls it or a loop that was compiled whole, and in the latter it 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from types import ModuleType
 from typing import Any
@@ -45,6 +46,7 @@ class Generic:
         """Return a decorator that makes a function the implementation for `cls`."""
 
         def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+            _tell_apart(cls)
             self._implementations[cls] = numba.njit(forceinline=True)(function)
             return function
 
@@ -69,3 +71,24 @@ class Generic:
         if chosen is None:
             return None
         return lambda *args: chosen(*args)
+
+
+_named: dict[str, type] = {}
+
+
+def _tell_apart(cls: type) -> None:
+    """Give a class a `__name__` that no other registered class has.
+
+    By that name alone Numba tells compiled functions of different classes apart: of two classes called
+    Sphere, from two modules or from two executions of one cell of a notebook, the second would run the
+    code of the first. `__qualname__`, by which classes are pickled, stays as it is.
+    """
+    if _named.get(cls.__name__) is cls:
+        return
+    name = unique = re.sub(r"\W+", "_", f"{cls.__module__}.{cls.__qualname__}")
+    count = 1
+    while unique in _named:
+        count += 1
+        unique = f"{name}_{count}"
+    _named[unique] = cls
+    cls.__name__ = unique

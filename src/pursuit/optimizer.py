@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pursuit import checkpoint
-from pursuit.bounds import checked_box
-from pursuit.checks import checked_number, checked_point
+from pursuit.bounds import checked_box, preimage, reflect
+from pursuit.checks import Vector, checked_number, checked_point
+from pursuit.compilation import compiled
 from pursuit.objective import as_value
 from pursuit.result import Result, result_of
 from pursuit.run import Memory, Run, first_memory
@@ -68,11 +69,11 @@ class Optimizer:
     ) -> None:
         start = checked_point("x0", x0)
         sigma0 = checked_number("sigma0", sigma0, above=0.0)
-        box = checked_box(bounds, start)
+        box = checked_box(bounds, start, sigma0)
         self._scheme = create_scheme(method, start.size, options, BlackBox())
         self._setting = checkpoint.Setting(method_text(method), dict(options or {}), start.size, sigma0, box)
         self._rng = np.random.default_rng(rng)
-        self._x0 = start
+        self._x0 = start if box is None else preimage(start, box)
         self._run: Run | None = None
         self._asked: NDArray[np.float64] | None = None
 
@@ -80,7 +81,7 @@ class Optimizer:
         """Return the points to evaluate next, one a row; asked again, the same."""
         if self._asked is None:
             if self._run is None:
-                self._asked = self._x0[np.newaxis].copy()
+                self._asked = self._start()[np.newaxis]
             else:
                 rows = self._run.rows
                 if not rows:
@@ -129,7 +130,7 @@ class Optimizer:
     def result(self) -> Result:
         """The best so far; before the first `tell`, the start with an infinite value."""
         if self._run is None:
-            empty = Result(x=self._x0.copy(), fun=math.inf, nit=0, nfev=0, nfaulty=0, success=False)
+            empty = Result(x=self._start(), fun=math.inf, nit=0, nfev=0, nfaulty=0, success=False)
             return Result(
                 **empty,
                 sigma=self._setting.sigma0,
@@ -175,6 +176,13 @@ class Optimizer:
             self._rng = checkpoint.generator_in_state(recalled.generator)
             self._open(recalled)
         return self
+
+    def _start(self) -> Vector:
+        """Return a new copy of the start."""
+        point = self._x0.copy()
+        if self._setting.box is not None:
+            compiled(reflect)(point[np.newaxis], self._setting.box)
+        return point
 
     def _open(self, memory: Memory) -> None:
         n = self._setting.n

@@ -52,5 +52,5 @@ def result_of(outcome: Outcome, method: str, *, trace: bool) -> Result:
         method=method,
     )
     if trace:
-        result.trace = outcome.trace
+        result.trace = outcome.trace()
     return result

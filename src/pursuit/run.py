@@ -36,7 +36,8 @@ class Outcome(NamedTuple):
     faulty: int
     sigma: float
     reason: Reason
-    trace: Trace
+    trace: Callable[[], Trace]
+    """Puts the trace together, which takes a while."""
 
 
 class Memory(NamedTuple):
@@ -177,10 +178,13 @@ class Run:
         row = 0 if self._whole else self._row
         return Memory(state, tally, self._trace, self._before, row, self._told)
 
-    def outcome(self, reason: Reason = Reason.RUNNING) -> Outcome:
-        """Return what the run has come to, with `reason` if it has none of its own to stop."""
+    def outcome(self, reason: Reason = Reason.RUNNING, *, last: bool = False) -> Outcome:
+        """Return what the run has come to, with `reason` if it has none of its own to stop.
+
+        If it is the `last` outcome, its point is the run's own and not a copy.
+        """
         state, tally, own_reason = self.look()
-        x = state.x.copy()
+        x = state.x if last and self._box is None else state.x.copy()
         if self._box is not None:
             self._reflect(x[np.newaxis], self._box)
         return Outcome(
@@ -191,7 +195,7 @@ class Run:
             faulty=tally.faulty,
             sigma=state.sigma,
             reason=Reason(own_reason) if own_reason != Reason.RUNNING else reason,
-            trace=finished_trace(tally, self._trace, state.f),
+            trace=lambda: finished_trace(tally, self._trace, state.f),
         )
 
     def _draw(self) -> None:

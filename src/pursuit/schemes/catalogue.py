@@ -34,7 +34,7 @@ _NAMED: dict[str, tuple[type, dict[str, Any]]] = {
 
 
 def methods() -> tuple[str, ...]:
-    """Return the names that `method` accepts; `ep-cma-<m>` works for any m.
+    """Return the names that `method` accepts; ``ep-cma-<m>`` works for any m.
 
     Examples
     --------
@@ -75,7 +75,7 @@ def _resolved(method: str | type, n: int) -> tuple[type, dict[str, Any]]:
         missing = [f"an implementation of {g.__name__}" for g in (ask, tell) if not g.handles(method)]
         if missing:
             raise TypeError(
-                f"method must be a name or a scheme's class, but {method.__name__} lacks "
+                f"method must be a name or a scheme's class, but {method.__qualname__} lacks "
                 f"{' and '.join(missing)}."
             )
         return method, {}

@@ -1,0 +1,45 @@
+"""How Sphinx builds the documentation: `make docs`."""
+
+from pathlib import Path
+
+import pursuit
+
+project = "pursuit"
+author = "The pursuit developers"
+version = release = pursuit.__version__
+
+extensions = ["myst_parser", "numpydoc", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "sphinx.ext.mathjax"]
+exclude_patterns = ["_build"]
+
+# The results are made by `make bench-table` and `make bench-speed`. Where they have not been made, the
+# links to them lead nowhere, which is no fault of the pages.
+_MADE = ("results/table/table.md", "results/speed.md")
+if not all((Path(__file__).parent / path).exists() for path in _MADE):
+    suppress_warnings = ["image.not_readable", "myst.xref_missing"]
+
+myst_enable_extensions = ["deflist", "dollarmath"]
+myst_heading_anchors = 3
+
+default_role = "py:obj"
+add_module_names = False
+autodoc_typehints = "none"
+autodoc_member_order = "bysource"
+autosummary_generate = False
+maximum_signature_line_length = 88
+numpydoc_show_class_members = False
+
+html_theme = "pydata_sphinx_theme"
+html_title = "pursuit"
+html_show_copyright = False
+html_copy_source = False
+html_show_sourcelink = False
+html_static_path = ["_static"]
+html_sidebars = {page: [] for page in ("index", "tutorial", "choosing", "extending")}
+html_css_files = ["tables.css"]
+html_theme_options = {
+    "header_links_before_dropdown": 6,
+    "navbar_end": ["theme-switcher"],
+    "secondary_sidebar_items": ["page-toc"],
+    "footer_start": ["sphinx-version"],
+    "footer_end": ["theme-version"],
+}

@@ -1,0 +1,53 @@
+"""Resume a run that was killed, and end exactly where an uninterrupted one ends.
+
+Another process minimises with a checkpoint and is killed with SIGKILL, which no program can catch. The same
+call here then goes on from the file. All files lie in a temporary directory.
+"""
+
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+
+import pursuit
+
+
+def slow(x):
+    """Return Rosenbrock's function of x, which takes a millisecond."""
+    time.sleep(0.001)
+    return float(np.sum(100.0 * (x[1:] - x[:-1] ** 2) ** 2 + (1.0 - x[:-1]) ** 2))
+
+
+def minimized(checkpoint=None):
+    """Return the result of the one call that all of this is about."""
+    return pursuit.minimize(
+        slow, np.zeros(10), rng=1, sigma0=0.1, maxfev=2_000, checkpoint=checkpoint, checkpoint_every=0.1
+    )  # fmt: skip
+
+
+def main():
+    """Kill a run, resume it, and compare."""
+    with tempfile.TemporaryDirectory() as folder:
+        checkpoint = Path(folder) / "run.npz"
+        victim = subprocess.Popen([sys.executable, __file__, checkpoint])
+        while not checkpoint.exists() and victim.poll() is None:
+            time.sleep(0.01)
+        time.sleep(0.5)
+        victim.kill()
+        killed = victim.wait() == -signal.SIGKILL
+        spent = pursuit.Optimizer.load(checkpoint).result.nfev
+        print(f"killed: {killed}, with {spent} evaluations in the checkpoint")
+        resumed = minimized(checkpoint)
+    whole = minimized()
+    print(f"resumed:       f = {resumed.fun!r} after {resumed.nfev} evaluations")
+    print(f"uninterrupted: f = {whole.fun!r} after {whole.nfev} evaluations")
+    print(f"the same, bit for bit: {resumed.fun == whole.fun and np.array_equal(resumed.x, whole.x)}")
+
+
+if __name__ == "__main__":
+    # With the name of a checkpoint, this script is the process to be killed.
+    main() if len(sys.argv) == 1 else minimized(checkpoint=sys.argv[1])

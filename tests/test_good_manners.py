@@ -1,0 +1,30 @@
+"""What a library leaves alone: files, threads, seeds, and other people's arrays."""
+
+import os
+import threading
+
+import numba
+import numpy as np
+
+import pursuit
+
+
+def test_no_file_no_thread_and_no_setting_is_left_behind(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    problem = pursuit.problems.exp(10, 100.0)
+    before = threading.active_count(), numba.get_num_threads(), dict(os.environ), numba.config.CACHE_DIR
+    pursuit.minimize(problem, problem.x0, method="sarp", rng=1, maxiter=100)
+    pursuit.minimize(lambda x: problem(x), problem.x0, method="ep-cma-4", rng=1, maxiter=100)
+    optimizer = pursuit.Optimizer(problem.x0, "rp", rng=1)
+    for _ in range(20):
+        X = optimizer.ask()
+        optimizer.tell(X, [problem(x) for x in X])
+    after = threading.active_count(), numba.get_num_threads(), dict(os.environ), numba.config.CACHE_DIR
+    assert before == after
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_generator_passed_in_is_drawn_from_and_not_replaced():
+    rng = np.random.default_rng(1)
+    pursuit.minimize(lambda x: float(x @ x), np.ones(3), method="rp", rng=rng, maxiter=10)
+    assert rng.standard_normal() != np.random.default_rng(1).standard_normal()
