@@ -115,15 +115,17 @@ class Run:
         self._turn, self._pose, self._snapshot = entry(turn), entry(pose), entry(snapshot)
         self._iterate = entry(iterate)
         rng.bit_generator.state = memory.generator
-        blocks, self._row = divmod(memory.row, len(self._block))
+        blocks, row = divmod(memory.row, len(self._block))
         for _ in range(blocks + 1):
             self._draw()
+        self._row = row
         self._session = entry(open_session)(
             SERIAL, scheme, problem, memory.state, memory.tally, memory.trace, limits,
             self._block, self._row, self._points, self.values,
         )  # fmt: skip
-        self.nit = memory.tally.nit
+        self.nit, self._nfev = memory.tally.nit, memory.tally.nfev
         self._told: list[list[float]] = []
+        self._telling: list[float] = []
         self._wanted = 0
         if not whole:
             self._lay_out(entry(lay_out)(self._session))
@@ -138,19 +140,28 @@ class Run:
 
     def take(self) -> None:
         """Take `values`, one for each of `rows`, and lay out the next points."""
-        told = self.values[: self._wanted].tolist()
-        wanted, nit = self._turn(self._session)
-        if nit == self.nit:
-            self._told.append(told)
-        else:
-            self._told.clear()
-            self.nit = nit
-            self._row += 1
-            if wanted == 0 and self.look()[2] == Reason.RUNNING:
-                self._draw()
-                self._row = 0
-                wanted = self._pose(self._session)
+        self._telling = self.values[: self._wanted].tolist()
+        wanted, nit, nfev = self._turn(self._session)
+        self._note(nit, nfev)
+        if wanted == 0 and self.look()[2] == Reason.RUNNING:
+            self._draw()
+            wanted = self._pose(self._session)
         self._lay_out(wanted)
+
+    def _note(self, nit: int, nfev: int) -> None:
+        """Note what the session was told, and whether that completed an iteration.
+
+        Python lets interruptions in only where something is called, so none can come between these lines;
+        one that comes before them leaves `_telling` to be noted later.
+        """
+        if nit == self.nit:
+            self._told = [*self._told, self._telling]
+        else:
+            self._told = []
+            self._row += 1
+            self._nfev = nfev
+            self.nit = nit
+        self._telling = []
 
     def leg(self, iterations: int) -> bool:
         """Run so many iterations in compiled code; return whether the run goes on."""
@@ -170,13 +181,14 @@ class Run:
     def remember(self) -> Memory:
         """Return what is needed to go on later. Its arrays are the run's own: write them down at once."""
         state, tally, _ = self.look()
+        if self._whole:
+            return Memory(state, tally, self._trace, self._before, 0, [])
+        if self._telling and tally.nfev > self._nfev + sum(map(len, self._told)):
+            self._note(tally.nit, tally.nfev)
         # What the iteration at hand was told will be told, and counted, again.
-        again = [value for values in self._told for value in values]
-        tally = tally._replace(
-            nfev=tally.nfev - len(again), faulty=tally.faulty - sum(map(math.isnan, again))
-        )
-        row = 0 if self._whole else self._row
-        return Memory(state, tally, self._trace, self._before, row, self._told)
+        again = sum(math.isnan(value) for values in self._told for value in values)
+        tally = tally._replace(nfev=self._nfev, faulty=tally.faulty - again)
+        return Memory(state, tally, self._trace, self._before, self._row, self._told)
 
     def outcome(self, reason: Reason = Reason.RUNNING, *, last: bool = False) -> Outcome:
         """Return what the run has come to, with `reason` if it has none of its own to stop.
@@ -199,7 +211,7 @@ class Run:
         )
 
     def _draw(self) -> None:
-        self._before = self._rng.bit_generator.state
+        self._before, self._row = self._rng.bit_generator.state, 0
         self._fill(self._rng, self._block)
 
     def _lay_out(self, wanted: int) -> None:

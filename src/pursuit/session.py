@@ -79,11 +79,11 @@ def pose(session):
 def turn(session):
     """Take the values of the points laid out and lay out the next.
 
-    Returns their number, which is 0 if the session has stopped or used up its normals, and the number of
-    iterations completed.
+    Returns their number, which is 0 if the session has stopped or used up its normals, and the numbers of
+    iterations and evaluations so far.
     """
     wanted = _turn(session)
-    return wanted, session.tally.nit
+    return wanted, session.tally.nit, session.tally.nfev
 
 
 @numba.njit(forceinline=True)
