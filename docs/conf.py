@@ -1,7 +1,5 @@
 """How Sphinx builds the documentation: `make docs`."""
 
-from pathlib import Path
-
 import pursuit
 
 project = "pursuit"
@@ -10,12 +8,6 @@ version = release = pursuit.__version__
 
 extensions = ["myst_parser", "numpydoc", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "sphinx.ext.mathjax"]
 exclude_patterns = ["_build"]
-
-# The results are made by `make bench-table` and `make bench-speed`. Where they have not been made, the
-# links to them lead nowhere, which is no fault of the pages.
-_MADE = ("results/table/table.md", "results/speed.md")
-if not all((Path(__file__).parent / path).exists() for path in _MADE):
-    suppress_warnings = ["image.not_readable", "myst.xref_missing"]
 
 myst_enable_extensions = ["deflist", "dollarmath"]
 myst_heading_anchors = 3
