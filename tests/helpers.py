@@ -1,7 +1,9 @@
 """What several tests need."""
 
 import pursuit
-from pursuit.run import drive, start
+from pursuit.oracles import ExactStep
+from pursuit.run import Run, drive, first_memory
+from pursuit.session import BlackBox
 
 
 def make_problem(name, n, L=1e4):
@@ -11,7 +13,13 @@ def make_problem(name, n, L=1e4):
 
 
 def run_scheme(scheme, problem, *, rng, limits, whole):
-    """Run a scheme on a problem in one of the two drivers, with limits that `minimize` would not take."""
-    run, whole = start(scheme, problem, problem.x0, sigma0=1.0, rng=rng, limits=limits, whole=whole)
+    """Run a scheme on a problem in one of the two drivers, with limits that `minimize` would not take.
+
+    The Python loop treats the problem as a black box, unless its exact line minimiser is wanted.
+    """
+    x0 = problem.x0
+    memory = first_memory(scheme, x0, problem(x0), 1.0, rng)
+    known = whole or isinstance(getattr(scheme, "oracle", None), ExactStep)
+    run = Run(scheme, problem if known else BlackBox(), memory, rng, limits, whole=whole)
     outcome = run.outcome(drive(run, problem, whole=whole))
     return outcome._replace(trace=outcome.trace())

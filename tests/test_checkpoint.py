@@ -84,6 +84,24 @@ def test_minimize_resumes_where_its_limits_stopped_it(method, kind, tmp_path):
     assert_same(whole, part)
 
 
+@pytest.mark.parametrize("kind", ["problem", "function"])
+@pytest.mark.parametrize("method", ["rp", "sarp", "ep-cma-4"])
+def test_minimize_resumes_exactly_after_its_evaluations_ran_out(method, kind, tmp_path):
+    problem = pursuit.problems.exp(7, 100.0)
+    fun = problem if kind == "problem" else lambda x: problem(x)
+    arguments = {
+        "method": method,
+        "options": {"kappa": 9.0} if method == "sarp" else {},
+        "rng": 4,
+        "trace": True,
+    }
+    whole = pursuit.minimize(fun, problem.x0, maxfev=500, **arguments)
+    for maxfev in (1, 2, 3, 4, 50, 51, 52, 499, 500):
+        part = pursuit.minimize(fun, problem.x0, maxfev=maxfev, checkpoint=tmp_path / "run.npz", **arguments)
+        assert maxfev - 1 <= part.nfev <= maxfev
+    assert_same(whole, part)
+
+
 def test_a_finished_run_is_not_run_again(tmp_path):
     calls = []
 
@@ -266,7 +284,7 @@ def test_killed_at_any_moment_and_resumed_it_ends_with_the_same_result(method, w
 
 
 INTERRUPTED = """
-import os, random, signal
+import random, signal, time
 import numpy as np, pursuit
 from pursuit.stopping import Reason
 problem = pursuit.problems.exp(30, 1e4)
@@ -274,7 +292,10 @@ arguments = dict(
     method="{method}", rng=8, maxiter={iterations}, trace=True, checkpoint_every=1e9,
     options=dict(kappa=1e4) if "sarp" in "{method}" else dict(),
 )
-whole = pursuit.minimize(lambda x: problem(x), problem.x0, **arguments)
+for _ in range(2):
+    begin = time.process_time()
+    whole = pursuit.minimize(lambda x: problem(x), problem.x0, **arguments)
+    duration = time.process_time() - begin
 def interrupt(*_):
     raise KeyboardInterrupt
 signal.signal(signal.SIGVTALRM, interrupt)
@@ -282,7 +303,7 @@ moments = random.Random(1)
 interruptions = 0
 while True:
     try:
-        signal.setitimer(signal.ITIMER_VIRTUAL, 0.02 + 0.05 * moments.random())
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0.02 + duration * moments.uniform(0.05, 0.2))
         part = pursuit.minimize(lambda x: problem(x), problem.x0, checkpoint="{path}", **arguments)
         signal.setitimer(signal.ITIMER_VIRTUAL, 0)
         if part.status != Reason.INTERRUPTED:
@@ -295,7 +316,7 @@ print(interruptions, (whole.x == part.x).all(), whole.nit == part.nit, whole.nfe
 """
 
 
-@pytest.mark.parametrize(("method", "iterations"), [("rp", 40_000), ("sarp", 20_000), ("rp-exact", 5_000)])
+@pytest.mark.parametrize(("method", "iterations"), [("rp", 100_000), ("sarp", 50_000), ("rp-exact", 15_000)])
 def test_interrupted_again_and_again_and_resumed_it_ends_with_the_same_result(method, iterations, tmp_path):
     code = INTERRUPTED.format(method=method, iterations=iterations, path=tmp_path / "run.npz")
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -12,10 +12,10 @@ import numpy as np
 from pursuit.bounds import Box, reflect
 from pursuit.checks import Vector
 from pursuit.compilation import compiled
-from pursuit.objective import Map, as_value, evaluate_all
-from pursuit.problems.contract import sources_of, value
+from pursuit.objective import Map, evaluate_all
+from pursuit.problems.contract import sources_of
 from pursuit.schemes.contract import Scheme, ask, tell
-from pursuit.session import BlackBox, fill, iterate, lay_out, open_session, pose, snapshot, turn
+from pursuit.session import fill, iterate, lay_out, open_session, pose, snapshot, turn
 from pursuit.stopping import Reason
 from pursuit.tally import Limits, Tally, Trace, finished_trace, open_books
 from pursuit.vectors import SERIAL
@@ -94,11 +94,11 @@ class Run:
         whole: bool,
         box: Box | None = None,
     ) -> None:
-        self.scheme = scheme
         self._rng = rng
         self._box = box
         self._whole = whole
         self._trace = memory.trace
+        self._evaluations = limits.evaluations
         n = memory.state.x.size
         draws, points = scheme.draws(n), scheme.points()
         # The compiled loop needs the normals of one iteration and one point at a time.
@@ -164,13 +164,19 @@ class Run:
         self._telling = []
 
     def leg(self, iterations: int) -> bool:
-        """Run so many iterations in compiled code; return whether the run goes on."""
+        """Run so many iterations in compiled code, or fewer; return whether the run goes on.
+
+        The iteration for which no evaluations are left is a leg of its own: its normals are to be drawn
+        again, should the run be resumed with more.
+        """
+        affordable = (self._evaluations - self._nfev) // len(self.values)
         try:
-            self._iterate(self._session, self._rng, self.nit + iterations)
+            self._iterate(self._session, self._rng, self.nit + max(1, min(iterations, affordable)))
         finally:
             _, tally, reason = self.look()
-            self.nit = tally.nit
-            self._before = self._rng.bit_generator.state
+            if tally.nit != self.nit:
+                self._before = self._rng.bit_generator.state
+            self.nit, self._nfev = tally.nit, tally.nfev
         return reason == Reason.RUNNING
 
     def look(self) -> tuple[Any, Tally, int]:
@@ -263,20 +269,3 @@ def drive(
         if reason != Reason.RUNNING:
             return reason
     return Reason.RUNNING
-
-
-def start(
-    scheme: Scheme,
-    objective: Any,
-    x0: Vector,
-    *,
-    sigma0: float,
-    rng: np.random.Generator,
-    limits: Limits,
-    whole: bool = True,
-) -> tuple[Run, bool]:
-    """Return a new run from `x0`, which it makes its own, and whether compiled code can drive it."""
-    problem = objective if value.handles(type(objective)) else BlackBox()
-    whole = whole and problem is objective
-    memory = first_memory(scheme, x0, as_value(objective(x0.copy())), sigma0, rng)
-    return Run(scheme, problem, memory, rng, limits, whole=whole), whole
