@@ -1,6 +1,7 @@
 """What several tests need."""
 
 import pursuit
+from pursuit.interrupts import Interrupts
 from pursuit.oracles import ExactStep
 from pursuit.run import Run, drive, first_memory
 from pursuit.session import BlackBox
@@ -21,5 +22,5 @@ def run_scheme(scheme, problem, *, rng, limits, whole):
     memory = first_memory(scheme, x0, problem(x0), 1.0, rng)
     known = whole or isinstance(getattr(scheme, "oracle", None), ExactStep)
     run = Run(scheme, problem if known else BlackBox(), memory, rng, limits, whole=whole)
-    outcome = run.outcome(drive(run, problem, whole=whole))
+    outcome = run.outcome(drive(run, problem, whole=whole, interrupts=Interrupts()))
     return outcome._replace(trace=outcome.trace())

@@ -296,9 +296,8 @@ for _ in range(2):
     begin = time.process_time()
     whole = pursuit.minimize(lambda x: problem(x), problem.x0, **arguments)
     duration = time.process_time() - begin
-def interrupt(*_):
-    raise KeyboardInterrupt
-signal.signal(signal.SIGVTALRM, interrupt)
+signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.signal(signal.SIGVTALRM, lambda *_: signal.raise_signal(signal.SIGINT))
 moments = random.Random(1)
 interruptions = 0
 while True:

@@ -8,7 +8,7 @@ import pursuit
 SOURCE = Path(pursuit.__file__).parent
 # A module may import only from layers above it in this list, or from its own.
 LAYERS = [
-    {"dispatch", "checks", "compilation"},
+    {"dispatch", "checks", "compilation", "interrupts"},
     {"vectors"},
     {"problems"},
     {"bounds", "oracles"},

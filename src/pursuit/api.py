@@ -17,6 +17,7 @@ from pursuit import checkpoint as checkpoints
 from pursuit.bounds import Bounded, Box, checked_box, preimage, reflect
 from pursuit.checks import Vector, checked_count, checked_number, checked_point
 from pursuit.compilation import compiled
+from pursuit.interrupts import Interrupts
 from pursuit.objective import Map, as_value, checked_objective
 from pursuit.problems.contract import Problem, value
 from pursuit.result import Result, result_of
@@ -156,34 +157,54 @@ def minimize(
             memory = first_memory(scheme, start, fx, sigma0, generator)
         can_compile = value.handles(type(objective))
         whole = can_compile and apply is None
-        run = Run(
-            scheme, objective if can_compile else BlackBox(), memory, generator, limits, whole=whole, box=box
-        )  # fmt: skip
-        watch = Watch(
-            maxtime=seconds, callback=call, save=save if checkpoint is not None else None, save_every=every,
-            progress=progress,
-        )  # fmt: skip
-        try:
-            outcome = _driven(run, objective, whole, apply, watch, call is not None, name)
-        finally:
-            save(run)
+        with Interrupts() as interrupts:
+            known = objective if can_compile else BlackBox()
+            run = Run(scheme, known, memory, generator, limits, whole=whole, box=box)
+            watch = Watch(
+                maxtime=seconds,
+                callback=call,
+                save=save if checkpoint is not None else None,
+                save_every=every,
+                progress=progress,
+            )
+            longest = UNLIMITED if call is None else 1
+            try:
+                outcome = _driven(run, objective, whole, apply, watch, interrupts, longest, name)
+            finally:
+                save(run)
     return result_of(outcome, name, trace=trace)
 
 
 def _driven(
-    run: Run, objective: Any, whole: bool, apply: Map | None, watch: Watch, every_iteration: bool, name: str
+    run: Run,
+    objective: Any,
+    whole: bool,
+    apply: Map | None,
+    watch: Watch,
+    interrupts: Interrupts,
+    longest_leg: int,
+    name: str,
 ) -> Outcome:
     """Drive a run to its end; attach what it has found to an exception that ends it early."""
     try:
-        longest = 1 if every_iteration else 2**40
-        reason = drive(run, objective, whole=whole, apply=apply, longest_leg=longest, watch=watch)
+        reason = drive(
+            run,
+            objective,
+            whole=whole,
+            interrupts=interrupts,
+            apply=apply,
+            longest_leg=longest_leg,
+            watch=watch,
+        )
     except KeyboardInterrupt:
         reason = Reason.INTERRUPTED
     except Exception as error:
+        interrupts.keep_out()
         with contextlib.suppress(AttributeError):
             error.pursuit_result = result_of(run.outcome(), name, trace=True)  # type: ignore[attr-defined]
             error.add_note("What was found before this is in the attribute pursuit_result of the exception.")
         raise
+    interrupts.keep_out()
     watch.close(run)
     return run.outcome(reason, last=True)
 

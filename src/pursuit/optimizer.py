@@ -14,6 +14,7 @@ from pursuit import checkpoint
 from pursuit.bounds import checked_box, preimage, reflect
 from pursuit.checks import Vector, checked_number, checked_point
 from pursuit.compilation import compiled
+from pursuit.interrupts import Interrupts
 from pursuit.objective import as_value
 from pursuit.result import Result, result_of
 from pursuit.run import Memory, Run, first_memory
@@ -112,17 +113,22 @@ class Optimizer:
                 f"F must hold one value for each of {len(asked)} points, but it holds {len(answers)}."
             )
         values = [as_value(answer) for answer in answers]
-        if self._run is None:
-            x0 = self._x0.copy()
-            self._open(first_memory(self._scheme, x0, values[0], self._setting.sigma0, self._rng))
-        else:
-            self._run.values[: len(values)] = values
-            self._run.take()
-        self._asked = None
+        with Interrupts():
+            if self._run is None:
+                x0 = self._x0.copy()
+                self._open(first_memory(self._scheme, x0, values[0], self._setting.sigma0, self._rng))
+            else:
+                self._run.values[: len(values)] = values
+                self._run.take()
+            self._asked = None
 
     def stop(self) -> dict[str, str]:
         """Return the reasons to stop, each with a sentence; empty while there are none."""
-        if self._run is None or (reason := Reason(self._run.look()[2])) == Reason.RUNNING:
+        if self._run is None:
+            return {}
+        with Interrupts():
+            reason = Reason(self._run.look()[2])
+        if reason == Reason.RUNNING:
             return {}
         return {reason.name.lower(): reason.sentence}
 
@@ -138,15 +144,17 @@ class Optimizer:
                 message=Reason.RUNNING.sentence,
                 method=self._setting.method,
             )
-        return result_of(self._run.outcome(), self._setting.method, trace=True)
+        with Interrupts():
+            return result_of(self._run.outcome(), self._setting.method, trace=True)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write all that is needed to go on, bit for bit, to a file; atomically, and without pickle."""
-        if self._run is None:
-            memory: Any = checkpoint.Unstarted(self._x0, self._rng.bit_generator.state)
-        else:
-            memory = self._run.remember()
-        checkpoint.save(path, self._setting, memory)
+        with Interrupts():
+            if self._run is None:
+                memory: Any = checkpoint.Unstarted(self._x0, self._rng.bit_generator.state)
+            else:
+                memory = self._run.remember()
+            checkpoint.save(path, self._setting, memory)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Optimizer:

@@ -12,6 +12,7 @@ import numpy as np
 from pursuit.bounds import Box, reflect
 from pursuit.checks import Vector
 from pursuit.compilation import compiled
+from pursuit.interrupts import Interrupts
 from pursuit.objective import Map, evaluate_all
 from pursuit.problems.contract import sources_of
 from pursuit.schemes.contract import Scheme, ask, tell
@@ -125,7 +126,6 @@ class Run:
         )  # fmt: skip
         self.nit, self._nfev = memory.tally.nit, memory.tally.nfev
         self._told: list[list[float]] = []
-        self._telling: list[float] = []
         self._wanted = 0
         if not whole:
             self._lay_out(entry(lay_out)(self._session))
@@ -140,28 +140,18 @@ class Run:
 
     def take(self) -> None:
         """Take `values`, one for each of `rows`, and lay out the next points."""
-        self._telling = self.values[: self._wanted].tolist()
+        told = self.values[: self._wanted].tolist()
         wanted, nit, nfev = self._turn(self._session)
-        self._note(nit, nfev)
+        if nit == self.nit:
+            self._told.append(told)
+        else:
+            self._told.clear()
+            self._row += 1
+            self.nit, self._nfev = nit, nfev
         if wanted == 0 and self.look()[2] == Reason.RUNNING:
             self._draw()
             wanted = self._pose(self._session)
         self._lay_out(wanted)
-
-    def _note(self, nit: int, nfev: int) -> None:
-        """Note what the session was told, and whether that completed an iteration.
-
-        Python lets interruptions in only where something is called, so none can come between these lines;
-        one that comes before them leaves `_telling` to be noted later.
-        """
-        if nit == self.nit:
-            self._told = [*self._told, self._telling]
-        else:
-            self._told = []
-            self._row += 1
-            self._nfev = nfev
-            self.nit = nit
-        self._telling = []
 
     def leg(self, iterations: int) -> bool:
         """Run so many iterations in compiled code, or fewer; return whether the run goes on.
@@ -189,8 +179,6 @@ class Run:
         state, tally, _ = self.look()
         if self._whole:
             return Memory(state, tally, self._trace, self._before, 0, [])
-        if self._telling and tally.nfev > self._nfev + sum(map(len, self._told)):
-            self._note(tally.nit, tally.nfev)
         # What the iteration at hand was told will be told, and counted, again.
         again = sum(math.isnan(value) for values in self._told for value in values)
         tally = tally._replace(nfev=self._nfev, faulty=tally.faulty - again)
@@ -231,6 +219,7 @@ def drive(
     objective: Callable[[Vector], Any],
     *,
     whole: bool,
+    interrupts: Interrupts,
     apply: Map | None = None,
     longest_leg: int = 2**40,
     watch: Callable[[Run], Reason] = lambda run: Reason.RUNNING,
@@ -245,6 +234,8 @@ def drive(
         What to minimise.
     whole : bool
         Whether to leave the loop to compiled code.
+    interrupts : Interrupts
+        Who is told when Ctrl-C does no harm.
     apply : callable
         A map to evaluate several points at once.
     longest_leg : int
@@ -263,8 +254,11 @@ def drive(
             rows = run.rows
             if not rows:
                 break
+            interrupts.let_in()
             evaluate_all(objective, rows, run.values, apply)
+            interrupts.keep_out()
             run.take()
+        interrupts.deliver()
         reason = watch(run)
         if reason != Reason.RUNNING:
             return reason
