@@ -1,27 +1,20 @@
 """Time per evaluation around a plain Python objective, in units of NumPy's normals, and memory in vectors.
 
 ``python -m benchmarks.overhead`` prints a report in Markdown; ``--out FILE`` writes it as well. As in
-`benchmarks.speed`, all times of one dimension are taken in turns and the shortest of several rounds counts.
+`benchmarks.speed`, all times of one dimension are taken in turns.
 """
 
 from __future__ import annotations
 
-import argparse
 import itertools
-import math
-import platform
-import time
-import tracemalloc
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
-import numba
 import numpy as np
 
 import pursuit
-from benchmarks.speed import DIMENSIONS, seconds, table, verdict
-from pursuit.compilation import code_hash
+from benchmarks.reporting import made_by, main, peak_vectors, seconds, seconds_each, spaced, table, verdict
+from benchmarks.speed import DIMENSIONS
 
 # The bounds to reach: time per evaluation in units of n normals by NumPy, and vectors of n beyond the start.
 _LINEAR = {100: 3.0, 1_000: 1.2, 10_000: 0.7, 100_000: 0.7, 1_000_000: 0.7}
@@ -86,13 +79,7 @@ def measure(n: int, rounds: int) -> dict[str, float]:
         return run
 
     runs = {"normals": draw_normals, **{method: runner(method) for method in RATIOS}}
-    short, long = dict.fromkeys(runs, math.inf), dict.fromkeys(runs, math.inf)
-    for _ in range(rounds):
-        for name, run in runs.items():
-            short[name] = min(short[name], seconds(lambda run=run: run(times)))  # type: ignore[misc]
-            long[name] = min(long[name], seconds(lambda run=run: run(2 * times)))  # type: ignore[misc]
-    # The difference cancels the time of getting started.
-    return {name: (long[name] - short[name]) / times for name in runs}
+    return seconds_each(runs, times, rounds)
 
 
 def time_of_objective(rounds: int, calls: int = 200_000) -> float:
@@ -117,13 +104,7 @@ def vectors_used(method: str, n: int = MEMORY_DIMENSION) -> float:
             replaying(values), x0, method=method, rng=1, maxiter=iterations, options=OPTIONS.get(method)
         )
 
-    run(1)
-    tracemalloc.start()
-    before = tracemalloc.get_traced_memory()[0]
-    run(5)
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    return (peak - before) / (8 * n)
+    return peak_vectors(run, n)
 
 
 def report(rounds: int) -> str:
@@ -144,33 +125,19 @@ Time per evaluation beyond the objective's own, divided by the time in which
 returns prepared values, such that 27 of 100 trial steps succeed. An iteration of SARP takes two evaluations,
 of the others one.
 
-{table(["method", *(f"n = {n:,}".replace(",", " ") for n in DIMENSIONS)], ratios)}
+{table(["method", *(f"n = {spaced(n)}" for n in DIMENSIONS)], ratios)}
 
 The same in microseconds; the objective's own time, {1e6 * own:.3f}, is not among them:
 
 {table(["n", "n normals", *RATIOS], micro)}
 
 Memory beyond the start, at its peak, in vectors of n doubles,
-n = {f"{MEMORY_DIMENSION:,}".replace(",", " ")}, rounded to two digits.
+n = {spaced(MEMORY_DIMENSION)}, rounded to two digits.
 
 {table(["method", "vectors"], memory)}
 
-Made by `python -m benchmarks.overhead` on {time.strftime("%Y-%m-%d")}, {platform.machine()}, Python
-{platform.python_version()}, numba {numba.__version__}, numpy {np.__version__}, code {code_hash()}.
-"""
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--out", type=Path)
-    options = parser.parse_args()
-    text = report(options.rounds)
-    print(text)
-    if options.out:
-        options.out.parent.mkdir(parents=True, exist_ok=True)
-        options.out.write_text(text)
+{made_by("benchmarks.overhead")}"""
 
 
 if __name__ == "__main__":
-    main()
+    main(__doc__, report)

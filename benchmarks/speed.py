@@ -1,28 +1,23 @@
 """Time per iteration in units of drawing its normals, memory in vectors, and the time to get started.
 
 ``python -m benchmarks.speed`` prints a report in Markdown; ``--out FILE`` writes it as well. All times of one
-dimension are taken in turns within one run, and the shortest of several rounds counts, so that ratios can be
-trusted on a machine that others use too.
+dimension are taken in turns within one run, so that ratios can be trusted on a machine that others use too.
 """
 
 from __future__ import annotations
 
-import argparse
 import math
-import platform
 import subprocess
 import sys
-import time
-import tracemalloc
-from collections.abc import Callable, Sequence
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
 import numba
 import numpy as np
 
 import pursuit
-from pursuit.compilation import code_hash, compiled
+from benchmarks.reporting import made_by, main, peak_vectors, seconds, seconds_each, spaced, table, verdict
+from pursuit.compilation import compiled
 from pursuit.session import iterate, open_session
 from pursuit.tally import Limits, open_books
 from pursuit.vectors import SERIAL
@@ -47,12 +42,6 @@ def draw(rng: Any, z: Any, times: int) -> None:
             z[i] = rng.standard_normal()
 
 
-def seconds(call: Callable[[], object]) -> float:
-    begin = time.perf_counter()
-    call()
-    return time.perf_counter() - begin
-
-
 def measure(n: int, rounds: int) -> dict[str, float]:
     """Return seconds per iteration of every method, and of drawing n normals, as 'normals'."""
     times = max(10, 20_000_000 // n)
@@ -67,26 +56,14 @@ def measure(n: int, rounds: int) -> dict[str, float]:
         return lambda k: pursuit.minimize(problem, x0, method=method, rng=1, maxiter=k)
 
     runs = {"normals": draw_normals, **{method: runner(method) for method in methods}}
-    short, long = dict.fromkeys(runs, math.inf), dict.fromkeys(runs, math.inf)
-    for _ in range(rounds):
-        for name, run in runs.items():
-            short[name] = min(short[name], seconds(lambda run=run: run(times)))  # type: ignore[misc]
-            long[name] = min(long[name], seconds(lambda run=run: run(2 * times)))  # type: ignore[misc]
-    # The difference cancels the time of getting started.
-    return {name: (long[name] - short[name]) / times for name in runs}
+    return seconds_each(runs, times, rounds)
 
 
 def vectors_used(method: str, n: int = 1_000_000) -> float:
     """Return the peak of memory during a run, beyond problem and start, in vectors of n doubles."""
     problem = pursuit.problems.exp(n, 1e4)
     x0 = problem.x0
-    pursuit.minimize(problem, x0, method=method, rng=1, maxiter=1)
-    tracemalloc.start()
-    before = tracemalloc.get_traced_memory()[0]
-    pursuit.minimize(problem, x0, method=method, rng=1, maxiter=5)
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    return (peak - before) / (8 * n)
+    return peak_vectors(lambda k: pursuit.minimize(problem, x0, method=method, rng=1, maxiter=k), n)
 
 
 def trace_cost(rounds: int) -> float:
@@ -148,16 +125,6 @@ def generators() -> list[list[str]]:
     return rows
 
 
-def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    return "\n".join("| " + " | ".join(row) + " |" for row in [header, ["---"] * len(header), *rows])
-
-
-def verdict(measured: float, bound: float | None) -> str:
-    if bound is None:
-        return f"{measured:.2f}"
-    return f"{measured:.2f} ({'reaches' if measured <= bound else 'MISSES'} {bound:g})"
-
-
 def report(rounds: int) -> str:
     times = {n: measure(n, rounds) for n in DIMENSIONS}
     ratios, growth = [], []
@@ -184,7 +151,7 @@ def report(rounds: int) -> str:
 Time per iteration, divided by the time in which a compiled loop draws n standard normals from the same
 generator (PCG64). Objective: `exp`, L = 1e4.
 
-{table(["method", *(f"n = {n:,}".replace(",", " ") for n in DIMENSIONS)], ratios)}
+{table(["method", *(f"n = {spaced(n)}" for n in DIMENSIONS)], ratios)}
 
 The same in microseconds:
 
@@ -211,22 +178,8 @@ Nanoseconds per standard normal, by Numba's ziggurat inside compiled code and by
 
 {table(["bit generator", "compiled", "NumPy"], generators())}
 
-Made by `python -m benchmarks.speed` on {time.strftime("%Y-%m-%d")}, {platform.machine()}, Python
-{platform.python_version()}, numba {numba.__version__}, numpy {np.__version__}, code {code_hash()}.
-"""
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--out", type=Path)
-    options = parser.parse_args()
-    text = report(options.rounds)
-    print(text)
-    if options.out:
-        options.out.parent.mkdir(parents=True, exist_ok=True)
-        options.out.write_text(text)
+{made_by("benchmarks.speed")}"""
 
 
 if __name__ == "__main__":
-    main()
+    main(__doc__, report)

@@ -9,20 +9,18 @@ from __future__ import annotations
 import argparse
 import csv
 import os
-import platform
 import statistics
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
 
 import matplotlib as mpl
-import numba
 import numpy as np
 
 import pursuit
-from pursuit.compilation import code_hash
+from benchmarks.reporting import made_by, spaced, table
 from pursuit.stopping import Reason
 
 TARGET = 1e-9
@@ -114,7 +112,7 @@ def summary(runs: Sequence[Run]) -> str:
     """Return the median of #ITS/n, or how the runs that count for it failed."""
     reasons = {run.reason for run in runs}
     if reasons == {"target"}:
-        return f"{median_of(runs):,.0f}".replace(",", " ")
+        return spaced(round(median_of(runs)))
     failed = sum(run.reason != "target" for run in runs)
     names = " or ".join(sorted(reasons - {"target"}))
     return names if failed == len(runs) else f"{failed} of {len(runs)} {names}"
@@ -141,11 +139,6 @@ def agreement(runs: Sequence[Run], expected: str) -> str:
     return f"{median_of(runs) / float(expected):.2f}"
 
 
-def markdown(rows: Iterable[Sequence[str]], header: Sequence[str]) -> str:
-    lines = [header, ["---"] * len(header), *rows]
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines) + "\n"
-
-
 def comparison(results: dict[Cell, list[Run]]) -> str:
     """Return every entry beside the prototype's."""
     prototype = read_prototype()
@@ -162,7 +155,7 @@ def comparison(results: dict[Cell, list[Run]]) -> str:
             else:
                 row.append(summary(results[cell]))
         rows.append(row)
-    return markdown(rows, ["method", "reading", "n", *PROBLEMS])
+    return table(["method", "reading", "n", *PROBLEMS], rows)
 
 
 def write_runs(path: Path, results: dict[Cell, list[Run]]) -> None:
@@ -228,10 +221,8 @@ def main() -> None:
         "in brackets ours divided by an independent prototype's "
         "(`benchmarks/prototype.csv`).\n"
         "EP-CMA-sqrt is EP-CMA-4 for n = 20. SARP knows the condition number.\n\n"
-        f"{comparison(results)}\n"
-        f"Made by `python -m benchmarks.table{' --quick' if options.quick else ''}` in {minutes:.1f} minutes "
-        f"on {time.strftime('%Y-%m-%d')}; code {code_hash()}, Python {platform.python_version()}, "
-        f"numba {numba.__version__}, numpy {np.__version__}.\n"
+        f"{comparison(results)}\n\nIt took {minutes:.1f} minutes.\n"
+        f"{made_by('benchmarks.table' + (' --quick' if options.quick else ''))}"
     )
     (options.out / "table.md").write_text(text)
     write_runs(options.out / "runs.csv", results)

@@ -193,54 +193,14 @@ def _begin_bracketing(oracle, line, target):
 def _learn_bracketing(oracle, bracket, values):
     stride = bracket.sigma
     spent = bracket.spent + bracket.wanted
-    t = bracket.positions[0]
-    f_t = values[0]
-    a, f_a = bracket.a, bracket.f_a
-    b, f_b = bracket.length, bracket.value
-    c, f_c = bracket.c, bracket.f_c
-    phase = bracket.phase
-    if phase == _FIRST:
-        if bracket.wanted == 2:
-            f_b = values[1]
-        if f_t < f_b:
-            a, f_a, b, f_b = b, f_b, t, f_t
-            phase = _DOWNHILL
-        else:
-            c, f_c = t, f_t
-            phase = _BEHIND
-    elif phase == _BEHIND:
-        if f_t < f_b:
-            # The first point lies on the far side: the minimum is behind the origin.
-            a, f_a, b, f_b = b, f_b, t, f_t
-            phase = _DOWNHILL
-        else:
-            a, f_a = t, f_t
-            phase = _BRACKETED
-    elif phase == _DOWNHILL:
-        if f_t < f_b:
-            a, f_a, b, f_b = b, f_b, t, f_t
-        else:
-            c, f_c = t, f_t
-            phase = _BRACKETED
-    elif f_t < f_b:
-        if (t - b) * (c - b) > 0.0:
-            a, f_a = b, f_b
-        else:
-            c, f_c = b, f_b
-        b, f_b = t, f_t
-    elif (t - b) * (c - b) > 0.0:
-        c, f_c = t, f_t
-    else:
-        a, f_a = t, f_t
-
+    phase, a, f_a, b, f_b, c, f_c = _with_value(bracket, values)
     width, last_width = bracket.width, bracket.last_width
-    wanted = 1
+    finished = spent >= oracle.limit
     if phase == _BEHIND:
         t = -stride
     elif phase == _DOWNHILL:
         t = b + 2.0 * (b - a)
-        if not math.isfinite(t):
-            wanted = 0
+        finished = finished or not math.isfinite(t)
     else:
         t = _next_inside(a, f_a, b, f_b, c, f_c, width)
         width, last_width = last_width, abs(c - a)
@@ -248,18 +208,40 @@ def _learn_bracketing(oracle, bracket, values):
         if abs(t - b) < near:
             # The minimum seems to be here: look on the side that is still open whether it is.
             t = b + math.copysign(near, c - b if abs(c - b) > abs(b - a) else a - b)
-        if max(abs(c - b), abs(b - a)) <= 2.0 * near:
-            wanted = 0
-    if spent >= oracle.limit:
-        wanted = 0
+        finished = finished or max(abs(c - b), abs(b - a)) <= 2.0 * near
     sigma = stride
-    if wanted == 0:
+    if finished:
         # Halfway, on a log scale, from the first stride to the step found: one short step along an
         # unlucky direction must not make the next line start with a hopelessly short stride.
         sigma = math.sqrt(stride * abs(b)) if b != 0.0 else 0.5 * stride
     return Bracket(
-        wanted, (t, 0.0), phase, spent, a, f_a, b, f_b, c, f_c, width, last_width, sigma
+        0 if finished else 1, (t, 0.0), phase, spent, a, f_a, b, f_b, c, f_c, width, last_width, sigma
     )  # fmt: skip
+
+
+@numba.njit(forceinline=True)
+def _with_value(bracket, values):
+    """Return the phase and the three points, in order, once the value looked for is known."""
+    t, f_t = bracket.positions[0], values[0]
+    a, f_a = bracket.a, bracket.f_a
+    b, f_b = bracket.length, bracket.value
+    c, f_c = bracket.c, bracket.f_c
+    phase = bracket.phase
+    if phase == _FIRST and bracket.wanted == 2:
+        f_b = values[1]
+    if f_t < f_b:
+        if phase == _BRACKETED and (t - b) * (c - b) < 0.0:
+            c, f_c = b, f_b
+        else:
+            a, f_a = b, f_b
+        if phase != _BRACKETED:
+            phase = _DOWNHILL
+        return phase, a, f_a, t, f_t, c, f_c
+    if phase == _FIRST:
+        return _BEHIND, a, f_a, b, f_b, t, f_t
+    if phase == _BEHIND or (phase == _BRACKETED and (t - b) * (c - b) < 0.0):
+        return _BRACKETED, t, f_t, b, f_b, c, f_c
+    return _BRACKETED, a, f_a, b, f_b, t, f_t
 
 
 @numba.njit(forceinline=True)
