@@ -1,6 +1,7 @@
 """Objectives of all kinds: jitted, with arguments, faulty, and evaluated by several workers."""
 
 import math
+import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import numba
@@ -48,12 +49,16 @@ def test_a_jitted_function_gives_the_run_of_its_python_twin(method):
 
 
 def test_the_loop_around_a_jitted_function_is_compiled():
-    """A million evaluations would take a Python loop more than the second it is given."""
+    """Twenty thousand evaluations pass without as many calls of anything in Python."""
     pursuit.minimize(jitted, START, method="rp", rng=1, maxiter=1)
-    result = pursuit.minimize(
-        jitted, START, method="rp", rng=1, maxtime=1.0, options={"p": 0.1}, ftarget=-1.0
-    )
+    calls = []
+    sys.setprofile(lambda frame, event, argument: calls.append(1) if event == "call" else None)
+    try:
+        result = pursuit.minimize(jitted, START, method="rp", rng=1, maxiter=20_000)
+    finally:
+        sys.setprofile(None)
     assert result.nfev > 10_000
+    assert len(calls) < 5_000
 
 
 def test_two_jitted_functions_are_told_apart():

@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from pursuit.problems.contract import Problem, line_minimizer
+from pursuit.problems.contract import line_minimizer, value
 from pursuit.schemes.cma import Cma
 from pursuit.schemes.contract import Scheme, ask, tell
 from pursuit.schemes.ep_cma import EpCma
@@ -54,20 +54,23 @@ def create_scheme(method: str | type, n: int, options: Mapping[str, Any] | None,
     cls, settings = _resolved(method, n)
     parameters = inspect.signature(cls.create).parameters  # type: ignore[attr-defined]
     allowed = [name for name in parameters if name != "n" and name not in settings]
-    for name, value in dict(options or {}).items():
+    for name, setting in dict(options or {}).items():
         if name not in allowed:
             raise ValueError(
                 f"{name!r} is not an option of the method {method_text(method)}: "
                 f"its options are {', '.join(allowed)}."
             )
-        settings[name] = value
-    knows_kappa = isinstance(problem, Problem) and not {"kappa", "m", "L"} & settings.keys()
-    if "kappa" in allowed and knows_kappa:
+        settings[name] = setting
+    if "kappa" in allowed and not {"kappa", "m", "L"} & settings.keys() and _has_spectrum(problem):
         settings["kappa"] = max(1.0, problem.L / problem.m)
     if settings.get("oracle") == "exact" and not line_minimizer.handles(type(problem)):
         settings["oracle"] = "bracketing"
     scheme: Scheme = cls.create(n, **settings)  # type: ignore[attr-defined]
     return scheme
+
+
+def _has_spectrum(problem: Any) -> bool:
+    return value.handles(type(problem)) and hasattr(problem, "m") and hasattr(problem, "L")
 
 
 def _resolved(method: str | type, n: int) -> tuple[type, dict[str, Any]]:
@@ -90,7 +93,7 @@ def _resolved(method: str | type, n: int) -> tuple[type, dict[str, Any]]:
         )
     cls, settings = _NAMED[method]
     memories = {"sqrt": round(math.sqrt(n)), "n": n}
-    return cls, {name: memories.get(value, value) for name, value in settings.items()}
+    return cls, {name: memories.get(setting, setting) for name, setting in settings.items()}
 
 
 def method_text(method: str | type) -> str:
