@@ -168,6 +168,21 @@ def test_workers_change_nothing_but_the_time(method, workers):
     assert alone.nfev == many.nfev
 
 
+@pytest.mark.parametrize("workers", [2, map])
+@pytest.mark.parametrize("bounds", [None, [(0.5, 2.0), (-3.0, -0.5), (0.5, None)]])
+@pytest.mark.parametrize("kind", ["problem", "jitted"])
+def test_workers_take_problems_and_jitted_functions_inside_bounds_as_well(kind, bounds, workers):
+    fun, args = (
+        (pursuit.problems.exp(3, 9.0), ()) if kind == "problem" else (jitted_with_arguments, (2.0, 5.0))
+    )
+    arguments = {"method": "sarp", "rng": 1, "maxiter": 200, "bounds": bounds, "options": {"kappa": 9.0}}
+    alone = pursuit.minimize(fun, START, args, **arguments)
+    many = pursuit.minimize(fun, START, args, workers=workers, **arguments)
+    np.testing.assert_array_equal(alone.x, many.x)
+    assert (alone.fun, alone.nfev) == (many.fun, many.nfev)
+    assert many.fun == fun(many.x, *args)
+
+
 def test_the_points_of_an_iteration_reach_the_workers_together():
     sizes = []
 

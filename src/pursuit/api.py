@@ -18,7 +18,7 @@ from pursuit.bounds import Bounded, Box, checked_box, preimage, reflect
 from pursuit.checks import Vector, checked_count, checked_number, checked_point
 from pursuit.compilation import compiled
 from pursuit.interrupts import Interrupts
-from pursuit.objective import Map, as_value, checked_objective
+from pursuit.objective import Map, as_value, checked_objective, function_of_point
 from pursuit.problems.contract import Problem, value
 from pursuit.result import Result, result_of
 from pursuit.run import Memory, Outcome, Run, drive, first_memory
@@ -149,11 +149,13 @@ def minimize(
             checkpoints.save(checkpoint, setting, run.remember())
 
     with _mapped(workers) as apply:
+        # Workers get the function itself, at points inside the bounds: nothing else need pickle.
+        evaluated = objective if apply is None else function_of_point(fun, args)
         if checkpoint is not None and Path(checkpoint).exists():
             memory, generator = _resumed(checkpoint, setting, scheme)
         else:
             start = start if box is None else preimage(start, box)
-            fx = _value_at_start(objective, start, apply, box)
+            fx = _value_at_start(evaluated, start, apply, box)
             memory = first_memory(scheme, start, fx, sigma0, generator)
         can_compile = value.handles(type(objective))
         whole = can_compile and apply is None
@@ -169,7 +171,7 @@ def minimize(
             )
             longest = UNLIMITED if call is None else 1
             try:
-                outcome = _driven(run, objective, whole, apply, watch, interrupts, longest, name)
+                outcome = _driven(run, evaluated, whole, apply, watch, interrupts, longest, name)
             finally:
                 save(run)
     return result_of(outcome, name, trace=trace)

@@ -31,6 +31,13 @@ def checked_objective(fun: Any, args: Any, n: int, box: Box | None) -> Any:
     if isinstance(fun, CPUDispatcher):
         problem = _jitted_class(fun)(n, args)
         return problem if box is None else Bounded(problem, box)
+    return function_of_point(fun, args)
+
+
+def function_of_point(fun: Callable[..., Any], args: Any) -> Callable[[Vector], Any]:
+    """Return `fun` as a function of the point alone, which pickles if `fun` does."""
+    if not isinstance(args, tuple):
+        args = (args,)
     return functools.partial(_with_arguments, fun, args) if args else fun
 
 
