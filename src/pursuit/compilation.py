@@ -12,19 +12,25 @@ import hashlib
 import inspect
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
 import numba
 
 _PACKAGE = Path(__file__).parent
+# The parts of the package that come after a run, and on which none depends.
+_AFTERWARDS = frozenset({"cli.py", "integrations", "study"})
 _numba_config: Any = numba.config
 
 
-@functools.cache
-def code_hash() -> str:
-    """Return a hash of all sources of this package and of Numba's version.
+def code_hash(*sources: Callable[..., Any] | None) -> str:
+    """Return a hash of all code that a run depends on: this package, Numba's version, and `sources`.
+
+    Parameters
+    ----------
+    *sources : callable or None
+        Functions that may come from elsewhere; the files in which they are defined count.
 
     Examples
     --------
@@ -32,10 +38,19 @@ def code_hash() -> str:
     >>> len(code_hash())
     16
     """
+    return _hash(_foreign_files(sources))
+
+
+@functools.cache
+def _hash(foreign: frozenset[str | None]) -> str:
     digest = hashlib.sha256(numba.__version__.encode())
     for path in sorted(_PACKAGE.rglob("*.py")):
-        digest.update(path.relative_to(_PACKAGE).as_posix().encode())
-        digest.update(path.read_bytes())
+        name = path.relative_to(_PACKAGE)
+        if name.parts[0] not in _AFTERWARDS:
+            digest.update(name.as_posix().encode())
+            digest.update(path.read_bytes())
+    for file in sorted(file for file in foreign if file is not None):
+        digest.update(Path(file).read_bytes())
     return digest.hexdigest()[:16]
 
 
@@ -50,8 +65,7 @@ def compiled(function: Callable[..., Any], *sources: Callable[..., Any] | None) 
         Functions that it will call and that may come from elsewhere. Where the source of one cannot be
         found, as at an interactive prompt, or where it is None, nothing is kept on disk.
     """
-    foreign = frozenset(path for path in map(_source_file, sources) if path not in _own_files())
-    return _compiled(function, foreign)
+    return _compiled(function, _foreign_files(sources))
 
 
 @functools.cache
@@ -73,10 +87,7 @@ def _cache_folder(foreign: frozenset[str | None]) -> Path | None:
     """Return the folder for functions that depend on these files beside our own, if there can be one."""
     if None in foreign:
         return None
-    digest = hashlib.sha256(code_hash().encode())
-    for path in sorted(path for path in foreign if path is not None):
-        digest.update(Path(path).read_bytes())
-    folder = _user_cache() / digest.hexdigest()[:16]
+    folder = _user_cache() / _hash(foreign)
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError:
@@ -93,6 +104,11 @@ def _user_cache() -> Path:
     if sys.platform == "darwin":
         return Path("~/Library/Caches/pursuit").expanduser()
     return Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "pursuit"
+
+
+def _foreign_files(sources: Iterable[Callable[..., Any] | None]) -> frozenset[str | None]:
+    """Return the files outside of this package that define these; None for what cannot be found."""
+    return frozenset(path for path in map(_source_file, sources) if path not in _own_files())
 
 
 def _source_file(function: Callable[..., Any] | None) -> str | None:

@@ -51,9 +51,8 @@ def create_scheme(method: str | type, n: int, options: Mapping[str, Any] | None,
     What the options leave open and the problem knows is taken from it: the condition number, and
     whether its exact line minimiser exists. Where that does not, the bracketing search stands in.
     """
-    cls, settings = _resolved(method, n)
-    parameters = inspect.signature(cls.create).parameters  # type: ignore[attr-defined]
-    allowed = [name for name in parameters if name != "n" and name not in settings]
+    cls, settings = resolved(method, n)
+    allowed = options_of(method, n)
     for name, setting in dict(options or {}).items():
         if name not in allowed:
             raise ValueError(
@@ -73,7 +72,15 @@ def _has_spectrum(problem: Any) -> bool:
     return value.handles(type(problem)) and hasattr(problem, "m") and hasattr(problem, "L")
 
 
-def _resolved(method: str | type, n: int) -> tuple[type, dict[str, Any]]:
+def options_of(method: str | type, n: int) -> tuple[str, ...]:
+    """Return the names of a method's options."""
+    cls, settings = resolved(method, n)
+    parameters = inspect.signature(cls.create).parameters  # type: ignore[attr-defined]
+    return tuple(name for name in parameters if name != "n" and name not in settings)
+
+
+def resolved(method: str | type, n: int) -> tuple[type, dict[str, Any]]:
+    """Return the class that a method stands for in n dimensions, and the options that its name implies."""
     if isinstance(method, type):
         missing = [f"an implementation of {g.__name__}" for g in (ask, tell) if not g.handles(method)]
         if missing:
