@@ -21,6 +21,8 @@ LAYERS = [
     {"api", "optimizer"},
     {"integrations"},
     {""},
+    {"study"},
+    {"cli"},
 ]
 
 

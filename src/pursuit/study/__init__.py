@@ -1,0 +1,8 @@
+"""Studies: many runs, declared, stored, analysed, drawn and told."""
+
+from pursuit.study.declaration import load_study
+from pursuit.study.errors import StudyError
+from pursuit.study.reproduction import report, reproduce
+from pursuit.study.store import read_store
+
+__all__ = ["StudyError", "load_study", "read_store", "report", "reproduce"]
