@@ -3,10 +3,10 @@ PYTHON ?= python3
 BIN := .venv/bin
 TESTS ?=
 
-.PHONY: reproduce test lint types bench-speed bench-overhead bench-table docs clean
+.PHONY: reproduce test lint types bench-speed bench-overhead bench-study bench-table docs clean
 
 reproduce: .venv/installed
-	$(BIN)/python -m benchmarks.table --quick --out reproduced
+	$(BIN)/pursuit reproduce
 
 test: lint types
 	$(BIN)/python -m pytest --numprocesses 2 $(TESTS)
@@ -24,8 +24,12 @@ bench-speed: .venv/installed
 bench-overhead: .venv/installed
 	$(BIN)/python -m benchmarks.overhead
 
+bench-study: .venv/installed
+	$(BIN)/python -m benchmarks.study --rounds 3
+
 bench-table: .venv/installed
-	$(BIN)/python -m benchmarks.table --out docs/results/table
+	$(BIN)/pursuit reproduce benchmarks/table.toml
+	$(BIN)/python -m benchmarks.table reproduced/table --out docs/results/table/table.md
 
 docs: .venv/docs-installed
 	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
@@ -33,7 +37,7 @@ docs: .venv/docs-installed
 .venv/installed: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "pursuit needs Python 3.11 or newer, but $(PYTHON) is " + sys.version.split()[0] + "; say make PYTHON=... to use another.")'
 	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[study,test]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dask,study,test]'
 	@touch $@
 
 .venv/docs-installed: .venv/installed

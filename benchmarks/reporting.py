@@ -1,4 +1,4 @@
-"""What the benchmarks share: fair timing, peak memory, tables, verdicts and the command line."""
+"""What the benchmarks share: fair timing, peak memory, verdicts and the command line."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import math
 import platform
 import time
 import tracemalloc
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import numba
@@ -47,19 +47,10 @@ def peak_vectors(run: Callable[[int], object], n: int) -> float:
     return (peak - before) / (8 * n)
 
 
-def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    return "\n".join("| " + " | ".join(row) + " |" for row in [header, ["---"] * len(header), *rows])
-
-
 def verdict(measured: float, bound: float | None) -> str:
     if bound is None:
         return f"{measured:.2f}"
     return f"{measured:.2f} ({'reaches' if measured <= bound else 'MISSES'} {bound:g})"
-
-
-def spaced(number: int) -> str:
-    """Return a number with a space between thousands."""
-    return f"{number:,}".replace(",", " ")
 
 
 def made_by(command: str) -> str:

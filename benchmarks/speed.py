@@ -16,9 +16,10 @@ import numba
 import numpy as np
 
 import pursuit
-from benchmarks.reporting import made_by, main, peak_vectors, seconds, seconds_each, spaced, table, verdict
+from benchmarks.reporting import made_by, main, peak_vectors, seconds, seconds_each, verdict
 from pursuit.compilation import compiled
 from pursuit.session import iterate, open_session
+from pursuit.study.markdown import spaced, table
 from pursuit.tally import Limits, open_books
 from pursuit.vectors import SERIAL
 

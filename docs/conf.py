@@ -26,7 +26,7 @@ html_show_copyright = False
 html_copy_source = False
 html_show_sourcelink = False
 html_static_path = ["_static"]
-html_sidebars = {page: [] for page in ("index", "tutorial", "choosing", "extending")}
+html_sidebars = {page: [] for page in ("index", "tutorial", "choosing", "extending", "study")}
 html_css_files = ["tables.css"]
 html_theme_options = {
     "header_links_before_dropdown": 6,

@@ -21,6 +21,17 @@ LAYERS = [
     {"api", "optimizer"},
     {"integrations"},
     {""},
+    {"study.errors", "study.markdown"},
+    {"study.results"},
+    {"study.declaration"},
+    {"study.grid"},
+    {"study.execute", "study.crews", "study.store"},
+    {"study.conduct"},
+    {"study.display"},
+    {"study.stats"},
+    {"study.claims", "study.figures"},
+    {"study.report", "study.export"},
+    {"study.reproduction"},
     {"study"},
     {"cli"},
 ]
@@ -28,8 +39,9 @@ LAYERS = [
 
 def layer_of(module):
     """Return the number of the layer of a module, given by its dotted name inside the package."""
-    head = module.split(".")[0]
-    return next(number for number, layer in enumerate(LAYERS) if head in layer)
+    while not any(module in layer for layer in LAYERS):
+        module = module.rpartition(".")[0]
+    return next(number for number, layer in enumerate(LAYERS) if module in layer)
 
 
 def imports_of(path):

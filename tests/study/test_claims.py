@@ -23,7 +23,7 @@ AS_THE_PAPER_SAYS = {
     ("two", 1e6): (1_500_000, 50_000, 15_000, (600_000, 400_000, 300_000, 200_000, 100_000)),
     ("rosenbrock", None): (70_000, 3_000, 200_000, (200_000, 200_000, 200_000, 200_000, 200_000)),
 }
-SARP_TO_EP_CMA_4 = "exp L=10000 n=100: sarp / ep-cma-4"
+SARP_TO_EP_CMA_4 = "exp L=1e4 n=100: sarp / ep-cma-4"
 
 
 def iterations(cell):
@@ -192,16 +192,16 @@ def test_a_study_of_something_else_measures_nothing():
 
 def test_numbers_stand_beside_those_of_the_paper():
     results = study(changed(2, scheme="sarp", problem="lin"))
-    found = only(results, 2, "lin L=10000 n=100: sarp / ep-cma-1")
+    found = only(results, 2, "lin L=1e4 n=100: sarp / ep-cma-1")
     assert found[1:] == ("about 5", (10, 10, 10), False)
-    found = only(results, 5, "ep-cma-1 / ep-cma-n, on exp L=10000 n=100 divided by that on lin L=10000 n=100")
+    found = only(results, 5, "ep-cma-1 / ep-cma-n, on exp L=1e4 n=100 divided by that on lin L=1e4 n=100")
     assert found[1:] == ("more than 1", pytest.approx((8, 8, 8)), True)
-    found = only(results, 9, "two L=1e+06: exponent of n in the iterations of cma, n = 20, 80, 100")
+    found = only(results, 9, "two L=1e6: exponent of n in the iterations of cma, n = 20, 80, 100")
     assert found[1:] == ("2", pytest.approx((2, 2, 2)), True)
 
 
 def test_best_of_the_others_is_named():
-    found = only(study(), 9, "exp L=10000 n=100: best of 9 others (ep-cma-n) / cma")
+    found = only(study(), 9, "exp L=1e4 n=100: best of 9 others (ep-cma-n) / cma")
     assert found.ours.value == pytest.approx(900 / 800)
 
 
@@ -230,7 +230,7 @@ def test_about_a_number_is_within_a_factor_of_one_and_a_half(factor, holds):
 @pytest.mark.parametrize("sign", [-1, 1])
 def test_growth_is_judged_by_the_exponent(sign, extra, linear, quadratic):
     results = study(lambda cell: cell.n ** (sign * extra))
-    exponent = "exp L=10000: exponent of n in the iterations of {}, n = 20, 80, 100"
+    exponent = "exp L=1e4: exponent of n in the iterations of {}, n = 20, 80, 100"
     assert only(results, 4, exponent.format("sarp")).holds is linear
     assert only(results, 9, exponent.format("cma")).holds is quadratic
 
@@ -238,14 +238,14 @@ def test_growth_is_judged_by_the_exponent(sign, extra, linear, quadratic):
 def test_approximate_numbers_are_judged_by_the_interval_and_inequalities_by_the_median():
     """Runs at 1.4, 1.6 and 1.9 have the first and the last as their interval's ends."""
     assert only(study(changed((1.4, 1.6, 1.9), scheme="sarp")), 7, SARP_TO_EP_CMA_4).holds
-    found = only(study(changed((0.9, 0.1, 0.1), scheme="ep-cma-n")), 8, "two L=10000 n=20: ep-cma-n / sarp")
+    found = only(study(changed((0.9, 0.1, 0.1), scheme="ep-cma-n")), 8, "two L=1e4 n=20: ep-cma-n / sarp")
     assert found.ours.low < 1 < found.ours.high
     assert not found.holds
 
 
 def test_a_scheme_that_fails_loses_every_comparison():
     results = study(changed("diverged", scheme="sarp"))
-    assert only(results, 2, "lin L=10000 n=100: sarp / ep-cma-1").ours == (math.inf, math.inf, math.inf)
+    assert only(results, 2, "lin L=1e4 n=100: sarp / ep-cma-1").ours == (math.inf, math.inf, math.inf)
     assert verdicts(results, 2, 3, 7, 10, 11) == ["does not hold"] * 5
 
 
@@ -258,11 +258,11 @@ def test_two_schemes_that_fail_cannot_be_compared():
 def test_a_limit_that_comes_too_early_decides_only_what_it_shows():
     """With a limit of 3.16e6 n, Random Pursuit needs more than 66 times what SARP does on lin for L = 1e6."""
     cut = changed("maxiter", scheme="rp")
-    far = only(study(cut), 11, "lin L=1e+06 n=20: rp / sarp")
+    far = only(study(cut), 11, "lin L=1e6 n=20: rp / sarp")
     assert far.ours == (math.inf, pytest.approx(65.88, abs=0.01), math.inf)
     assert far.holds is False
     near = only(
-        study(lambda cell: 4 if cell.scheme == "sarp" else cut(cell)), 11, "lin L=1e+06 n=20: rp / sarp"
+        study(lambda cell: 4 if cell.scheme == "sarp" else cut(cell)), 11, "lin L=1e6 n=20: rp / sarp"
     )
     assert near.ours == (math.inf, pytest.approx(65.88 / 4, abs=0.01), math.inf)
     assert near.holds is None

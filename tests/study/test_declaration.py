@@ -1,13 +1,13 @@
 import re
 
 import pytest
-from study.small import CELLS, DECLARATION, RUNS, declared
 
 import pursuit
 from pursuit.study.declaration import PRESETS, load_study, parse_study, parse_where
 from pursuit.study.errors import StudyError
 from pursuit.study.grid import entries_of
 from pursuit.study.results import Cell, applies
+from study.small import CELLS, DECLARATION, RUNS, declared
 
 
 def test_a_file_becomes_cells_with_their_runs(tmp_path):

@@ -13,13 +13,13 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from study.small import declared, pursuit_command, run_pursuit
 
 from pursuit.study import StudyError, load_study, read_store, report, reproduce
 from pursuit.study.conduct import Watcher, conduct
 from pursuit.study.crews import dask_cluster, processes
 from pursuit.study.grid import entries_of
 from pursuit.study.store import FILE, open_store
+from study.small import declared, pursuit_command, run_pursuit
 
 # Runs long enough to be caught in the middle of.
 DECLARATION = """
@@ -56,13 +56,14 @@ def undisturbed(study):
 
 def outcomes(folder):
     """Return all that is stored of each run but its time, and its trace."""
+    found = {}
     with read_store(folder) as store:
         results = store.results()
-        return {
-            (entry.cell, run._replace(seconds=0.0)): [column.tolist() for column in results.trace(entry.cell, run.number)]
-            for entry in results.cells
-            for run in entry.runs
-        }  # fmt: skip
+        for entry in results.cells:
+            for run in entry.runs:
+                trace = results.trace(entry.cell, run.number)
+                found[entry.cell, run._replace(seconds=0.0)] = [column.tolist() for column in trace]
+    return found
 
 
 def made_files(folder):

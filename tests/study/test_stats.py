@@ -223,7 +223,5 @@ def test_errors_say_what_is_expected():
     with pytest.raises(ValueError, match=r"two different dimensions at least, but \[20, 20\] were given"):
         exponent([entry_of(5), entry_of(6)])
     for function in (median_of, median_run):
-        with pytest.raises(
-            ValueError, match=r"needs a run at least, but exp L=10000 n=20 rp fitted has none"
-        ):
+        with pytest.raises(ValueError, match=r"needs a run at least, but exp L=1e4 n=20 rp fitted has none"):
             function(entry_of())

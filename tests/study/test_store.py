@@ -8,7 +8,6 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from study.small import DECLARATION, RUNS, declared, run_pursuit
 
 import pursuit
 from pursuit.study import StudyError, load_study, read_store, reproduce
@@ -16,6 +15,7 @@ from pursuit.study.export import export
 from pursuit.study.grid import entries_of, make_problem, seed_of
 from pursuit.study.results import Cell
 from pursuit.study.store import FILE, open_store
+from study.small import DECLARATION, RUNS, declared, run_pursuit
 
 
 @pytest.fixture(scope="module")

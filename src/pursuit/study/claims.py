@@ -25,6 +25,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
+from pursuit.study.markdown import power
 from pursuit.study.results import Results
 from pursuit.study.stats import Estimate, Uncertain, median_of, slope, value_after
 
@@ -43,7 +44,7 @@ class Problem(NamedTuple):
     L: float | None
 
     def __str__(self) -> str:
-        return self.name if self.L is None else f"{self.name} L={self.L:g}"
+        return self.name if self.L is None else f"{self.name} L={power(self.L)}"
 
     def at(self, n: int) -> Place:
         """Return the problem in n dimensions."""

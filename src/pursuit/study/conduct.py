@@ -29,18 +29,21 @@ class Batch:
         self.done = self.wanted - len(self.missing)
         self.running = 0
         self.given_up = False
-        self._seconds = sum(seconds for number, seconds in done.items() if number < self.wanted)
+        self._seconds = [seconds for number, seconds in done.items() if number < self.wanted]
 
     @property
     def seconds_each(self) -> float:
         """What a run takes on average; NaN if none is finished yet."""
-        return self._seconds / self.done if self.done else math.nan
+        return sum(self._seconds) / self.done if self.done else math.nan
 
     @property
     def urgency(self) -> tuple[float, int]:
-        """What to begin first: a run of what nobody knows the time of, and then what takes longest."""
+        """What to begin first: a run of what nobody knows the time of, and then what takes longest.
+
+        The first run of a kind may have been compiled as well, so the shortest tells how long they take.
+        """
         if self.done:
-            return self.seconds_each, self.entry.cell.n
+            return min(self._seconds), self.entry.cell.n
         return (0.0 if self.running else math.inf), self.entry.cell.n
 
     @property
@@ -62,7 +65,7 @@ class Batch:
         """Count a finished run."""
         self.running -= 1
         self.done += 1
-        self._seconds += run.seconds
+        self._seconds.append(run.seconds)
 
     def give_up(self) -> None:
         """Execute no more runs after one that failed."""

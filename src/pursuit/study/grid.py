@@ -72,7 +72,7 @@ def entries_of(
     >>> from pursuit.study.grid import entries_of
     >>> entries = entries_of(load_study("quick"), only={"problem": ("exp",)})
     >>> len(entries), str(entries[0].cell), entries[0].runs
-    (10, 'exp L=10000 n=20 rp fitted', 11)
+    (10, 'exp L=1e4 n=20 rp fitted', 11)
     """
     entries = []
     position = 0

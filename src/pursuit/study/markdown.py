@@ -47,12 +47,12 @@ def brief(number: float) -> str:
 
 
 def power(number: float) -> str:
-    """Return a number as a power of ten times a factor, in as few characters as possible.
+    """Return a number, with a power of ten if that is shorter.
 
     Examples
     --------
-    >>> power(1e4), power(2.5e-9)
-    ('1e4', '2.5e-9')
+    >>> power(1e4), power(2.5e-9), power(10.0)
+    ('1e4', '2.5e-9', '10')
     """
     factor, exponent = f"{number:e}".split("e")
-    return f"{float(factor):g}e{int(exponent)}"
+    return min(f"{number:g}", f"{float(factor):g}e{int(exponent)}", key=len)

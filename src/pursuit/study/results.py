@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from pursuit.study.markdown import power
 from pursuit.tally import Trace
 
 
@@ -19,12 +20,12 @@ class Cell(NamedTuple):
     reading: str
 
     def __str__(self) -> str:
-        condition = "" if self.L is None else f" L={self.L:g}"
+        condition = "" if self.L is None else f" L={power(self.L)}"
         return f"{self.problem}{condition} n={self.n} {self.scheme} {self.reading}"
 
 
 def applies(where: Mapping[str, tuple[Any, ...]], cell: Cell) -> bool:
-    """Tell whether a cell has, for each field of `where`, one of the values there; without L, any L will do."""
+    """Tell whether a cell has, for each field of `where`, one of its values; without L, any L will do."""
     return all(
         getattr(cell, field) in values or (field == "L" and cell.L is None) for field, values in where.items()
     )
@@ -85,10 +86,19 @@ class Results(NamedTuple):
     cells: tuple[CellResults, ...]
     """In the order of the declaration."""
     figures: tuple[Figure, ...]
+    """As declared; `shown_figures` are what is drawn."""
     trace: Callable[[Cell, int], Trace]
     """Returns the trace of a cell's run of that number."""
     made: dict[str, str]
     """What the study was made with: versions and the like, for people."""
+
+    def shown_figures(self) -> tuple[Figure, ...]:
+        """Return the figures that are declared, or else one for each problem."""
+        problems = dict.fromkeys(entry.cell.problem for entry in self.cells)
+        return self.figures or tuple(
+            Figure(problem, f"FVAL against #ITS on {problem}.", "n", "L", {"problem": (problem,)})
+            for problem in problems
+        )
 
     def select(self, **wanted: Sequence[Any] | Any) -> list[CellResults]:
         """Return the cells of these names, one or several for each field, that have runs.

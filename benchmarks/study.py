@@ -1,0 +1,140 @@
+"""What a study costs beyond its runs: the time of spreading them, memory, and the time of drawing.
+
+``python -m benchmarks.study`` prints a report in Markdown; ``--out FILE`` writes it as well.
+"""
+
+from __future__ import annotations
+
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.reporting import made_by, main, seconds, verdict
+from pursuit.study import load_study, read_store, reproduce
+from pursuit.study.grid import Entry, entries_of
+from pursuit.study.markdown import spaced, table
+from pursuit.study.results import Run
+from pursuit.study.store import Key, key_of, open_store
+from pursuit.tally import Trace
+
+MINUTE = Path(__file__).with_name("minute.toml")
+WORKERS = 2
+# The bounds to reach.
+EFFORT = 1.10
+GROWTH = 1.05
+DRAWING = 60.0
+# A study of many short runs; what is kept of a run does not depend on its length.
+MANY = """
+title = "Many short runs"
+schemes = ["rp"]
+runs = {runs}
+target = 1e-3
+cap = 1e4
+
+[[problems]]
+problem = "exp"
+n = 2
+L = 10
+"""
+MEMORY_RUNS = (500, 4_000)
+# The command, which says at its end how much memory it took; its workers' memory is their own.
+MEASURED = """
+import resource, sys
+from pursuit.cli import main
+status = main()
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+sys.exit(status)
+"""
+
+
+def pursuit(
+    *arguments: object, code: str = "import sys; from pursuit.cli import main; sys.exit(main())"
+) -> str:
+    """Run the command in a process of its own; return what it prints."""
+    command = [sys.executable, "-c", code, *map(str, arguments)]
+    return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
+
+
+def effort(folder: Path, rounds: int) -> tuple[float, float, float]:
+    """Return the medians of wall time, of the sum of the runs' own times, and of effort by run time."""
+    reproduce(MINUTE, folder / "warm", runs=1, jobs=WORKERS)
+    measured = []
+    for number in range(rounds):
+        out = folder / str(number)
+        arguments = ("reproduce", MINUTE, "--out", out, "--jobs", WORKERS, "--no-report")
+        wall = seconds(lambda arguments=arguments: pursuit(*arguments))  # type: ignore[misc]
+        with read_store(out) as store:
+            # Runs that serve two cells were made once.
+            runs = {(entry.code, run) for entry in store.results().cells for run in entry.runs}
+        own = sum(run.seconds for _, run in runs)
+        measured.append((wall, own, wall * WORKERS / own))
+    wall, own, quotient = (statistics.median(column) for column in zip(*measured, strict=True))
+    return wall, own, quotient
+
+
+def memory(folder: Path, runs: int) -> int:
+    """Return the most memory that the driver of a study of so many runs takes, in kB."""
+    declaration = folder / f"{runs}.toml"
+    declaration.write_text(MANY.format(runs=runs))
+    arguments = ("reproduce", declaration, "--out", folder / str(runs), "--jobs", WORKERS, "--no-report")
+    return int(pursuit(*arguments, code=MEASURED).splitlines()[-1])
+
+
+def made_up(entry: Entry, rng: np.random.Generator) -> Iterator[tuple[Key, Run, Trace]]:
+    """Yield runs of a cell as long as real ones, with a trace of as many points."""
+    for number in range(entry.runs):
+        nit = int(entry.cell.n * 10 ** rng.uniform(3.0, 5.0))
+        iterations = np.unique(np.geomspace(1, nit, 350).astype(np.int64))
+        values = np.geomspace(1e4, 1e-9, iterations.size) * rng.lognormal(0.0, 0.1, iterations.size)
+        yield (
+            key_of(entry),
+            Run(number, nit, nit + 1, 1e-9, "target", 1.0),
+            Trace(iterations, iterations + 1, values),
+        )
+
+
+def drawing(folder: Path) -> tuple[int, float]:
+    """Return how many runs the study `full` has, and the seconds in which its report is made from a store."""
+    study = load_study("full")
+    entries = entries_of(study)
+    rng = np.random.default_rng(1)
+    with open_store(folder) as store:
+        store.declare(study, entries, {})
+        for entry in entries:
+            store.add(made_up(entry, rng))
+    return sum(entry.runs for entry in entries), seconds(lambda: pursuit("report", folder))
+
+
+def report(rounds: int) -> str:
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        wall, own, quotient = effort(folder / "effort", rounds)
+        kilobytes = {runs: memory(folder, runs) for runs in MEMORY_RUNS}
+        runs, drawn = drawing(folder / "drawing")
+    few, many = MEMORY_RUNS
+    rows = [
+        ["wall time * workers / time of the runs", verdict(quotient, EFFORT)],
+        ["memory of the driver, many runs / few", verdict(kilobytes[many] / kilobytes[few], GROWTH)],
+        ["seconds to draw and tell `full`", verdict(drawn, DRAWING)],
+    ]
+    return (
+        "# What a study costs beyond its runs\n\n"
+        f"{table(['measured', 'result'], rows)}\n\n"
+        f"- Time: `pursuit reproduce benchmarks/minute.toml --no-report` with {WORKERS} workers and a warm "
+        f"cache takes {wall:.0f} s from the start of the process to its end; its runs take {own:.0f} s. "
+        f"Median of {rounds}.\n"
+        f"- Memory: at its peak the driver takes {kilobytes[few] / 1024:.0f} MB for {spaced(few)} runs and "
+        f"{kilobytes[many] / 1024:.0f} MB for {spaced(many)}.\n"
+        f"- Drawing: `pursuit report` of all {spaced(runs)} runs of `full`, made up but as long as real "
+        "ones: every panel of every figure as PDF, SVG and PNG, tables, Markdown and the page.\n\n"
+        f"{made_by('benchmarks.study')}"
+    )
+
+
+if __name__ == "__main__":
+    main(__doc__, report)
