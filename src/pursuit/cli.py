@@ -32,7 +32,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _reproduce(options: argparse.Namespace) -> int:
-    from pursuit.study import report, reproduce
+    from pursuit.study import draw_report, reproduce
 
     done = reproduce(
         options.file or options.preset,
@@ -46,14 +46,14 @@ def _reproduce(options: argparse.Namespace) -> int:
     for failure in done.failures:
         print(f"Failed: {failure}", file=sys.stderr)
     if options.report:
-        _tell(report(done.folder, options.against))
+        _tell(draw_report(done.folder, options.against))
     return 1 if done.failures else 0
 
 
 def _report(options: argparse.Namespace) -> int:
-    from pursuit.study import report
+    from pursuit.study import draw_report
 
-    _tell(report(options.folder, options.against))
+    _tell(draw_report(options.folder, options.against))
     return 0
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from pursuit.study import StudyError, load_study, read_store, report, reproduce
+from pursuit.study import StudyError, draw_report, load_study, read_store, reproduce
 from pursuit.study.conduct import Watcher, conduct
 from pursuit.study.crews import dask_cluster, processes
 from pursuit.study.grid import entries_of
@@ -50,7 +50,7 @@ def undisturbed(study):
     folder = study.parent / "undisturbed"
     with ThreadPoolExecutor(2) as executor:
         reproduce(study, folder, executor=executor)
-    report(folder)
+    draw_report(folder)
     return folder
 
 

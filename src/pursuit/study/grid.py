@@ -22,7 +22,7 @@ from pursuit.problems.contract import sources_of
 from pursuit.schemes.catalogue import create_scheme, method_text, options_of, resolved
 from pursuit.schemes.contract import ask, tell
 from pursuit.schemes.options import READINGS
-from pursuit.study import declaration
+from pursuit.study.declaration import Scheme, Study
 from pursuit.study.errors import StudyError
 from pursuit.study.results import Cell, applies
 
@@ -58,7 +58,7 @@ class Entry(NamedTuple):
 
 
 def entries_of(
-    study: declaration.Study,
+    study: Study,
     *,
     readings: Sequence[str] | None = None,
     only: Mapping[str, tuple[Any, ...]] | None = None,
@@ -142,12 +142,12 @@ def options_under(recipe: Recipe, reading: str) -> dict[str, Any]:
     return options
 
 
-def _runs_of(study: declaration.Study, cell: Cell) -> int:
+def _runs_of(study: Study, cell: Cell) -> int:
     found = [override.runs for override in study.exceptions if applies(override.where, cell)]
     return found[-1] if found else study.runs
 
 
-def _recipe(study: declaration.Study, problem: str, cell: Cell, scheme: declaration.Scheme) -> Recipe:
+def _recipe(study: Study, problem: str, cell: Cell, scheme: Scheme) -> Recipe:
     return Recipe(
         problem=problem,
         L=cell.L,

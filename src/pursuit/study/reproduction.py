@@ -94,7 +94,7 @@ def reproduce(
         return Reproduced(folder, conduct(entries, store, make_crew, watcher_for(console)))
 
 
-def report(folder: str | Path, against: str = "iterations") -> Path:
+def draw_report(folder: str | Path, against: str = "iterations") -> Path:
     """Write the report of the study in a folder, from what is stored there alone; return the page's path."""
     # Workers import this module too, and draw nothing.
     from pursuit.study.report import write_report
