@@ -70,6 +70,16 @@ def test_the_presets_are_those_of_the_command_line():
         ("L = [10, 100]", "", "the key problems[0].L is missing: exp needs it"),
         ("n = 4\n", "n = 4\nL = 10\n", "the key problems[1].L is not allowed: rosenbrock has none"),
         (
+            'scheme = "rp" }',
+            'scheme = "pr" }',
+            "the key exceptions[0].where names the scheme 'pr', but the study has",
+        ),
+        (
+            'where = { problem = "exp" }',
+            "where = { n = 5 }",
+            "the key figures[0].where names the n 5, but the study has",
+        ),
+        (
             "where = { problem",
             "where = { task",
             "the key exceptions[0].where must be a table of problem, L, n,",

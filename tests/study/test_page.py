@@ -13,7 +13,7 @@ from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.wait import WebDriverWait
 
 from pursuit.study.claims import judge
-from pursuit.study.report.overview import summaries_of
+from pursuit.study.report.overview import growths_of, summaries_of
 from pursuit.study.report.page import page_of
 from study.made_up import DIMENSIONS, PLACES, SCHEMES, TITLE, made_up_results
 
@@ -41,7 +41,8 @@ def page(browser, tmp_path_factory):
     """The page, opened once; tests leave it as they found it."""
     results = made_up_results()
     path = tmp_path_factory.mktemp("page") / "report.html"
-    path.write_text(page_of(results, summaries_of(results), judge(results), "iterations"), encoding="utf-8")
+    text = page_of(results, summaries_of(results), growths_of(results), judge(results), "iterations")
+    path.write_text(text, encoding="utf-8")
     browser.get(path.as_uri())
     return browser
 
@@ -202,6 +203,14 @@ def test_the_table_can_be_filtered(page):
     search.send_keys(Keys.DELETE)
     # All cells but the one without runs.
     assert len(rows_of(page)) == 35
+
+
+def test_growth_with_n_has_a_table_of_its_own(page):
+    search = page.find_element(By.CSS_SELECTOR, "#growth-table input")
+    search.send_keys("exp 1e4 sarp fitted")
+    (row,) = page.find_elements(By.CSS_SELECTOR, "#growth-table tbody tr")
+    cells = [cell.text for cell in row.find_elements(By.CSS_SELECTOR, "td, th")]
+    assert cells[:6] == ["exp", "1e4", "5, 10", "sarp", "fitted", "1"]
 
 
 def test_a_claim_opens_to_its_measurements(page):

@@ -10,7 +10,7 @@ import pytest
 from pursuit.study.claims import judge
 from pursuit.study.markdown import brief, table
 from pursuit.study.report import write_report
-from pursuit.study.report.overview import summaries_of
+from pursuit.study.report.overview import growths_of, summaries_of
 from pursuit.study.report.page import page_of
 from study.made_up import CAP, FIGURES, READINGS, TITLE, made_up_results
 
@@ -33,7 +33,7 @@ def files_of(folder):
 
 def test_every_file_is_where_it_belongs(report):
     names = set(files_of(report))
-    tables = {"tables/summary.csv", "tables/claims.csv", "tables/runs.csv"}
+    tables = {"tables/summary.csv", "tables/growth.csv", "tables/claims.csv", "tables/runs.csv"}
     assert {"report.html", "report.md"} | tables <= names
     assert {name.split("/")[0] for name in names} == {"report.html", "report.md", "tables", "figures"}
 
@@ -90,6 +90,25 @@ def test_claims_have_a_row_per_reading_and_measurement(report):
     assert {row["holds"] for row in growth} == {"True"}
 
 
+def test_growth_by_hand(report):
+    """All lengths are proportional to n; a scheme that always fails has no growth to speak of."""
+    rows = rows_of(report / "tables" / "growth.csv")
+    assert {row["dimensions"] for row in rows} == {"5 10"}
+    sarp = next(
+        row for row in rows if (row["problem"], row["scheme"], row["reading"]) == ("exp", "sarp", "fitted")
+    )
+    assert float(sarp["iterations_exponent"]) == pytest.approx(1.0)
+    assert float(sarp["evaluations_exponent"]) == pytest.approx(math.log2(8001 / 4001))
+    assert float(sarp["iterations_exponent_low"]) < 1.0 < float(sarp["iterations_exponent_high"])
+    lost = next(
+        row
+        for row in rows
+        if (row["problem"], row["scheme"], row["reading"]) == ("rosenbrock", "sarp", "printed")
+    )
+    assert lost["iterations_exponent"] == ""
+    assert re.search(r"^## Growth with n$", (report / "report.md").read_text(), re.MULTILINE)
+
+
 def test_markdown_tells_what_was_run_and_what_is_missing(report):
     text = (report / "report.md").read_text()
     assert text.startswith(f"# {TITLE}\n")
@@ -130,7 +149,7 @@ def test_all_but_the_page_follows_from_the_runs_alone(tmp_path):
 
 def test_the_page_needs_no_figures_and_no_other_files():
     results = made_up_results(figures=[])
-    page = page_of(results, summaries_of(results), judge(results), "iterations")
+    page = page_of(results, summaries_of(results), growths_of(results), judge(results), "iterations")
     assert not re.search(r"<(script|img|link|iframe)[^>]*(src|href)=[\"'](?!data:)", page)
     (text,) = re.findall(r'<script type="application/json" id="data">(.*?)</script>', page)
     data = json.loads(text, parse_constant=pytest.fail)

@@ -138,6 +138,10 @@ def parse_study(text: str, name: str, folder: str) -> Study:
     _check_labels(name, "problems", [problem.label for problem in study.problems])
     _check_labels(name, "schemes", [scheme.label for scheme in study.schemes])
     _check_labels(name, "figures", [figure.name for figure in study.figures])
+    for i, override in enumerate(study.exceptions):
+        _check_where(study, override.where, f"{name}: the key exceptions[{i}].where")
+    for i, figure in enumerate(study.figures):
+        _check_where(study, figure.where, f"{name}: the key figures[{i}].where")
     return study
 
 
@@ -257,6 +261,22 @@ def _check_labels(file: str, key: str, labels: list[str]) -> None:
     twice = sorted({label for label in labels if labels.count(label) > 1})
     if twice:
         raise StudyError(f"{file}: {key} must have different labels, but {twice[0]!r} occurs twice.")
+
+
+def _check_where(study: Study, where: dict[str, tuple[Any, ...]], what: str) -> None:
+    """Complain of a condition that no cell meets, since its author had meant one."""
+    known: dict[str, set[Any]] = {
+        "problem": {problem.label for problem in study.problems},
+        "L": {condition for problem in study.problems for condition in problem.conditions},
+        "n": {n for problem in study.problems for n in problem.dimensions},
+        "scheme": {scheme.label for scheme in study.schemes},
+        "reading": set(READINGS),
+    }
+    for field, values in where.items():
+        for value in values:
+            if value not in known[field]:
+                allowed = ", ".join(str(found) for found in known[field] if found is not None)
+                raise StudyError(f"{what} names the {field} {value!r}, but the study has {allowed}.")
 
 
 def _text(value: Any) -> str:

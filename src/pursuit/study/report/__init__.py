@@ -11,9 +11,9 @@ from pursuit.checks import checked_choice
 from pursuit.study.claims import judge
 from pursuit.study.figures import Drawn, draw_figures
 from pursuit.study.report.document import document_of
-from pursuit.study.report.overview import summaries_of
+from pursuit.study.report.overview import growths_of, summaries_of
 from pursuit.study.report.page import page_of
-from pursuit.study.report.tables import Row, claim_rows, run_rows, summary_rows
+from pursuit.study.report.tables import Row, claim_rows, growth_rows, run_rows, summary_rows
 from pursuit.study.results import Results
 from pursuit.study.stats import MEASURES
 
@@ -42,14 +42,16 @@ def write_report(results: Results, folder: Path, measure: str = "iterations") ->
     folder.mkdir(parents=True, exist_ok=True)
     drawn = draw_figures(results, folder / "figures", measure)
     summaries = summaries_of(results)
+    growths = growths_of(results)
     judgements = judge(results)
     _write_csv(folder / "tables" / "summary.csv", summary_rows(results, summaries))
+    _write_csv(folder / "tables" / "growth.csv", growth_rows(growths))
     _write_csv(folder / "tables" / "claims.csv", claim_rows(judgements))
     _write_csv(folder / "tables" / "runs.csv", run_rows(results))
     pictures = [(figure, _picture(figure, folder)) for figure in drawn]
-    _write(folder / "report.md", document_of(results, summaries, judgements, pictures, measure))
+    _write(folder / "report.md", document_of(results, summaries, growths, judgements, pictures, measure))
     page = folder / "report.html"
-    _write(page, page_of(results, summaries, judgements, measure))
+    _write(page, page_of(results, summaries, growths, judgements, measure))
     return page
 
 

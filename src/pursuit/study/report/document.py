@@ -11,6 +11,7 @@ from pursuit.study.markdown import brief, power, table
 from pursuit.study.report.overview import (
     CITATIONS,
     Claim,
+    Growth,
     Summaries,
     agreement,
     claims_of,
@@ -25,6 +26,7 @@ from pursuit.study.stats import Estimate
 def document_of(
     results: Results,
     summaries: Summaries,
+    growths: Sequence[Growth],
     judgements: Sequence[Judgement],
     pictures: Sequence[tuple[Drawn, str]],
     measure: str,
@@ -51,6 +53,7 @@ def document_of(
         "In brackets the 95 % bootstrap interval; in parentheses how many runs reached the target, if not "
         "all did: the others count as infinite.",
         *_median_tables(summaries, measure),
+        *_growth_tables(growths, measure),
         "## How to cite",
         *(f"{citation.text}\n\n```bibtex\n{citation.bibtex}\n```" for citation in CITATIONS),
     ]
@@ -118,3 +121,29 @@ def _median(summaries: Summaries, cell: Cell | None, measure: str) -> str:
     found = summaries[cell][measure]
     reached = "" if found.successes == found.runs else f" ({found.successes} of {found.runs})"
     return _estimate(Estimate(*(count / cell.n for count in found.median))) + reached
+
+
+def _growth_tables(growths: Sequence[Growth], measure: str) -> list[str]:
+    """Return tables of schemes by problems, one for each reading."""
+    parts = []
+    for reading in distinct(growth.reading for growth in growths):
+        chosen = [growth for growth in growths if growth.reading == reading]
+        found = {(growth.scheme, growth.problem, growth.L): growth for growth in chosen}
+        columns = distinct((growth.problem, growth.L) for growth in chosen)
+        header = [name if L is None else f"{name}, L = {power(L)}" for name, L in columns]
+        rows = [
+            [scheme, *(_exponent(found.get((scheme, *column)), measure) for column in columns)]
+            for scheme in distinct(growth.scheme for growth in chosen)
+        ]
+        parts += [f"### Growth, reading {reading}", table(["scheme", *header], rows)]
+    if not parts:
+        return []
+    explanation = (
+        f"The power of n with which the median of {measure} grows, by least squares on logarithms over all "
+        "dimensions that were run: 1 where the cost per variable is constant."
+    )
+    return ["## Growth with n", explanation, *parts]
+
+
+def _exponent(growth: Growth | None, measure: str) -> str:
+    return "" if growth is None else _estimate(growth.exponents[measure])

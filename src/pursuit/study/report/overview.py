@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from pursuit.study.claims import Judgement, Measurement
 from pursuit.study.markdown import brief, power, spaced
 from pursuit.study.results import Cell, CellResults, Results
-from pursuit.study.stats import MEASURES, Summary, summarize
+from pursuit.study.stats import MEASURES, Estimate, Summary, exponent, summarize
 
 Summaries = dict[Cell, dict[str, Summary]]
 """Of every cell that has runs, by measure."""
@@ -61,6 +61,35 @@ def distinct(values: Iterable[Any]) -> list[Any]:
 def summaries_of(results: Results) -> Summaries:
     """Return the summaries of all cells that have runs."""
     return {entry.cell: {name: summarize(entry, name) for name in MEASURES} for entry in results.select()}
+
+
+class Growth(NamedTuple):
+    """How the counts of a scheme on a problem grow with n."""
+
+    problem: str
+    L: float | None
+    scheme: str
+    reading: str
+    dimensions: tuple[int, ...]
+    exponents: dict[str, Estimate]
+    """By measure."""
+
+
+def growths_of(results: Results) -> list[Growth]:
+    """Return the growth with n of all that was run in several dimensions."""
+    groups: dict[tuple[str, float | None, str, str], list[CellResults]] = {}
+    for entry in results.select():
+        cell = entry.cell
+        groups.setdefault((cell.problem, cell.L, cell.scheme, cell.reading), []).append(entry)
+    return [
+        Growth(
+            *key,
+            tuple(entry.cell.n for entry in group),
+            {measure: exponent(group, measure) for measure in MEASURES},
+        )
+        for key, group in groups.items()
+        if len(group) > 1
+    ]
 
 
 def missing(results: Results) -> list[CellResults]:

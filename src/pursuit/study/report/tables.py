@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from pursuit.study.claims import Judgement
-from pursuit.study.report.overview import Summaries
+from pursuit.study.report.overview import Growth, Summaries
 from pursuit.study.results import Results
 from pursuit.study.stats import Estimate, Summary
 
@@ -49,6 +49,25 @@ def claim_rows(judgements: Sequence[Judgement]) -> list[Row]:
         }
         for judgement in judgements
         for found in judgement.measurements
+    ]
+
+
+def growth_rows(growths: Sequence[Growth]) -> list[Row]:
+    """Return a row for each scheme on each problem with the power of n with which its counts grow."""
+    return [
+        {
+            "problem": growth.problem,
+            "L": growth.L,
+            "scheme": growth.scheme,
+            "reading": growth.reading,
+            "dimensions": " ".join(map(str, growth.dimensions)),
+            **{
+                f"{measure}_exponent{ending}": getattr(found, name)
+                for measure, found in growth.exponents.items()
+                for name, ending in (("value", ""), ("low", "_low"), ("high", "_high"))
+            },
+        }
+        for growth in growths
     ]
 
 

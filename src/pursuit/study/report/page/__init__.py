@@ -25,6 +25,7 @@ from pursuit.study.markdown import power
 from pursuit.study.report.overview import (
     CITATIONS,
     Claim,
+    Growth,
     Summaries,
     agreement,
     claims_of,
@@ -60,6 +61,7 @@ _SYMBOLS = {
 def page_of(
     results: Results,
     summaries: Summaries,
+    growths: Sequence[Growth],
     judgements: Sequence[Judgement],
     measure: str,
 ) -> str:
@@ -77,6 +79,10 @@ def page_of(
         "claims": [_claim(claim) for claim in claims_of(judgements)],
         **_figures(results, summaries),
         "ecdf": _distributions(results),
+        "growth": [
+            {**growth._asdict(), "exponents": {name: e._asdict() for name, e in growth.exponents.items()}}
+            for growth in growths
+        ],
         "summary": [_row(entry, summaries[entry.cell]) for entry in results.select()],
         "citations": [citation._asdict() for citation in CITATIONS],
     }

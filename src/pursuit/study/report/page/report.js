@@ -108,12 +108,12 @@ function groupLine(columns) {
   return line;
 }
 
-function cellColumns() {
+function cellColumns(dimension = { title: "n", value: (row) => row.n, numeric: true }) {
   const readings = data.readings.length > 1 ? [{ title: "reading", value: (row) => row.reading }] : [];
   return [
     { title: "problem", value: (row) => row.problem },
     { title: "L", value: (row) => row.L, text: (row) => power(row.L), numeric: true },
-    { title: "n", value: (row) => row.n, numeric: true },
+    dimension,
     { title: "scheme", value: (row) => row.scheme },
     ...readings,
   ];
@@ -137,6 +137,17 @@ function summaryTable() {
   };
   const columns = [...cellColumns(), successes, ...summaryColumns("iterations"), ...summaryColumns("evaluations")];
   return sortableTable(columns, data.summary, "Numbers of every cell", "Filter, as in: exp 100 sarp");
+}
+
+function growthTable() {
+  const columns = cellColumns({ title: "n", value: (row) => row.dimensions.join(", ") });
+  for (const measure of ["iterations", "evaluations"]) {
+    const column = (title, value, text) => ({ title, value, text, group: measure, numeric: true });
+    const found = (row) => row.exponents[measure];
+    columns.push({ ...column("exponent", (row) => found(row).value, (row) => brief(found(row).value)), first: true },
+      column("95 % interval", (row) => found(row).low, (row) => interval(found(row).low, found(row).high)));
+  }
+  return sortableTable(columns, data.growth, "Growth with n", "Filter, as in: exp sarp");
 }
 
 /* ---- what was run ---- */
@@ -484,4 +495,5 @@ showControls();
 showFigures();
 showEcdfs();
 fill("summary-table", summaryTable());
+fill("growth-table", growthTable());
 showCitations();
