@@ -16,7 +16,6 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from pursuit.study.figures.styles import Style
-from pursuit.study.markdown import power
 
 Key = TypeVar("Key")
 
@@ -99,7 +98,7 @@ def label_powers(axis: Axis, first: float, last: float, most: int) -> None:
     low, high = math.ceil(math.log10(first) - 1e-9), math.floor(math.log10(last) + 1e-9)
     stride = max(1, round((high - low) / most))
     axis.set_major_locator(FixedLocator([10.0**exponent for exponent in range(low, high + 1, stride)]))
-    axis.set_major_formatter(FuncFormatter(lambda value, _: power(value)))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"1e{round(math.log10(value))}"))
     axis.set_minor_locator(NullLocator())
 
 
