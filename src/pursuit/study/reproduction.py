@@ -89,7 +89,8 @@ def reproduce(
         if unused:
             console.print(
                 f"{unused} runs in {store.path} were made by other code, options or caps: "
-                "they are kept, not used."
+                "they are kept, not used.",
+                soft_wrap=True,
             )
         return Reproduced(folder, conduct(entries, store, make_crew, watcher_for(console)))
 
