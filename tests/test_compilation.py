@@ -63,6 +63,19 @@ def test_a_second_process_finds_what_the_first_compiled_and_an_edited_source_is_
 
 
 @pytest.mark.skipif(os.name != "posix", reason="folders that cannot be made are made differently elsewhere")
+def test_a_copy_under_another_name_is_compiled_anew(tmp_path):
+    """What is kept refers to classes by their modules, which the process of the copy cannot import."""
+    for name in ("own", "copied"):
+        folder = tmp_path / name
+        folder.mkdir()
+        (folder / f"{name}.py").write_text(OWN.replace("FACTOR", "1.0"))
+        assert python(RUN.replace("from own", f"from {name}"), folder, tmp_path / "cache") == [
+            "3.0",
+            "0",
+            "1",
+        ]
+
+
 def test_works_without_a_folder_to_write_to(tmp_path):
     write_own(tmp_path, "1.0")
     assert python(RUN, tmp_path, "/dev/null")[0] == "3.0"

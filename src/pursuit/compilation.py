@@ -14,7 +14,7 @@ import os
 import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numba
 
@@ -38,7 +38,7 @@ def code_hash(*sources: Callable[..., Any] | None) -> str:
     >>> len(code_hash())
     16
     """
-    return _hash(_foreign_files(sources))
+    return _hash(frozenset(source and source.file for source in _foreign(sources)))
 
 
 @functools.cache
@@ -65,11 +65,11 @@ def compiled(function: Callable[..., Any], *sources: Callable[..., Any] | None) 
         Functions that it will call and that may come from elsewhere. Where the source of one cannot be
         found, as at an interactive prompt, or where it is None, nothing is kept on disk.
     """
-    return _compiled(function, _foreign_files(sources))
+    return _compiled(function, _foreign(sources))
 
 
 @functools.cache
-def _compiled(function: Callable[..., Any], foreign: frozenset[str | None]) -> Any:
+def _compiled(function: Callable[..., Any], foreign: frozenset[_Source | None]) -> Any:
     folder = _cache_folder(foreign)
     if folder is None:
         return numba.njit(function)
@@ -83,11 +83,14 @@ def _compiled(function: Callable[..., Any], foreign: frozenset[str | None]) -> A
         _numba_config.CACHE_DIR = before
 
 
-def _cache_folder(foreign: frozenset[str | None]) -> Path | None:
+def _cache_folder(foreign: frozenset[_Source | None]) -> Path | None:
     """Return the folder for functions that depend on these files beside our own, if there can be one."""
-    if None in foreign:
+    known = frozenset(source for source in foreign if source is not None)
+    if len(known) < len(foreign):
         return None
-    folder = _user_cache() / _hash(foreign)
+    # What is kept names the modules of a user's classes: a copy under another name must not find it.
+    modules = sorted({source.module for source in known})
+    folder = _user_cache() / "-".join([_hash(frozenset(source.file for source in known)), *modules])
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError:
@@ -106,9 +109,21 @@ def _user_cache() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "pursuit"
 
 
-def _foreign_files(sources: Iterable[Callable[..., Any] | None]) -> frozenset[str | None]:
-    """Return the files outside of this package that define these; None for what cannot be found."""
-    return frozenset(path for path in map(_source_file, sources) if path not in _own_files())
+class _Source(NamedTuple):
+    """Where a function from outside of this package is defined."""
+
+    module: str
+    file: str
+
+
+def _foreign(sources: Iterable[Callable[..., Any] | None]) -> frozenset[_Source | None]:
+    """Return where these are defined, if not in this package; None for what cannot be found."""
+    found = ((source, _source_file(source)) for source in sources)
+    return frozenset(
+        None if file is None else _Source(getattr(source, "__module__", ""), file)
+        for source, file in found
+        if file not in _own_files()
+    )
 
 
 def _source_file(function: Callable[..., Any] | None) -> str | None:

@@ -164,8 +164,10 @@ class Evidence:
     def contrast(self, slower: str, faster: str, here: Place, there: Place, rule: Rule) -> Measurement:
         """Return how many times as large a ratio is here as there."""
         one, other = self._ratio(slower, faster, here), self._ratio(slower, faster, there)
-        # A place has no contrast with itself.
-        ours = None if one is None or other is None or here == there else one / other
+        if here == there:
+            # A place has no contrast with itself.
+            return _measured(f"{slower} / {faster}, on {here.problem} in other dimensions", rule, None)
+        ours = None if one is None or other is None else one / other
         return _measured(f"{slower} / {faster}, on {here} divided by that on {there}", rule, ours)
 
     def growth(self, scheme: str, problem: Problem, rule: Rule) -> Measurement:
