@@ -77,10 +77,13 @@ def made_files(folder):
 
 
 def finished_runs(folder):
-    if not (folder / FILE).exists():
-        return 0
-    with read_store(folder) as store:
-        return sum(entry.done for entry in store.progress())
+    try:
+        with read_store(folder) as store:
+            return sum(entry.done for entry in store.progress())
+    except StudyError as error:
+        if "There is no study" in str(error):
+            return 0
+        raise
 
 
 def wait_for(condition):

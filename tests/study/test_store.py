@@ -193,6 +193,18 @@ def test_a_foreign_database_and_a_later_format_are_refused_and_left_alone(tmp_pa
         pass
 
 
+def test_reading_an_empty_file_leaves_it_to_the_writer(tmp_path):
+    """A driver may have made the file and not yet its tables."""
+    (tmp_path / FILE).touch()
+    with pytest.raises(StudyError, match=r"There is no study in .* yet"), read_store(tmp_path):
+        pass
+    assert (tmp_path / FILE).read_bytes() == b""
+    with open_store(tmp_path):
+        pass
+    with read_store(tmp_path) as store:
+        assert store.progress() == []
+
+
 def test_a_folder_without_a_study_is_said_to_have_none(tmp_path):
     with (
         pytest.raises(StudyError, match=r"There is no study in .*: the file study.sqlite is missing"),

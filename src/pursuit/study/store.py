@@ -81,6 +81,17 @@ class Store:
         self.path = path
         self._connection = connection
 
+    def is_empty(self) -> bool:
+        """Tell whether there are no tables yet."""
+        ((tables,),) = self._query("SELECT count(*) FROM sqlite_master")
+        return not tables
+
+    def create_if_empty(self) -> None:
+        """Lay out the tables of a new store."""
+        if self.is_empty():
+            with _explained(self.path):
+                self._connection.executescript(f"BEGIN; {_SCHEMA} COMMIT;")
+
     def declare(self, study: Study, entries: Sequence[Entry], made: Mapping[str, str]) -> int:
         """Write down what is asked for; return how many runs in the store no cell refers to any more."""
         figures = json.dumps([figure._asdict() for figure in study.figures])
@@ -182,6 +193,7 @@ def open_store(folder: Path) -> Iterator[Store]:
         raise StudyError(f"Nothing can be written into the folder {folder}: {error.strerror}.") from None
     try:
         with _connected(folder / FILE, "rwc") as store:
+            store.create_if_empty()
             yield store
     finally:
         lock.release()
@@ -193,6 +205,9 @@ def read_store(folder: Path) -> Iterator[Store]:
     if not (folder / FILE).is_file():
         raise StudyError(f"There is no study in {folder}: the file {FILE} is missing.")
     with _connected(folder / FILE, "rw") as store:
+        # Who reads must not lay out tables that another process may be about to lay out.
+        if store.is_empty():
+            raise StudyError(f"There is no study in {folder} yet: the file {FILE} is empty.")
         yield store
 
 
@@ -202,29 +217,29 @@ def _connected(path: Path, mode: str) -> Iterator[Store]:
         connection = sqlite3.connect(f"{path.resolve().as_uri()}?mode={mode}", uri=True, timeout=60.0)
     try:
         with _explained(path):
-            _check_or_create(path, connection)
+            _check(path, connection)
         yield Store(path, connection)
     finally:
         connection.close()
 
 
-def _check_or_create(path: Path, connection: sqlite3.Connection) -> None:
+def _check(path: Path, connection: sqlite3.Connection) -> None:
+    """Complain of a file that is not a store of ours, nor one that is still empty."""
     (application,) = connection.execute("PRAGMA application_id").fetchone()
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
     if application == 0 and version == 0 and tables == 0:
-        connection.executescript(f"BEGIN; {_SCHEMA} COMMIT;")
-    elif application != _APPLICATION:
+        return
+    if application != _APPLICATION:
         raise StudyError(f"{path} is a database, but not one of a study. Nothing was changed.")
-    elif version != _VERSION:
+    if version != _VERSION:
         raise StudyError(
             f"{path} has version {version} of the format, but this version of pursuit knows {_VERSION}. "
             "Nothing was changed."
         )
-    else:
-        (state,) = connection.execute("PRAGMA quick_check(1)").fetchone()
-        if state != "ok":
-            raise sqlite3.DatabaseError(state)
+    (state,) = connection.execute("PRAGMA quick_check(1)").fetchone()
+    if state != "ok":
+        raise sqlite3.DatabaseError(state)
 
 
 @contextlib.contextmanager
