@@ -130,17 +130,10 @@ def conduct(
         Who is told how it goes.
     """
     work = _Work(batches_of(entries, store), store, watcher or Watcher())
-    deaths = 0
-    while work.left:
-        with make_crew() as crew:
-            finished = work.go_on(crew)
-        deaths = 0 if finished else deaths + 1
-        if work.left and deaths > _PATIENCE:
-            raise StudyError(
-                f"Workers died {deaths} times in a row without finishing a run: is there enough memory? "
-                "What was finished before is kept."
-            )
-    work.watcher.end()
+    try:
+        work.do_all(make_crew)
+    finally:
+        work.watcher.end()
     return work.failures
 
 
@@ -158,6 +151,19 @@ class _Work:
     @property
     def left(self) -> bool:
         return any(batch.missing for batch in self._batches)
+
+    def do_all(self, make_crew: CrewMaker) -> None:
+        """Do all that is left, with another crew where one has broken down."""
+        deaths = 0
+        while self.left:
+            with make_crew() as crew:
+                finished = self.go_on(crew)
+            deaths = 0 if finished else deaths + 1
+            if self.left and deaths > _PATIENCE:
+                raise StudyError(
+                    f"Workers died {deaths} times in a row without finishing a run: is there enough memory? "
+                    "What was finished before is kept."
+                )
 
     def go_on(self, crew: Crew) -> int:
         """Keep a crew busy until nothing is left or it breaks down; return how many runs it has finished."""
