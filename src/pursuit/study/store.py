@@ -225,9 +225,12 @@ def _connected(path: Path, mode: str) -> Iterator[Store]:
 
 def _check(path: Path, connection: sqlite3.Connection) -> None:
     """Complain of a file that is not a store of ours, nor one that is still empty."""
+    # In one transaction, since another process may lay out the tables meanwhile.
+    connection.execute("BEGIN")
+    (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
     (application,) = connection.execute("PRAGMA application_id").fetchone()
     (version,) = connection.execute("PRAGMA user_version").fetchone()
-    (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    connection.rollback()
     if application == 0 and version == 0 and tables == 0:
         return
     if application != _APPLICATION:
