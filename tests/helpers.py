@@ -6,6 +6,11 @@ from pursuit.oracles import ExactStep
 from pursuit.run import Run, drive, first_memory
 from pursuit.session import BlackBox
 
+PAPER = (
+    "rp", "rp-exact", "sarp", "sarp-exact", "cma",
+    "ep-cma-1", "ep-cma-2", "ep-cma-4", "ep-cma-sqrt", "ep-cma-n",
+)  # fmt: skip
+
 
 def make_problem(name, n, L=1e4):
     """Return one of the paper's problems by name."""

@@ -5,6 +5,7 @@ import pytest
 from scipy.optimize import OptimizeResult
 
 import pursuit
+from helpers import PAPER
 
 EXP = pursuit.problems.exp(4, 100.0)
 
@@ -28,7 +29,7 @@ def never(x):
         ({"sigma0": np.nan}, ValueError, "sigma0 must be finite and above 0"),
         ({"sigma0": "large"}, TypeError, "sigma0 must be a number, but 'large' was given"),
         ({"fun": 7}, TypeError, "fun must be callable, but 7 was given"),
-        ({"method": "newton"}, ValueError, "method must be one of rp, .* but 'newton' was given"),
+        ({"method": "newton"}, ValueError, "method must be one of auto, .* but 'newton' was given"),
         ({"method": "ep-cma-x"}, ValueError, "method must be one of"),
         ({"method": "ep-cma-0"}, ValueError, "m must be at least 1, but 0 was given"),
         ({"method": 3}, TypeError, "method must be a name or a scheme's class, but 3 was given"),
@@ -109,11 +110,8 @@ def test_result_is_scipy_s_with_our_fields():
     assert isinstance(result.fun, float)
 
 
-def test_methods_are_the_paper_s_ten():
-    assert pursuit.methods() == (
-        "rp", "rp-exact", "sarp", "sarp-exact", "cma",
-        "ep-cma-1", "ep-cma-2", "ep-cma-4", "ep-cma-sqrt", "ep-cma-n",
-    )  # fmt: skip
+def test_methods_are_ours_and_the_paper_s_ten():
+    assert pursuit.methods() == ("auto", "auto-values", *PAPER)
 
 
 def test_sarp_takes_the_condition_number_from_the_problem_or_from_options():

@@ -10,7 +10,7 @@ from scipy.optimize import Bounds
 import pursuit
 from pursuit.bounds import make_box, preimage, reflect
 
-METHODS = ["rp", "sarp", "cma", "ep-cma-4", "rp-exact", "sarp-exact"]
+METHODS = ["auto", "auto-values", "rp", "sarp", "cma", "ep-cma-4", "rp-exact", "sarp-exact"]
 
 
 def options_for(method):

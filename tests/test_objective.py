@@ -32,7 +32,7 @@ def jitted_with_arguments(x, a, b):
     return a * np.sum(x * x) + b
 
 
-METHODS = ["rp", "sarp", "cma", "ep-cma-4", "rp-exact"]
+METHODS = ["auto", "auto-values", "rp", "sarp", "cma", "ep-cma-4", "rp-exact"]
 
 
 def options_for(method):

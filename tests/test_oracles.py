@@ -21,7 +21,7 @@ def search(oracle, phi, *, known=True, sigma=1.0):
         positions = pending.positions[: pending.wanted]
         looked.extend(positions)
         pending = learn(oracle, pending, np.array([phi(t) for t in positions]))
-    return Step(pending.length, pending.value, pending.sigma), looked
+    return Step(pending.length, pending.value, pending.sigma, pending.origin), looked
 
 
 @pytest.mark.parametrize("p", [0.1, 0.27, 0.5, 0.9])

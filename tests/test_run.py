@@ -174,7 +174,7 @@ def test_an_exception_of_the_objective_is_the_caller_s():
 
 
 @both_drivers
-@pytest.mark.parametrize("method", ["rp", "sarp", "ep-cma-4"])
+@pytest.mark.parametrize("method", ["auto", "auto-values", "rp", "sarp", "ep-cma-4"])
 def test_trace_is_dense_and_holds_the_first_the_last_and_the_best(fun, method):
     options = {"kappa": 1e4} if method == "sarp" else {}
     result = pursuit.minimize(
@@ -187,7 +187,8 @@ def test_trace_is_dense_and_holds_the_first_the_last_and_the_best(fun, method):
     assert (np.diff(trace.nit) > 0).all()
     per_decade = np.count_nonzero((trace.nit >= 1000) & (trace.nit < 10_000))
     assert 48 <= per_decade <= 52
-    np.testing.assert_array_equal(trace.nfev, 1 + trace.nit * (2 if method == "sarp" else 1))
+    if not method.startswith("auto"):
+        np.testing.assert_array_equal(trace.nfev, 1 + trace.nit * (2 if method == "sarp" else 1))
 
 
 def test_trace_follows_the_iterates_not_the_best():

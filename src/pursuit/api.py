@@ -23,7 +23,7 @@ from pursuit.problems.contract import Problem, value
 from pursuit.result import Result, result_of
 from pursuit.run import Memory, Outcome, Run, drive, first_memory
 from pursuit.schemes.catalogue import DEFAULT_METHOD, create_scheme, method_text
-from pursuit.schemes.contract import Scheme, elitist_patience
+from pursuit.schemes.contract import Scheme
 from pursuit.session import BlackBox
 from pursuit.stopping import Reason
 from pursuit.tally import UNLIMITED, Limits
@@ -130,12 +130,12 @@ def minimize(
     box = checked_box(bounds, start, sigma0)
     objective = checked_objective(fun, args, n, box)
     scheme = create_scheme(method, n, options, objective)
-    limits = Limits(
+    limits = Limits.of(
+        scheme,
+        n,
         target=-math.inf if ftarget is None else checked_number("ftarget", ftarget),
         iterations=UNLIMITED if maxiter is None else checked_count("maxiter", maxiter, at_least=1),
         evaluations=UNLIMITED if maxfev is None else checked_count("maxfev", maxfev, at_least=1),
-        patience=scheme.patience(n),
-        repeats=elitist_patience(n),
     )
     seconds = math.inf if maxtime is None else checked_number("maxtime", maxtime, above=0.0)
     every = checked_number("checkpoint_every", checkpoint_every, at_least=0.0)

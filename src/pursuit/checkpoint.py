@@ -9,7 +9,8 @@ The file is an uncompressed NumPy archive: `numpy.load` opens it, and no pickle 
 - ``generator``: the state of the bit generator before it drew the normals at hand, as NumPy gives it.
 - ``row`` and ``told``: which of these normals are in use, and the values that this iteration was told.
 - ``tally``: what was counted; arrays ``trace.nit``, ``trace.nfev`` and ``trace.fun``.
-- ``state``: the numbers in the scheme's state; arrays ``state.<field>``.
+- ``state``: the numbers in the scheme's state; arrays ``state.<field>``. Fields of a tuple in it have dotted
+  names.
 
 Before the start is evaluated there is only ``generator`` and an array ``x0``.
 """
@@ -20,7 +21,7 @@ import json
 import os
 import tempfile
 import zipfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -63,7 +64,7 @@ def save(path: str | os.PathLike[str], setting: Setting, memory: Memory | Unstar
     else:
         arrays |= {f"trace.{name}": column for name, column in memory.trace._asdict().items()}
         header |= {"row": memory.row, "told": memory.told, "tally": memory.tally._asdict(), "state": {}}
-        for name, entry in memory.state._asdict().items():
+        for name, entry in _entries(memory.state):
             if isinstance(entry, np.ndarray):
                 arrays[f"state.{name}"] = entry
             else:
@@ -96,9 +97,8 @@ def load(path: str | os.PathLike[str]) -> tuple[Setting, Callable[[Scheme], Memo
         return setting, Unstarted(arrays["x0"], header["generator"])
 
     def recall(scheme: Scheme) -> Memory:
-        fields = type(scheme.init(np.zeros(2), 0.0, setting.sigma0))
-        kept = {name: arrays[f"state.{name}"] for name in fields._fields if f"state.{name}" in arrays}
-        state = fields(**kept, **header["state"])
+        kept = {name.removeprefix("state."): array for name, array in arrays.items()}
+        state = _rebuilt(scheme.init(np.zeros(2), 0.0, setting.sigma0), kept | header["state"])
         trace = Trace(*(arrays[f"trace.{name}"] for name in Trace._fields))
         return Memory(
             state, Tally(**header["tally"]), trace, header["generator"], header["row"], header["told"]
@@ -112,6 +112,27 @@ def generator_in_state(state: Mapping[str, Any]) -> np.random.Generator:
     bits = getattr(np.random, state["bit_generator"])()
     bits.state = state
     return np.random.Generator(bits)
+
+
+def _entries(state: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield the numbers and arrays of a state with their names, dotted for those of a tuple in it."""
+    for name, entry in state._asdict().items():
+        if isinstance(entry, tuple):
+            yield from _entries(entry, f"{prefix}{name}.")
+        else:
+            yield f"{prefix}{name}", entry
+
+
+def _rebuilt(like: Any, entries: Mapping[str, Any], prefix: str = "") -> Any:
+    """Return a state like the one given, made of these entries."""
+    return type(like)(
+        *(
+            _rebuilt(entry, entries, f"{prefix}{name}.")
+            if isinstance(entry, tuple)
+            else entries[f"{prefix}{name}"]
+            for name, entry in like._asdict().items()
+        )
+    )
 
 
 def _write_whole(path: Path, arrays: dict[str, Any]) -> None:

@@ -19,10 +19,9 @@ from pursuit.objective import as_value
 from pursuit.result import Result, result_of
 from pursuit.run import Memory, Run, first_memory
 from pursuit.schemes.catalogue import DEFAULT_METHOD, create_scheme, method_from_text, method_text
-from pursuit.schemes.contract import elitist_patience
 from pursuit.session import BlackBox
 from pursuit.stopping import Reason
-from pursuit.tally import UNLIMITED, Limits
+from pursuit.tally import Limits
 
 
 class Optimizer:
@@ -194,7 +193,7 @@ class Optimizer:
 
     def _open(self, memory: Memory) -> None:
         n = self._setting.n
-        limits = Limits(-math.inf, UNLIMITED, UNLIMITED, self._scheme.patience(n), elitist_patience(n))
+        limits = Limits.of(self._scheme, n)
         self._run = Run(
             self._scheme, BlackBox(), memory, self._rng, limits, whole=False, box=self._setting.box
         )

@@ -39,6 +39,23 @@ class Step(NamedTuple):
     """f at the end of the step."""
     sigma: float
     """The step size for the next line."""
+    origin: float
+    """f(origin), NaN where the oracle did not have to know it."""
+
+
+class Talk(NamedTuple):
+    """A conversation with an oracle that has nothing else to remember."""
+
+    wanted: int
+    """How many values it wants next."""
+    needed: int
+    """How many evaluations must be left for it to go on."""
+    positions: tuple[float, float]
+    """Where on the line it wants them."""
+    origin: float
+    length: float
+    value: float
+    sigma: float
 
 
 aim = Generic("aim", on=1)
@@ -62,17 +79,6 @@ class AdaptiveStep(NamedTuple):
         return cls(grow=math.exp(1.0 / 3.0), shrink=math.exp(-p / (3.0 * (1.0 - p))))
 
 
-class Trial(NamedTuple):
-    """The state of aSS on one line."""
-
-    wanted: int
-    positions: tuple[float, float]
-    origin_value: float
-    length: float
-    value: float
-    sigma: float
-
-
 @aim.register(AdaptiveStep)
 def _aim_nowhere(team, oracle, problem, line):
     return math.nan
@@ -81,17 +87,85 @@ def _aim_nowhere(team, oracle, problem, line):
 @begin.register(AdaptiveStep)
 def _begin_adaptive(oracle, line, target):
     wanted = 2 if math.isnan(line.value) else 1
-    return Trial(wanted, (line.sigma, 0.0), line.value, 0.0, math.inf, line.sigma)
+    return Talk(wanted, wanted, (line.sigma, 0.0), line.value, 0.0, math.inf, line.sigma)
 
 
 @learn.register(AdaptiveStep)
 def _learn_adaptive(oracle, trial, values):
     sigma = trial.sigma
     there = values[0]
-    here = trial.origin_value if trial.wanted == 1 else values[1]
+    here = trial.origin if trial.wanted == 1 else values[1]
     if there <= here:
-        return Trial(0, trial.positions, here, sigma, there, sigma * oracle.grow)
-    return Trial(0, trial.positions, here, 0.0, here, sigma * oracle.shrink)
+        return Talk(0, 0, trial.positions, here, sigma, there, sigma * oracle.grow)
+    return Talk(0, 0, trial.positions, here, 0.0, here, sigma * oracle.shrink)
+
+
+# --- aSS to both sides -----------------------------------------------------------------------------
+
+
+class MirroredStep(NamedTuple):
+    """aSS that tries the other side, at -sigma, before it fails.
+
+    Steps to both sides of a point where nothing is to be gained cancel each other on average, while aSS
+    steps to one side alone are a noise that momentum adds up.
+    """
+
+    grow: float
+    shrink: float
+
+    @classmethod
+    def create(cls, p: float) -> MirroredStep:
+        """Return the oracle that aims at a success probability p, of both sides together."""
+        return cls(*AdaptiveStep.create(p))
+
+
+@aim.register(MirroredStep)
+def _aim_to_both_sides(team, oracle, problem, line):
+    return math.nan
+
+
+@begin.register(MirroredStep)
+def _begin_mirrored(oracle, line, target):
+    wanted = 2 if math.isnan(line.value) else 1
+    # A line is not begun if there is nothing left for its other side: the run could not go on as if nothing
+    # had happened.
+    return Talk(wanted, wanted + 1, (line.sigma, 0.0), line.value, 0.0, math.inf, line.sigma)
+
+
+@learn.register(MirroredStep)
+def _learn_mirrored(oracle, sides, values):
+    t, sigma = sides.positions[0], sides.sigma
+    there = values[0]
+    here = sides.origin if sides.wanted == 1 else values[1]
+    if there <= here:
+        return Talk(0, 0, sides.positions, here, t, there, sigma * oracle.grow)
+    if t > 0.0:
+        return Talk(1, 1, (-sigma, 0.0), here, 0.0, here, sigma)
+    return Talk(0, 0, sides.positions, here, 0.0, here, sigma * oracle.shrink)
+
+
+# --- a look ----------------------------------------------------------------------------------------
+
+
+class Look(NamedTuple):
+    """The value at distance sigma, for a scheme that decides by itself what to make of it."""
+
+
+@aim.register(Look)
+def _aim_by_looking(team, oracle, problem, line):
+    return math.nan
+
+
+@begin.register(Look)
+def _begin_looking(oracle, line, target):
+    wanted = 2 if math.isnan(line.value) else 1
+    return Talk(wanted, wanted, (line.sigma, 0.0), line.value, line.sigma, math.inf, line.sigma)
+
+
+@learn.register(Look)
+def _learn_looking(oracle, look, values):
+    origin = values[1] if look.wanted == 2 else look.origin
+    return Talk(0, 0, look.positions, origin, look.length, values[0], look.sigma)
 
 
 # --- exact -----------------------------------------------------------------------------------------
@@ -101,16 +175,6 @@ class ExactStep(NamedTuple):
     """The oracle exactLS: the global minimiser of f on the line, which the problem itself knows."""
 
 
-class Aimed(NamedTuple):
-    """The state of exactLS on one line: the value at the one point it goes to is still wanted."""
-
-    wanted: int
-    positions: tuple[float, float]
-    length: float
-    value: float
-    sigma: float
-
-
 @aim.register(ExactStep)
 def _aim_exactly(team, oracle, problem, line):
     return line_minimizer(team, problem, line.origin, line.direction)
@@ -118,12 +182,12 @@ def _aim_exactly(team, oracle, problem, line):
 
 @begin.register(ExactStep)
 def _begin_exact(oracle, line, target):
-    return Aimed(1, (target, 0.0), target, math.inf, abs(target))
+    return Talk(1, 1, (target, 0.0), line.value, target, math.inf, abs(target))
 
 
 @learn.register(ExactStep)
 def _learn_exact(oracle, aimed, values):
-    return Aimed(0, aimed.positions, aimed.length, values[0], aimed.sigma)
+    return Talk(0, 0, aimed.positions, aimed.origin, aimed.length, values[0], aimed.sigma)
 
 
 # --- bracketing ------------------------------------------------------------------------------------
@@ -159,7 +223,9 @@ class Bracket(NamedTuple):
     """The state of the bracketing search: three positions in order, the middle one the best."""
 
     wanted: int
+    needed: int
     positions: tuple[float, float]
+    origin: float
     phase: int
     spent: int
     a: float
@@ -184,7 +250,7 @@ def _begin_bracketing(oracle, line, target):
     wanted = 2 if math.isnan(line.value) else 1
     stride = line.sigma
     return Bracket(
-        wanted, (stride, 0.0), _FIRST, 0, 0.0, math.inf, 0.0, line.value, 0.0, math.inf,
+        wanted, wanted, (stride, 0.0), line.value, _FIRST, 0, 0.0, math.inf, 0.0, line.value, 0.0, math.inf,
         math.inf, math.inf, stride,
     )  # fmt: skip
 
@@ -193,6 +259,7 @@ def _begin_bracketing(oracle, line, target):
 def _learn_bracketing(oracle, bracket, values):
     stride = bracket.sigma
     spent = bracket.spent + bracket.wanted
+    origin = values[1] if bracket.wanted == 2 else bracket.origin
     phase, a, f_a, b, f_b, c, f_c = _with_value(bracket, values)
     width, last_width = bracket.width, bracket.last_width
     finished = spent >= oracle.limit
@@ -214,8 +281,9 @@ def _learn_bracketing(oracle, bracket, values):
         # Halfway, on a log scale, from the first stride to the step found: one short step along an
         # unlucky direction must not make the next line start with a hopelessly short stride.
         sigma = math.sqrt(stride * abs(b)) if b != 0.0 else 0.5 * stride
+    wanted = 0 if finished else 1
     return Bracket(
-        0 if finished else 1, (t, 0.0), phase, spent, a, f_a, b, f_b, c, f_c, width, last_width, sigma
+        wanted, wanted, (t, 0.0), origin, phase, spent, a, f_a, b, f_b, c, f_c, width, last_width, sigma
     )  # fmt: skip
 
 

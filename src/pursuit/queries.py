@@ -45,19 +45,21 @@ def _take_from_line(scheme, line, pending, values):
 @answer_to.register(Line)
 def _answer_line(line, pending, values):
     """Return what the scheme is told."""
-    return Step(pending.length, pending.value, pending.sigma)
+    return Step(pending.length, pending.value, pending.sigma, pending.origin)
 
 
 class Ballot(NamedTuple):
     """The conversation about a set of points, which has a single round."""
 
     wanted: int
+    needed: int
     value: float
 
 
 @put.register(Points)
 def _put_points(team, scheme, problem, points):
-    return Ballot(points.rows.shape[0], math.inf)
+    count = points.rows.shape[0]
+    return Ballot(count, count, math.inf)
 
 
 @place.register(Points)
@@ -67,7 +69,7 @@ def _place_row(team, points, pending, j, out):
 
 @take.register(Points)
 def _take_all(scheme, points, pending, values):
-    return Ballot(0, math.inf)
+    return Ballot(0, 0, math.inf)
 
 
 @answer_to.register(Points)

@@ -159,7 +159,8 @@ class Run:
         The iteration for which no evaluations are left is a leg of its own: its normals are to be drawn
         again, should the run be resumed with more.
         """
-        affordable = (self._evaluations - self._nfev) // len(self.values)
+        # One more than a query holds, for steps that are tried to both sides.
+        affordable = (self._evaluations - self._nfev) // (len(self.values) + 1)
         try:
             self._iterate(self._session, self._rng, self.nit + max(1, min(iterations, affordable)))
         finally:

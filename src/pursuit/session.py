@@ -128,7 +128,7 @@ def _pose(session):
 @numba.njit(forceinline=True)
 def _lay_out(session):
     pending = session.pending
-    if session.tally.nfev + pending.wanted > session.limits.evaluations:
+    if session.tally.nfev + pending.needed > session.limits.evaluations:
         session.state, session.tally, session.reason = _conclude(
             session.team, session.scheme, session.state, session.query, pending, session.values,
             session.tally, session.trace, session.limits,
@@ -172,7 +172,7 @@ def iterate(session, rng, until):
             query = ask(team, scheme, state, normals)
             pending = put(team, scheme, problem, query)
         asked = False
-        while pending.wanted > 0 and tally.nfev + pending.wanted <= limits.evaluations:
+        while pending.wanted > 0 and tally.nfev + pending.needed <= limits.evaluations:
             for j in range(pending.wanted):
                 place(team, query, pending, j, point)
                 values[j] = value(team, problem, point)

@@ -9,6 +9,7 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from pursuit.schemes.contract import Patience, Scheme, elitist_patience
 from pursuit.stopping import LARGEST_STEP, RUNAWAY, SMALLEST_STEP, Reason
 
 _POINTS_PER_DECADE = 50
@@ -31,6 +32,24 @@ class Limits(NamedTuple):
     """The most iterations without a better point."""
     repeats: int = UNLIMITED
     """The most iterations without a better point whose value is that of the best, to the last bit."""
+    share: float = 0.0
+    """More patience, as a share of the iterations before the best point."""
+
+    @classmethod
+    def of(
+        cls,
+        scheme: Scheme,
+        n: int,
+        *,
+        target: float = -math.inf,
+        iterations: int = UNLIMITED,
+        evaluations: int = UNLIMITED,
+    ) -> Limits:
+        """Return these limits, and the patience of a scheme for n variables."""
+        patience = scheme.patience(n)
+        if not isinstance(patience, Patience):
+            patience = Patience(patience)
+        return cls(target, iterations, evaluations, patience.iterations, elitist_patience(n), patience.share)
 
 
 class Trace(NamedTuple):
@@ -115,7 +134,9 @@ def reason_to_stop(tally, limits, state):
         return Reason.DIVERGED
     if not state.sigma < LARGEST_STEP:
         return Reason.DIVERGED
-    if tally.nit - tally.best_nit >= limits.patience or tally.repeats >= limits.repeats:
+    if tally.nit - tally.best_nit >= limits.patience + limits.share * tally.best_nit:
+        return Reason.STALLED
+    if tally.repeats >= limits.repeats:
         return Reason.STALLED
     if state.sigma < SMALLEST_STEP:
         return Reason.STALLED
@@ -130,8 +151,8 @@ def finished_trace(tally: Tally, trace: Trace, last: float) -> Trace:
         int(nit): (int(nfev), float(fun))
         for nit, nfev, fun in zip(*(column[: tally.rows] for column in trace), strict=True)
     }
-    rows[tally.best_nit] = (tally.best_nfev, tally.best)
     rows[tally.nit] = (tally.nfev, last)
+    rows[tally.best_nit] = (tally.best_nfev, tally.best)
     nits = sorted(rows)
     return Trace(
         np.array(nits, dtype=np.int64),

@@ -105,7 +105,7 @@ def _push(team, rows):
 def _apply_matrix(team, out, matrix, x):
     """Set out to matrix x."""
     for i in range(out.shape[0]):
-        out[i] = _row_times(team, x.shape[0], matrix[i], x)
+        out[i] = dot(team, x.shape[0], matrix[i], x)
 
 
 @apply_factor.register(Serial)
@@ -168,5 +168,6 @@ def summed(term: Callable[..., float]) -> Generic:
 
 
 @summed
-def _row_times(i, row, x):
-    return row[i] * x[i]
+def dot(i, x, y):
+    """Return x'y."""
+    return x[i] * y[i]

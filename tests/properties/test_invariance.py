@@ -13,7 +13,7 @@ from pursuit.oracles import Step, begin, learn
 from pursuit.schemes import ask, create_scheme, tell
 from pursuit.vectors import SERIAL
 
-COMPARING = ["rp", "sarp", "cma", "ep-cma-1", "ep-cma-4", "ep-cma-n"]
+COMPARING = ["auto", "rp", "sarp", "cma", "ep-cma-1", "ep-cma-4", "ep-cma-n"]
 dimensions = st.integers(2, 8)
 seeds = st.integers(0, 2**32 - 1)
 names = st.sampled_from(["exp", "lin", "two", "rosenbrock"])
@@ -78,10 +78,13 @@ def drive(scheme, f, x0, draw, iterations):
     for k in range(iterations):
         line = ask(SERIAL, scheme, state, draw(k, state))
         pending = begin(scheme.oracle, line, math.nan)
-        positions = pending.positions[: pending.wanted]
-        answers = np.array([f(line.origin + t * line.direction) for t in positions])
-        pending = learn(scheme.oracle, pending, answers)
-        state = tell(SERIAL, scheme, state, line, Step(pending.length, pending.value, pending.sigma))
+        while pending.wanted:
+            positions = pending.positions[: pending.wanted]
+            answers = np.array([f(line.origin + t * line.direction) for t in positions])
+            pending = learn(scheme.oracle, pending, answers)
+        state = tell(
+            SERIAL, scheme, state, line, Step(pending.length, pending.value, pending.sigma, pending.origin)
+        )
         values.append(state.f)
     return state.x, np.array(values)
 

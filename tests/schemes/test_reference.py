@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import pursuit
-from helpers import make_problem
+from helpers import PAPER, make_problem
 from reference import problems as reference_problems
 from reference import schemes as reference
 
@@ -43,7 +43,7 @@ def reference_course(method, problem_name, reading, n, seed):
 @pytest.mark.parametrize("n", [2, 3, 20])
 @pytest.mark.parametrize("reading", ["printed", "fitted", "frozen"])
 @pytest.mark.parametrize("problem_name", ["exp", "lin", "two", "rosenbrock"])
-@pytest.mark.parametrize("method", pursuit.methods())
+@pytest.mark.parametrize("method", PAPER)
 def test_follows_the_pseudo_code(method, problem_name, reading, n):
     """Up to the study's target: below it, at n = 2, f is made of rounding errors of the iterates."""
     course = reference_course(method, problem_name, reading, n, seed=n)

@@ -2,7 +2,7 @@ import re
 
 import pytest
 
-import pursuit
+from helpers import PAPER
 from pursuit.study.declaration import PRESETS, load_study, parse_study, parse_where
 from pursuit.study.errors import StudyError
 from pursuit.study.grid import entries_of
@@ -35,7 +35,7 @@ def test_the_presets_are_the_papers_panels(preset, cells, runs):
     entries = entries_of(study)
     assert len(entries) == cells
     assert sum(entry.runs for entry in entries) == runs
-    assert {entry.cell.scheme for entry in entries} == set(pursuit.methods())
+    assert {entry.cell.scheme for entry in entries} == set(PAPER)
     assert {entry.recipe.cap for entry in entries} == {int(10**6.5 * n) for n in {e.cell.n for e in entries}}
     for figure in study.figures:
         assert any(applies(figure.where, entry.cell) for entry in entries)
@@ -55,7 +55,7 @@ def test_the_presets_are_those_of_the_command_line():
         (
             '"sarp"',
             '"spar"',
-            "the key schemes[1].method must be one of rp, rp-exact, sarp, .* or module:name",
+            "the key schemes[1].method must be one of auto, auto-values, rp, .* or module:name",
         ),
         ('"sarp"', '"rp"', "schemes must have different labels, but 'rp' occurs twice"),
         ('"sarp"', "3", "the key schemes[1] must be a method's name or a table with one, but 3 was given"),

@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from pursuit.problems.contract import line_minimizer, value
+from pursuit.schemes.auto import Auto
+from pursuit.schemes.auto_values import AutoValues
 from pursuit.schemes.cma import Cma
 from pursuit.schemes.contract import Scheme, ask, tell
 from pursuit.schemes.ep_cma import EpCma
@@ -17,9 +19,11 @@ from pursuit.schemes.random_pursuit import RandomPursuit
 from pursuit.schemes.sarp import Sarp
 
 # What needs to know nothing of the problem.
-DEFAULT_METHOD = "ep-cma-4"
+DEFAULT_METHOD = "auto"
 
 _NAMED: dict[str, tuple[type, dict[str, Any]]] = {
+    "auto": (Auto, {}),
+    "auto-values": (AutoValues, {}),
     "rp": (RandomPursuit, {}),
     "rp-exact": (RandomPursuit, {"oracle": "exact"}),
     "sarp": (Sarp, {}),
@@ -40,7 +44,7 @@ def methods() -> tuple[str, ...]:
     --------
     >>> import pursuit
     >>> pursuit.methods()[:4]
-    ('rp', 'rp-exact', 'sarp', 'sarp-exact')
+    ('auto', 'auto-values', 'rp', 'rp-exact')
     """
     return tuple(_NAMED)
 

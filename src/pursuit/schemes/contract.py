@@ -6,7 +6,7 @@ A scheme is a `NamedTuple` that holds its parameters (numbers and other `NamedTu
 - `init(x, fx, sigma)`: the first state, from a start that the scheme may keep, its value and sigma0;
 - `draws(n)`: how many standard normals an iteration takes;
 - `points()`: the most points that a single query holds;
-- `patience(n)`: after how many iterations without a better point to give up;
+- `patience(n)`: after how many iterations without a better point to give up, as a number or a `Patience`;
 - an implementation of `ask(team, scheme, state, normals)` registered for its class, which returns a
   query: a `Line` with `scheme.oracle` to search it, or `Points`;
 - one of `tell(team, scheme, state, query, answer)`, which takes the answer (a `Step` for a line, the
@@ -15,7 +15,7 @@ A scheme is a `NamedTuple` that holds its parameters (numbers and other `NamedTu
 A scheme holds neither objective nor random generator, so the same `ask` and `tell` serve a Python loop
 around any function and a loop compiled whole.
 
-A state is a `NamedTuple` of arrays and numbers, among them
+A state is a `NamedTuple` of arrays, numbers and other such `NamedTuple`s, among them
 
 - `x` and `fx`: the best point seen and its value;
 - `f`: the value of the latest iterate;
@@ -46,6 +46,14 @@ class Points(NamedTuple):
     rows: NDArray[np.float64]
 
 
+class Patience(NamedTuple):
+    """How many iterations without a better point a scheme is given."""
+
+    iterations: int
+    share: float = 0.0
+    """More of them, as a share of those before the best point."""
+
+
 class Scheme(Protocol):
     """The Python side of a scheme, as drivers use it."""
 
@@ -62,7 +70,7 @@ class Scheme(Protocol):
     def draws(self, n: int) -> int:
         """Return how many standard normals an iteration takes."""
 
-    def patience(self, n: int) -> int:
+    def patience(self, n: int) -> int | Patience:
         """Return after how many iterations without a better point to give up."""
 
 
