@@ -1,5 +1,7 @@
 """The schemes that accelerate by themselves."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -8,6 +10,7 @@ from helpers import make_problem
 from reference import auto as reference
 from reference import problems as reference_problems
 
+METHODS = ("auto", "auto-values")
 COURSES = {"auto": reference.auto, "auto-values": reference.auto_values}
 
 
@@ -27,3 +30,70 @@ def test_follows_its_pseudo_code(method, problem_name, n):
     np.testing.assert_allclose(result.trace.fun[1:-1][iterates], here[nit - 1], rtol=1e-6)
     np.testing.assert_allclose(result.fun, course[result.nit - 1][1], rtol=1e-6)
     np.testing.assert_allclose(result.sigma, course[result.nit - 1][2], rtol=1e-6)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_reaches_a_minimum_beside_which_the_function_has_no_value(method):
+    """Momentum leads out of the domain, where SARP gets lost."""
+    spectrum = np.geomspace(1.0, 100.0, 10)
+
+    def f(x):
+        return float(spectrum @ (x - 1.0) ** 2) if x @ x < 1.05**2 * x.size else math.nan
+
+    left = False
+    for seed in range(3):
+        result = pursuit.minimize(f, np.zeros(10), method=method, rng=seed, ftarget=1e-9, maxfev=20_000)
+        assert result.success
+        left = left or result.nfaulty > 0
+    assert left
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("problem_name", ["exp", "lin", "two", "rosenbrock"])
+def test_needs_no_condition_number_to_be_as_fast_as_with_it(method, problem_name):
+    """On every seed the limit is what SARP needs at the least, given the true condition number."""
+    n = 20
+    problem = make_problem(problem_name, n, 1e4)
+    sarp = [
+        pursuit.minimize(problem, problem.x0, method="sarp", rng=seed, ftarget=1e-9).nit for seed in range(5)
+    ]
+    for seed in range(5):
+        result = pursuit.minimize(
+            problem, problem.x0, method=method, rng=seed, ftarget=1e-9, maxiter=min(sarp)
+        )
+        assert result.success
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_few_stiff_directions_among_many_do_no_harm(method):
+    """Steps to all sides add up along them, and their sum overshoots."""
+    spectrum = np.ones(60)
+    spectrum[-3:] = 1e4
+
+    def f(x):
+        return float(0.5 * (spectrum @ (x * x)))
+
+    result = pursuit.minimize(f, np.ones(60), method=method, rng=1, ftarget=1e-9, maxfev=120_000)
+    assert result.success
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_scheme_gives_up_after_as_long_as_it_took(method):
+    """The minimum is not 0, and nobody says so."""
+    problem = make_problem("exp", 10, 100.0)
+    result = pursuit.minimize(lambda x: 1.0 + problem(x), problem.x0, method=method, rng=1, trace=True)
+    assert result.fun == pytest.approx(1.0, abs=1e-12)
+    best = result.trace.nit[result.trace.fun == result.fun][0]
+    assert result.nit - best >= 10_000
+    assert result.nit <= 2 * best + 10_000 + 1_000 * 10
+
+
+def test_values_and_comparisons_part_ways():
+    """A monotone transformation changes nothing for `auto`, and everything for `auto-values`."""
+    problem = make_problem("exp", 10, 100.0)
+    for method, same in (("auto", True), ("auto-values", False)):
+        plain, cubed = (
+            pursuit.minimize(f, problem.x0, method=method, rng=1, maxfev=3_000)
+            for f in (problem.__call__, lambda x: problem(x) ** 3)
+        )
+        assert (plain.x == cubed.x).all() == same

@@ -14,6 +14,8 @@ This is the paper's SARP but for four things.
 - *Several trials share f(y)*, which SARP evaluates for each of them.
 - *Their sum is tried as well*: along a direction much stiffer than all others they overshoot together.
 
+Where momentum has led to a y at which f has no value, y and v go back to the best point seen.
+
 f is only ever compared: the scheme is invariant under increasing transformations of f, and knows nothing
 of its smallest value. Work and memory per iteration are Theta(n). An iteration is a line looked along: that
 of a trial or that of a sum.
@@ -99,6 +101,8 @@ def _ask(team, scheme, state, u):
 @tell.register(Auto)
 def _tell(team, scheme, state, line, step):
     fx = state.fx
+    if step.origin == math.inf:
+        return _returned(team, state)
     if step.value < fx:
         fx = step.value
         if step.length != 0.0:
@@ -122,6 +126,16 @@ def _tell(team, scheme, state, line, step):
     scale(team, state.s, 0.0)
     m = min(scheme.most, _GROWTH * m) if succeeded else max(1.0, 0.5 * m)
     return State(state.x, fx, step.origin, sigma, state.y, state.v, state.s, math.nan, 0, 0, m, past)
+
+
+@numba.njit(forceinline=True)
+def _returned(team, state):
+    """Return the state at the best point, without momentum, from where f has no value."""
+    copy(team, state.y, state.x)
+    copy(team, state.v, state.x)
+    return State(
+        state.x, state.fx, state.fx, state.sigma, state.y, state.v, state.s, state.fx, 0, 0, 1.0, state.past
+    )
 
 
 @numba.njit(forceinline=True)

@@ -108,6 +108,8 @@ def _ask(team, scheme, state, u):
 @tell.register(AutoValues)
 def _tell(team, scheme, state, line, step):
     fx = state.fx
+    if step.origin == math.inf:
+        return _returned(team, state)
     if step.value < fx:
         fx = step.value
         shift(team, state.x, state.y, step.length, line.direction)
@@ -117,6 +119,17 @@ def _tell(team, scheme, state, line, step):
     if state.looks < scheme.m:
         return _learnt(team, scheme, state, line, step, fx)
     return _moved(team, scheme, state, step, fx)
+
+
+@numba.njit(forceinline=True)
+def _returned(team, state):
+    """Return the state at the best point, without momentum, from where f has no value."""
+    copy(team, state.y, state.x)
+    copy(team, state.v, state.x)
+    return State(
+        state.x, state.fx, state.fx, state.sigma, state.y, state.v, state.s, state.fx, 0, 0.0,
+        state.curvature, state.stretch, state.past,
+    )  # fmt: skip
 
 
 @numba.njit(forceinline=True)
