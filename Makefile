@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 TESTS ?=
 
-.PHONY: reproduce test lint types bench-speed bench-overhead bench-study bench-table docs clean
+.PHONY: reproduce test lint types bench-speed bench-overhead bench-study bench-table bench-acceleration docs clean
 
 reproduce: .venv/installed
 	$(BIN)/pursuit reproduce
@@ -30,6 +30,17 @@ bench-study: .venv/installed
 bench-table: .venv/installed
 	$(BIN)/pursuit reproduce benchmarks/table.toml
 	$(BIN)/python -m benchmarks.table reproduced/table --out docs/results/table/table.md
+
+ACCELERATION := docs/results/acceleration
+
+bench-acceleration: .venv/installed
+	for study in choose report reach plain thousand; do \
+	  $(BIN)/pursuit reproduce benchmarks/acceleration/$$study.toml --out reproduced/acceleration/$$study || exit 1; \
+	done
+	mkdir -p $(ACCELERATION)
+	$(BIN)/python -m benchmarks.acceleration.tables reproduced/acceleration/choose --out $(ACCELERATION)/choose.md
+	$(BIN)/python -m benchmarks.acceleration.tables reproduced/acceleration/report --out $(ACCELERATION)/report.md
+	$(BIN)/python -m benchmarks.acceleration.reach reproduced/acceleration --out $(ACCELERATION)/reach.md
 
 docs: .venv/docs-installed
 	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html

@@ -4,6 +4,8 @@ import math
 
 import numpy as np
 import pytest
+from benchmarks.acceleration.random_problems import outcome
+from benchmarks.acceleration.variants import Variant
 
 import pursuit
 from helpers import make_problem
@@ -97,3 +99,24 @@ def test_values_and_comparisons_part_ways():
             for f in (problem.__call__, lambda x: problem(x) ** 3)
         )
         assert (plain.x == cubed.x).all() == same
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_random_problems_never_diverge_and_keep_the_best_point(method):
+    """Every kind of problem of the paper, every n from 2 to 50, random starts, step sizes and rotations."""
+    found = [outcome(method, number) for number in range(0, 1000, 9)]
+    assert {one.reason for one in found} <= {"target", "stalled", "maxfev"}
+    assert all(one.best_kept for one in found)
+    # Rosenbrock's function has a second minimum.
+    assert all(one.reason == "target" or (one.kind == "rosenbrock" and one.fun > 3.7) for one in found)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_its_variants_begin_with_itself(method):
+    """What the study of variants compares with is the scheme that people use."""
+    problem = make_problem("exp", 20, 1e4)
+    arguments = {"rng": 3, "ftarget": 1e-9}
+    itself = pursuit.minimize(problem, problem.x0, method=method, **arguments)
+    variant = pursuit.minimize(problem, problem.x0, method=Variant, options={"of": method}, **arguments)
+    assert (itself.x == variant.x).all()
+    assert itself.nfev == variant.nfev

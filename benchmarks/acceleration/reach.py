@@ -1,0 +1,192 @@
+"""What `auto` and `auto-values` reach beside SARP, which knows the condition number.
+
+``python -m benchmarks.acceleration.reach DIR`` reads the studies `reach`, `plain` and `thousand` in a folder,
+runs a thousand random problems, measures time and memory, and prints a report in Markdown; ``--out FILE``
+writes it as well.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pursuit
+from benchmarks.acceleration.random_problems import COUNT, outcomes, reasons
+from benchmarks.reporting import made_by, peak_vectors, seconds_each, verdict
+from pursuit.study import read_store
+from pursuit.study.markdown import power, spaced, table
+from pursuit.study.results import Results
+from pursuit.study.stats import summarize
+
+METHODS = ("auto", "auto-values")
+DIMENSIONS = (100, 1_000, 10_000, 100_000, 1_000_000)
+QUADRATICS = ("exp", "lin", "two")
+CONDITIONS = (1e4, 1e6)
+PLACES = [(problem, L, n) for problem in QUADRATICS for L in CONDITIONS for n in (20, 100, 500)] + [
+    ("rosenbrock", None, n) for n in (20, 100)
+]
+# The bounds to reach.
+AUTO_TO_SARP = {"rosenbrock": 1.0}
+AUTO_TO_SARP_QUADRATIC = 0.6
+VALUES_TO_AUTO = 0.5
+GROWTH = 2.0
+THOUSAND = {"exp": 1.3e7, "rosenbrock": 4e6}
+SECONDS_TO_SARP = 1.15
+
+
+def median(results: Results, scheme: str, place: tuple[str, float | None, int], measure: str) -> float:
+    """Return the median of a cell, or of what it has spent at the least if most of its runs were cut off."""
+    problem, L, n = place
+    (entry,) = results.select(problem=problem, L=L, n=n, scheme=scheme)
+    estimate = summarize(entry, measure).median
+    return estimate.value if math.isfinite(estimate.value) else estimate.low
+
+
+def beside_sarp(reach: Results, plain: Results) -> str:
+    """Return iterations beside SARP's and RP's, and evaluations beside each other's."""
+    rows = []
+    for place in PLACES:
+        problem, L, n = place
+        its = {scheme: median(reach, scheme, place, "iterations") for scheme in ("auto", "sarp")}
+        spent = {scheme: median(reach, scheme, place, "evaluations") for scheme in METHODS}
+        bound = AUTO_TO_SARP.get(problem, AUTO_TO_SARP_QUADRATIC)
+        rows.append([
+            problem, "" if L is None else power(L), str(n),
+            spaced(round(its["auto"] / n)), spaced(round(its["sarp"] / n)),
+            verdict(its["auto"] / its["sarp"], bound),
+            verdict(its["auto"] / median(plain, "rp", place, "iterations"), 1.0),
+            spaced(round(spent["auto"] / n)), spaced(round(spent["auto-values"] / n)),
+            verdict(spent["auto-values"] / spent["auto"], VALUES_TO_AUTO),
+        ])  # fmt: skip
+    header = [
+        "problem", "L", "n", "#ITS/n, auto", "SARP", "auto / SARP", "auto / RP",
+        "#FES/n, auto", "auto-values", "values / auto",
+    ]  # fmt: skip
+    return table(header, rows)
+
+
+def growth(reach: Results) -> str:
+    """Return by what factor iterations divided by n differ between the dimensions."""
+    rows = []
+    for problem in QUADRATICS:
+        for L in CONDITIONS:
+            row = [problem, power(L)]
+            for scheme in METHODS:
+                per_n = [median(reach, scheme, (problem, L, n), "iterations") / n for n in (20, 500)]
+                row.append(verdict(max(per_n) / min(per_n), GROWTH))
+            rows.append(row)
+    return table(["problem", "L", *METHODS], rows)
+
+
+def thousand_variables(thousand: Results) -> str:
+    rows = []
+    for problem, bound in THOUSAND.items():
+        L = 1e6 if problem == "exp" else None
+        row = [problem if L is None else f"{problem}, L = {power(L)}"]
+        for scheme in METHODS:
+            spent = median(thousand, scheme, (problem, L, 1000), "evaluations")
+            row.append(f"{spent:.3g} ({'reaches' if spent <= bound else 'MISSES'} {bound:.2g})")
+        rows.append(row)
+    return table(["problem", *METHODS], rows)
+
+
+def never_lost() -> str:
+    """Return how the runs on random problems ended."""
+    rows = []
+    for method in METHODS:
+        found = outcomes(method)
+        ended = ", ".join(f"{reason} {count}" for reason, count in reasons(found).items())
+        elsewhere = [one for one in found if one.reason != "target"]
+        kinds = ", ".join(sorted({one.kind for one in elsewhere})) or "none"
+        least = f"{min(one.fun for one in elsewhere):.3g}" if elsewhere else ""
+        rows.append([method, ended, str(sum(one.best_kept for one in found)), kinds, least])
+    return table(
+        ["method", "ended by", "best point kept", "off the target: kinds", "and their least value"], rows
+    )
+
+
+def cost(rounds: int) -> str:
+    """Return time per iteration in units of SARP's."""
+    rows = []
+    for n in DIMENSIONS:
+        problem = pursuit.problems.exp(n, 1e4)
+        x0 = problem.x0
+
+        def runner(method: str, problem: Any = problem, x0: Any = x0) -> Callable[[int], object]:
+            return lambda k: pursuit.minimize(problem, x0, method=method, rng=1, maxiter=k)
+
+        runs = {method: runner(method) for method in ("sarp", *METHODS)}
+        times = seconds_each(runs, max(20, 20_000_000 // n), rounds)
+        row = [verdict(times[method] / times["sarp"], SECONDS_TO_SARP) for method in METHODS]
+        rows.append([spaced(n), *row])
+    return table(["n", *METHODS], rows)
+
+
+def memory(n: int = 1_000_000) -> str:
+    problem = pursuit.problems.exp(n, 1e4)
+    x0 = problem.x0
+
+    def vectors(method: str) -> float:
+        return peak_vectors(lambda k: pursuit.minimize(problem, x0, method=method, rng=1, maxiter=k), n)
+
+    bound = round(vectors("sarp"), 2)
+    rows = [[method, verdict(round(vectors(method), 2), bound)] for method in METHODS]
+    return table(["method", "vectors"], [["sarp", f"{bound:.2f}"], *rows])
+
+
+def report(folder: Path, rounds: int) -> str:
+    studies = {}
+    for name in ("reach", "plain", "thousand"):
+        with read_store(folder / name) as store:
+            studies[name] = store.results()
+    runs = min(len(entry.runs) for study in studies.values() for entry in study.select())
+    return f"""# `auto` and `auto-values` beside SARP with the true condition number
+
+Medians of {runs} runs to f <= 1e-9. #ITS are iterations, #FES evaluations. SARP has c = 3. A run of RP that
+was cut off counts as what it had spent.
+
+{beside_sarp(studies["reach"], studies["plain"])}
+
+The larger of #ITS/n at n = 20 and n = 500, divided by the smaller:
+
+{growth(studies["reach"])}
+
+Evaluations at n = 1000. Neither method has axes, so that a rotation, which turns the start along, changes
+nothing:
+
+{thousand_variables(studies["thousand"])}
+
+{spaced(COUNT)} random problems: exp, lin, two and rosenbrock, every n from 2 to 50, L up to 1e7, half of them
+rotated, with random starts and first step sizes from 0.01 to 100. Rosenbrock's function has a second minimum
+from n = 4 on, with values from 3.7 to 3.99.
+
+{never_lost()}
+
+Time per iteration in units of SARP's, on exp, L = 1e4:
+
+{cost(rounds)}
+
+Memory beyond the start in vectors of n doubles, n = 1 000 000:
+
+{memory()}
+
+{made_by("benchmarks.acceleration.reach")}"""
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("folder", type=Path, metavar="DIR")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--out", type=Path, metavar="FILE")
+    options = parser.parse_args()
+    text = report(options.folder, options.rounds)
+    print(text)
+    if options.out:
+        options.out.write_text(text)
+
+
+if __name__ == "__main__":
+    main()
