@@ -35,9 +35,11 @@ ACCELERATION := docs/results/acceleration
 
 bench-acceleration: .venv/installed
 	for study in choose report reach plain thousand; do \
-	  $(BIN)/pursuit reproduce benchmarks/acceleration/$$study.toml --out reproduced/acceleration/$$study || exit 1; \
+	  $(BIN)/pursuit reproduce benchmarks/acceleration/$$study.toml --out reproduced/acceleration/$$study \
+	    --against evaluations || exit 1; \
 	done
-	mkdir -p $(ACCELERATION)
+	mkdir -p $(ACCELERATION)/figures
+	cp reproduced/acceleration/report/figures/*-frozen.png $(ACCELERATION)/figures/
 	$(BIN)/python -m benchmarks.acceleration.tables reproduced/acceleration/choose --out $(ACCELERATION)/choose.md
 	$(BIN)/python -m benchmarks.acceleration.tables reproduced/acceleration/report --out $(ACCELERATION)/report.md
 	$(BIN)/python -m benchmarks.acceleration.reach reproduced/acceleration --out $(ACCELERATION)/reach.md
