@@ -120,3 +120,19 @@ def test_its_variants_begin_with_itself(method):
     variant = pursuit.minimize(problem, problem.x0, method=Variant, options={"of": method}, **arguments)
     assert (itself.x == variant.x).all()
     assert itself.nfev == variant.nfev
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("size", [0.0, 1e-320, 1e-200, 1e-3, 1e300])
+def test_noise_and_values_of_any_size_are_survived(method, size):
+    """Differences of values are nothing but noise, vanish, or overflow."""
+    noise = np.random.default_rng(1)
+    seen = []
+
+    def f(x):
+        seen.append(size * (float(x @ x) + noise.standard_normal()))
+        return seen[-1]
+
+    result = pursuit.minimize(f, np.ones(5), method=method, rng=1, maxfev=20_000)
+    assert result.fun == min(seen)
+    assert np.isfinite(result.x).all()

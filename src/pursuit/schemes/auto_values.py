@@ -141,7 +141,7 @@ def _learnt(team, scheme, state, line, step, fx):
         add(team, state.s, -d, line.direction)
         slope += d * d
     looks = state.looks + 1
-    if looks == scheme.m and math.isnan(stretch) and slope > 0.0:
+    if looks == scheme.m and math.isnan(stretch) and slope / looks > 0.0:
         stretch = h / math.sqrt(slope / looks)
     return State(
         state.x, fx, step.origin, h, state.y, state.v, state.s, step.origin, looks, slope,
@@ -153,8 +153,12 @@ def _learnt(team, scheme, state, line, step, fx):
 def _moved(team, scheme, state, step, fx):
     """Return the state at the next y, after a look along the sum."""
     slope, stretch, curvature, h = state.slope, state.stretch, state.curvature, state.sigma
-    bend = 2.0 * (step.value - step.origin + stretch * slope) / (stretch * stretch)
-    if not math.isfinite(bend) or not slope > 0.0:
+    square = stretch * stretch
+    bend = 2.0 * (step.value - step.origin + stretch * slope) / square if square > 0.0 else math.nan
+    if square == 0.0:
+        # Too short a step for double precision, as noise leads to: begin anew with that to the next look.
+        length, stretch = 0.0, math.nan
+    elif not math.isfinite(bend) or not slope > 0.0:
         # Too far, where f has no value: look nearer.
         length = 0.0
         stretch, h = 0.5 * stretch, 0.5 * h
