@@ -40,6 +40,9 @@ bench-acceleration: .venv/installed
 	done
 	mkdir -p $(ACCELERATION)/figures
 	cp reproduced/acceleration/report/figures/*-frozen.png $(ACCELERATION)/figures/
+	for study in choose report reach plain thousand; do \
+	  cp reproduced/acceleration/$$study/tables/runs.csv $(ACCELERATION)/$$study.csv; \
+	done
 	$(BIN)/python -m benchmarks.acceleration.tables reproduced/acceleration/choose --out $(ACCELERATION)/choose.md
 	$(BIN)/python -m benchmarks.acceleration.tables reproduced/acceleration/report --out $(ACCELERATION)/report.md
 	$(BIN)/python -m benchmarks.acceleration.reach reproduced/acceleration --out $(ACCELERATION)/reach.md

@@ -142,11 +142,12 @@ def report(folder: Path, rounds: int) -> str:
     for name in ("reach", "plain", "thousand"):
         with read_store(folder / name) as store:
             studies[name] = store.results()
-    runs = min(len(entry.runs) for study in studies.values() for entry in study.select())
+    cells = [entry for study in studies.values() for entry in study.select()]
+    runs, codes = min(len(entry.runs) for entry in cells), sorted({entry.code for entry in cells})
     return f"""# `auto` and `auto-values` beside SARP with the true condition number
 
 Medians of {runs} runs to f <= 1e-9. #ITS are iterations, #FES evaluations. SARP has c = 3. A run of RP that
-was cut off counts as what it had spent.
+was cut off counts as what it had spent. The runs were made by the code {", ".join(codes)}.
 
 {beside_sarp(studies["reach"], studies["plain"])}
 

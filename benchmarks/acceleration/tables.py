@@ -126,6 +126,8 @@ def main() -> None:
         picture = options.out.with_suffix(".svg")
         draw(found, picture)
         content += f"![The same as ratios]({picture.name})\n\n"
+    codes = ", ".join(sorted({entry.code for entry in results.select()}))
+    content += f"The runs were made by the code {codes}.\n\n"
     content += made_by("benchmarks.acceleration.tables")
     print(content)
     if options.out:
