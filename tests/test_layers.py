@@ -33,6 +33,7 @@ LAYERS = [
     {"study.report", "study.export"},
     {"study.reproduction"},
     {"study"},
+    {"integrations.coco"},
     {"cli"},
 ]
 

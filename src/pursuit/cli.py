@@ -1,25 +1,34 @@
-"""The command ``pursuit``: run a study, tell it, look at it, export it."""
+"""The command ``pursuit``: run a study, tell it, look at it, export it; run the problems of COCO."""
 
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
+from pursuit.schemes.catalogue import DEFAULT_METHOD
 from pursuit.schemes.options import READINGS
 
-# What a study needs beyond the package's own dependencies.
-_NEEDED = ("filelock", "matplotlib", "plotly", "polars", "rich")
+# What the commands need beyond the package's own dependencies, by the extra that installs it.
+_STUDY = {"study": ("filelock", "matplotlib", "plotly", "polars", "rich")}
+_COCO = {**_STUDY, "coco": ("cocoex", "cocopp", "six")}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; return the exit status."""
     options = _parser().parse_args(arguments)
-    missing = [name for name in _NEEDED if find_spec(name) is None]
+    missing = {
+        extra: absent
+        for extra, names in options.needed.items()
+        if (absent := [name for name in names if find_spec(name) is None])
+    }
     if missing:
-        return _complain(f"{', '.join(missing)} is missing: pip install 'pursuit[study]'")
+        absent = [name for names in missing.values() for name in names]
+        return _complain(f"{', '.join(absent)} is missing: pip install 'pursuit[{','.join(missing)}]'")
     from pursuit.study import StudyError
 
     try:
@@ -84,6 +93,33 @@ def _export(options: argparse.Namespace) -> int:
     return 0
 
 
+def _coco(options: argparse.Namespace) -> int:
+    from pursuit.integrations.coco import run_suite
+
+    done = run_suite(
+        options.suite,
+        options.method,
+        options.out,
+        budget=options.budget,
+        dimensions=options.dimensions,
+        functions=options.functions,
+        instances=options.instances,
+        jobs=options.jobs,
+    )
+    for failure in done.failures:
+        print(f"Failed: {failure}", file=sys.stderr)
+    print(f"The data are in {done.data}: python -m cocopp {done.data}")
+    return 1 if done.failures else 0
+
+
+def _coco_profiles(options: argparse.Namespace) -> int:
+    from pursuit.integrations.coco import draw_profiles
+
+    figure, table = draw_profiles(options.folders, options.out)
+    print(f"The data profiles are in {figure}, and as a table in {table}.")
+    return 0
+
+
 def _tell(page: Path) -> None:
     print(f"The report is in {page}, and as Markdown in {page.with_suffix('.md')}.")
 
@@ -98,7 +134,7 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
     reproduce = commands.add_parser("reproduce", help="run what is missing of a study, and report")
-    reproduce.set_defaults(command=_reproduce)
+    reproduce.set_defaults(command=_reproduce, needed=_STUDY)
     study = reproduce.add_mutually_exclusive_group()
     study.add_argument(
         "--preset", choices=("quick", "main", "full"), default="quick", help="the paper's (quick)"
@@ -116,19 +152,42 @@ def _parser() -> argparse.ArgumentParser:
     _add_measure(reproduce)
 
     report = commands.add_parser("report", help="draw and tell a stored study again")
-    report.set_defaults(command=_report)
+    report.set_defaults(command=_report, needed=_STUDY)
     report.add_argument("folder", type=Path, metavar="DIR")
     _add_measure(report)
 
     status = commands.add_parser("status", help="say how much of a study is done")
-    status.set_defaults(command=_status)
+    status.set_defaults(command=_status, needed=_STUDY)
     status.add_argument("folder", type=Path, metavar="DIR")
 
     export = commands.add_parser("export", help="write runs and traces for other programs")
-    export.set_defaults(command=_export)
+    export.set_defaults(command=_export, needed=_STUDY)
     export.add_argument("folder", type=Path, metavar="DIR")
     export.add_argument("--to", type=Path, required=True, metavar="FILE", help="runs.csv or runs.parquet")
+
+    _add_coco(commands)
     return parser
+
+
+def _add_coco(commands: Any) -> None:
+    coco = commands.add_parser("coco", help="run what is missing of a method on a suite of COCO")
+    coco.set_defaults(command=_coco, needed=_COCO)
+    coco.add_argument("--suite", default="bbob-largescale", help="bbob or bbob-largescale (bbob-largescale)")
+    coco.add_argument(
+        "--method", default=DEFAULT_METHOD, help=f"one of ours, or module:function ({DEFAULT_METHOD})"
+    )
+    coco.add_argument(
+        "--budget", type=_positive, default=1000, metavar="N", help="evaluations per dimension (1000)"
+    )
+    for name, example in (("dimensions", "20,40"), ("functions", "1-5,8"), ("instances", "1-5")):
+        coco.add_argument(f"--{name}", type=_numbers, metavar="LIST", help=f"some alone, as {example}")
+    coco.add_argument("--jobs", type=_positive, metavar="N", help="how many processes (every core)")
+    coco.add_argument("--out", type=Path, metavar="DIR", help="the folder (coco/SUITE-METHOD)")
+
+    profiles = commands.add_parser("coco-profiles", help="draw what several methods have reached on a suite")
+    profiles.set_defaults(command=_coco_profiles, needed=_COCO)
+    profiles.add_argument("folders", nargs="+", type=Path, metavar="DIR")
+    profiles.add_argument("--out", type=Path, required=True, metavar="FILE", help="a .svg, .png or .pdf")
 
 
 def _add_measure(parser: argparse.ArgumentParser) -> None:
@@ -144,6 +203,16 @@ def _positive(text: str) -> int:
     if not text.isdecimal() or int(text) == 0:
         raise argparse.ArgumentTypeError(f"must be a whole number of at least 1, but {text} was given")
     return int(text)
+
+
+def _numbers(text: str) -> list[int]:
+    numbers: set[int] = set()
+    for part in text.split(","):
+        ends = re.fullmatch(r"(\d+)(?:-(\d+))?", part.strip())
+        if ends is None or int(ends[2] or ends[1]) < int(ends[1]):
+            raise argparse.ArgumentTypeError(f"must be numbers and ranges as 1-5,8, but {text} was given")
+        numbers.update(range(int(ends[1]), int(ends[2] or ends[1]) + 1))
+    return sorted(numbers)
 
 
 if __name__ == "__main__":

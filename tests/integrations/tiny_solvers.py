@@ -1,0 +1,54 @@
+"""Solvers of other people, as the command meets them."""
+
+import os
+import time
+from pathlib import Path
+
+import numpy as np
+
+
+def random_search(fun, x0, *, sigma0, maxfev, seed):
+    rng = np.random.default_rng(seed)
+    for _ in range(maxfev):
+        fun(rng.uniform(-5.0, 5.0, x0.size))
+
+
+def hill_climber(fun, x0, *, sigma0, maxfev, seed):
+    """Stop after 40 evaluations, and look no further than one step."""
+    rng = np.random.default_rng(seed)
+    best = fun(x0)
+    for _ in range(min(39, maxfev - 1)):
+        x = x0 + sigma0 * rng.standard_normal(x0.size)
+        value = fun(x)
+        if value < best:
+            x0, best = x, value
+
+
+def slow_search(fun, x0, *, sigma0, maxfev, seed):
+    """Take long enough to be caught in the middle of."""
+    rng = np.random.default_rng(seed)
+    for _ in range(maxfev):
+        time.sleep(float(os.environ.get("TINY_PAUSE", "0")))
+        fun(rng.uniform(-5.0, 5.0, x0.size))
+
+
+def insatiable(fun, x0, *, sigma0, maxfev, seed):
+    """Swallow errors, and ask for more than there is."""
+    for _ in range(10 * maxfev):
+        try:
+            fun(x0)
+        except Exception:
+            Path("swallowed").touch()
+
+
+def idle(fun, x0, *, sigma0, maxfev, seed):
+    pass
+
+
+def afraid_of_three(fun, x0, *, sigma0, maxfev, seed):
+    if x0.size == 3:
+        raise RuntimeError("three is too many")
+    fun(x0)
+
+
+NONE = None
