@@ -26,10 +26,10 @@ html_show_copyright = False
 html_copy_source = False
 html_show_sourcelink = False
 html_static_path = ["_static"]
-html_sidebars = {page: [] for page in ("index", "tutorial", "choosing", "extending", "study")}
+html_sidebars = {page: [] for page in ("index", "tutorial", "choosing", "extending", "study", "coco")}
 html_css_files = ["tables.css"]
 html_theme_options = {
-    "header_links_before_dropdown": 6,
+    "header_links_before_dropdown": 7,
     "navbar_end": ["theme-switcher"],
     "secondary_sidebar_items": ["page-toc"],
     "footer_start": ["sphinx-version"],
