@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -50,10 +50,21 @@ def converging_values(iterations: int, points: int) -> list[float]:
     return [0.0, *values]
 
 
-def replaying(values: list[float]) -> Callable[[Any], float]:
+def replaying(values: Iterable[float]) -> Callable[[Any], float]:
     """Return a plain Python objective, of negligible cost at any n, that returns these values in turn."""
     following = iter(values).__next__
     return lambda x: following()
+
+
+def drawing_normals(n: int) -> Callable[[int], None]:
+    """Return what draws n normals by NumPy, as many times as it is told."""
+
+    def draw_normals(k: int) -> None:
+        rng = np.random.default_rng(1)
+        for _ in itertools.repeat(None, k):
+            rng.standard_normal(n)
+
+    return draw_normals
 
 
 def measure(n: int, rounds: int) -> dict[str, float]:
@@ -61,11 +72,6 @@ def measure(n: int, rounds: int) -> dict[str, float]:
     times = max(100, 20_000_000 // n)
     values = {points: converging_values(2 * times // points, points) for points in (1, 2)}
     x0 = np.zeros(n)
-
-    def draw_normals(k: int) -> None:
-        rng = np.random.default_rng(1)
-        for _ in itertools.repeat(None, k):
-            rng.standard_normal(n)
 
     def runner(method: str) -> Callable[[int], None]:
         def run(k: int) -> None:
@@ -79,7 +85,7 @@ def measure(n: int, rounds: int) -> dict[str, float]:
 
         return run
 
-    runs = {"normals": draw_normals, **{method: runner(method) for method in RATIOS}}
+    runs = {"normals": drawing_normals(n), **{method: runner(method) for method in RATIOS}}
     return seconds_each(runs, times, rounds)
 
 
