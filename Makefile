@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 TESTS ?=
 
-.PHONY: reproduce test lint types bench-speed bench-overhead bench-study bench-table bench-acceleration docs clean
+.PHONY: reproduce test lint types bench-speed bench-overhead bench-study bench-table bench-acceleration bench-peers test-peers docs clean
 
 reproduce: .venv/installed
 	$(BIN)/pursuit reproduce
@@ -47,6 +47,16 @@ bench-acceleration: .venv/installed
 	$(BIN)/python -m benchmarks.acceleration.tables reproduced/acceleration/report --out $(ACCELERATION)/report.md
 	$(BIN)/python -m benchmarks.acceleration.reach reproduced/acceleration --out $(ACCELERATION)/reach.md
 
+# The peers have many dependencies, some of them pinned: they get an environment of their own.
+PEERS ?=
+
+bench-peers: .venv-peers/installed
+	.venv-peers/bin/python -m benchmarks.peers $(PEERS)
+	.venv-peers/bin/python -m benchmarks.peers --page
+
+test-peers: .venv-peers/installed
+	.venv-peers/bin/python -m pytest tests/peers
+
 docs: .venv/docs-installed
 	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
 
@@ -56,9 +66,14 @@ docs: .venv/docs-installed
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[coco,dask,study,test]'
 	@touch $@
 
+.venv-peers/installed: pyproject.toml
+	$(PYTHON) -m venv .venv-peers
+	.venv-peers/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[peers,study,test]'
+	@touch $@
+
 .venv/docs-installed: .venv/installed
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[docs]'
 	@touch $@
 
 clean:
-	rm -rf .venv coco reproduced docs/_build .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	rm -rf .venv .venv-peers coco reproduced docs/_build .hypothesis .mypy_cache .pytest_cache .ruff_cache

@@ -1,0 +1,1 @@
+"""Ours beside its peers on the same work: ``python -m benchmarks.peers``."""

@@ -1,0 +1,195 @@
+"""Every solver, in a few lines, through its own public interface and with its default settings.
+
+A solver is told the function, the start, the first step size, the limit of evaluations and the seed, and
+nothing else; where it has no parameter for one of them, a comment says so. Packages are imported when their
+solver is called, so that one that is not installed does not disturb the others.
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+import importlib.util
+from collections.abc import Callable
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from pursuit.checks import Vector
+
+Fun = Callable[[Vector], float]
+DENSE_LIMIT = 10_000
+"""From this n on, solvers that keep a matrix of n times n numbers are not run."""
+NO_ROOM = "It keeps a matrix of n² numbers."
+LINEAR, QUADRATIC, OUTSIDER = "linear", "quadratic", "outsider"
+
+
+class Solve(Protocol):
+    """What an adapter is."""
+
+    def __call__(self, fun: Fun, x0: Vector, *, sigma0: float, maxfev: int, seed: int) -> None:
+        """Minimise `fun`, and return when nothing more is to be done."""
+
+
+class Solver(NamedTuple):
+    """A solver, and what is to be known of it."""
+
+    name: str
+    package: str
+    memory: str
+    """How its memory grows with n, `LINEAR` or `QUADRATIC`; or `OUTSIDER`: a method of another kind."""
+    solve: Solve
+    ours: bool = False
+    dense: bool = False
+    """Whether it keeps a matrix of n times n numbers, and so cannot run where n is large."""
+    replayable: bool = True
+    """Whether values that were made up, in any order, let it go on for as long as one likes."""
+    note: str = ""
+
+    @property
+    def installed(self) -> bool:
+        """Whether its package is on this machine."""
+        return importlib.util.find_spec(self.package) is not None
+
+    @property
+    def version(self) -> str:
+        """The version of its package, empty where that is not installed."""
+        return importlib.metadata.version(self.package) if self.installed else ""
+
+
+# --- ours ------------------------------------------------------------------------------------------
+
+
+def ours(method: str) -> Solve:
+    def solve(fun: Fun, x0: Vector, *, sigma0: float, maxfev: int, seed: int) -> None:
+        import pursuit
+
+        pursuit.minimize(fun, x0, method=method, rng=seed, sigma0=sigma0, maxfev=maxfev)
+
+    return solve
+
+
+# --- cma (pycma) -----------------------------------------------------------------------------------
+
+
+def pycma(**mode: Any) -> Solve:
+    def solve(fun: Fun, x0: Vector, *, sigma0: float, maxfev: int, seed: int) -> None:
+        import cma
+
+        options = {"seed": seed, "maxfevals": maxfev, "verbose": -9, **mode}
+        strategy = cma.CMAEvolutionStrategy(x0, sigma0, options)
+        while not strategy.stop():
+            points = strategy.ask()
+            strategy.tell(points, [fun(x) for x in points])
+
+    return solve
+
+
+# --- cmaes -----------------------------------------------------------------------------------------
+
+
+def cmaes(name: str) -> Solve:
+    def solve(fun: Fun, x0: Vector, *, sigma0: float, maxfev: int, seed: int) -> None:
+        import cmaes as package
+
+        optimizer = getattr(package, name)(mean=x0.copy(), sigma=sigma0, seed=seed)
+        # It has no limit of evaluations: the loop is the user's.
+        spent = 0
+        while spent < maxfev and not optimizer.should_stop():
+            points = [optimizer.ask() for _ in range(optimizer.population_size)]
+            optimizer.tell([(x, fun(x)) for x in points])
+            spent += len(points)
+
+    return solve
+
+
+# --- pypop7 ----------------------------------------------------------------------------------------
+
+
+def pypop7(name: str) -> Solve:
+    def solve(fun: Fun, x0: Vector, *, sigma0: float, maxfev: int, seed: int) -> None:
+        module = importlib.import_module(f"pypop7.optimizers.es.{name.lower()}")
+        # It wants bounds, which it does not keep to, but draws a new start from when it restarts.
+        problem = {
+            "fitness_function": fun, "ndim_problem": x0.size,
+            "lower_boundary": x0 - 5.0 * sigma0, "upper_boundary": x0 + 5.0 * sigma0,
+        }  # fmt: skip
+        options = {
+            "mean": x0, "sigma": sigma0, "seed_rng": seed, "max_function_evaluations": maxfev, "verbose": 0,
+        }  # fmt: skip
+        getattr(module, name)(problem, options).optimize()
+
+    return solve
+
+
+# --- nevergrad -------------------------------------------------------------------------------------
+
+
+def nevergrad(name: str) -> Solve:
+    def solve(fun: Fun, x0: Vector, *, sigma0: float, maxfev: int, seed: int) -> None:
+        import nevergrad as ng
+
+        array = ng.p.Array(init=x0).set_mutation(sigma=sigma0)
+        array.random_state.seed(seed)
+        ng.optimizers.registry[name](array, budget=maxfev).minimize(fun)
+
+    return solve
+
+
+# --- fcmaes ----------------------------------------------------------------------------------------
+
+
+def fcmaes_crfmnes(fun: Fun, x0: Vector, *, sigma0: float, maxfev: int, seed: int) -> None:
+    from fcmaes import crfmnescpp
+
+    rg = np.random.Generator(np.random.PCG64DXSM(seed))
+    crfmnescpp.minimize(fun, x0=x0, input_sigma=sigma0, max_evaluations=maxfev, rg=rg)
+
+
+# --- scipy -----------------------------------------------------------------------------------------
+
+
+def scipy_lbfgsb(fun: Fun, x0: Vector, *, sigma0: float, maxfev: int, seed: int) -> None:
+    from scipy.optimize import minimize
+
+    # Neither random nor with a step size to begin with. Its tolerances are left as they are.
+    minimize(fun, x0, method="L-BFGS-B", options={"maxfun": maxfev, "maxiter": maxfev})
+
+
+def scipy_powell(fun: Fun, x0: Vector, *, sigma0: float, maxfev: int, seed: int) -> None:
+    from scipy.optimize import minimize
+
+    # Neither random nor with a step size to begin with. Its tolerances are left as they are.
+    minimize(fun, x0, method="Powell", options={"maxfev": maxfev, "maxiter": maxfev})
+
+
+_CHOSEN = "a mode that people must choose"
+SOLVERS = (
+    Solver("auto", "pursuit", LINEAR, ours("auto"), ours=True, replayable=False, note="the default"),
+    Solver("auto-values", "pursuit", LINEAR, ours("auto-values"), ours=True, replayable=False),
+    Solver("ep-cma-4", "pursuit", LINEAR, ours("ep-cma-4"), ours=True),
+    Solver("rp", "pursuit", LINEAR, ours("rp"), ours=True),
+    Solver("pycma", "cma", QUADRATIC, pycma(), dense=True),
+    Solver("pycma diagonal", "cma", LINEAR, pycma(CMA_diagonal=True), note=_CHOSEN),
+    Solver("cmaes CMA", "cmaes", QUADRATIC, cmaes("CMA"), dense=True),
+    Solver("cmaes SepCMA", "cmaes", LINEAR, cmaes("SepCMA")),
+    Solver("pypop7 LMCMA", "pypop7", LINEAR, pypop7("LMCMA")),
+    Solver("pypop7 LMMAES", "pypop7", LINEAR, pypop7("LMMAES")),
+    Solver("pypop7 MMES", "pypop7", LINEAR, pypop7("MMES")),
+    Solver("pypop7 RMES", "pypop7", LINEAR, pypop7("RMES")),
+    Solver("pypop7 R1ES", "pypop7", LINEAR, pypop7("R1ES")),
+    Solver("pypop7 OPOC2009", "pypop7", QUADRATIC, pypop7("OPOC2009"), dense=True, note="a (1+1)-CMA-ES"),
+    Solver("nevergrad OnePlusOne", "nevergrad", LINEAR, nevergrad("OnePlusOne")),
+    Solver("nevergrad DiagonalCMA", "nevergrad", LINEAR, nevergrad("DiagonalCMA")),
+    Solver("fcmaes CR-FM-NES", "fcmaes", LINEAR, fcmaes_crfmnes),
+    Solver(
+        "scipy L-BFGS-B", "scipy", OUTSIDER, scipy_lbfgsb, replayable=False,
+        note="gradients by finite differences",
+    ),
+    Solver("scipy Powell", "scipy", OUTSIDER, scipy_powell, dense=True, replayable=False),
+)  # fmt: skip
+"""All of them, in the order of the tables. SARP is not among ours: it must be told the condition number."""
+
+
+def solver_named(name: str) -> Solver:
+    """Return the solver of that name."""
+    return next(solver for solver in SOLVERS if solver.name == name)

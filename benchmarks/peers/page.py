@@ -1,0 +1,67 @@
+"""The page `docs/comparison.md`, made of the features and of what was measured, and never typed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from benchmarks.peers.features import feature_table
+from benchmarks.peers.measured import Measured, load, outcomes
+from benchmarks.peers.report import FILE, duel_table, made_with, memory_table, overhead_table
+from benchmarks.peers.summary import absent, losses, reach
+
+PAGE = Path("docs/comparison.md")
+
+
+def write(folder: Path) -> Path:
+    """Write the page from what a folder holds."""
+    PAGE.write_text(text(folder))
+    return PAGE
+
+
+def text(folder: Path) -> str:
+    """Return the page."""
+    return f"""# Side by side with what people use today
+
+Made by `python -m benchmarks.peers --page`, from the features in `benchmarks/peers/features.toml` and
+from what `make bench-peers` has measured. To know which method is for your problem, see [Which
+method](choosing.md).
+
+## Features
+
+Each that is ours is proven by a test.
+
+{feature_table()}
+
+## Measured
+
+{_measured(load(folder), folder)}
+"""
+
+
+def _measured(measured: Measured, folder: Path) -> str:
+    if measured.is_empty:
+        return "Nothing is stored yet. `make bench-peers` measures, and takes a few hours."
+    link = (folder / FILE).relative_to(PAGE.parent).as_posix()
+    return f"""All numbers, with how they were measured, are in [the report]({link}).
+
+{absent(measured)}
+
+{reach(measured)}
+
+Where a peer is ahead of the best of ours:
+
+{losses(measured)}
+
+Evaluations to the target, ours beside the best peers':
+
+{duel_table(outcomes(measured.evaluations))}
+
+Where values are noisy or rounded, or f has kinks:
+
+{duel_table(outcomes(measured.hard))}
+
+{overhead_table(measured)}
+
+{memory_table(measured)}
+
+{made_with(measured)}"""

@@ -1,0 +1,270 @@
+"""The report in Markdown: tables of what was measured, and the summary."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from pathlib import Path
+from typing import NamedTuple
+
+from benchmarks.peers import figures
+from benchmarks.peers.adapters import SOLVERS
+from benchmarks.peers.counting import TIME
+from benchmarks.peers.evaluations import SIGMA0, Caps
+from benchmarks.peers.measured import LINEAR_PEERS, OURS, PEERS, Measured, Outcome, load, outcomes
+from benchmarks.peers.memory import EVALUATIONS as MEMORY_EVALUATIONS
+from benchmarks.peers.problems import DIGITS, HARD, HARD_CONDITION, NOISE, TARGET, Task
+from benchmarks.peers.records import RunRow
+from benchmarks.peers.summary import Duel, absent, count, duels, losses, reach
+from pursuit.study.markdown import brief, power, spaced, table
+
+FILE = "report.md"
+_NORMALS = "n normals by NumPy"
+
+
+class Entry(NamedTuple):
+    """A cell of a table."""
+
+    number: float
+    """By which the least of a column is found."""
+    text: str
+
+
+Columns = dict[str, dict[str, Entry]]
+
+
+def write(folder: Path) -> Path:
+    """Write the report on a folder, and its figures, into it."""
+    measured = load(folder)
+    pictures = figures.draw(measured, folder)
+    path = folder / FILE
+    path.write_text(text(measured, pictures))
+    return path
+
+
+def text(measured: Measured, pictures: dict[str, str]) -> str:
+    """Return the report; `pictures` are the titles of figures by their files."""
+    shown = "\n\n".join(f"![{title}]({file})" for file, title in pictures.items())
+    return f"""# Side by side with what people use today
+
+{method(measured)}
+
+## Summary
+
+{absent(measured)}
+
+{reach(measured)}
+
+Where a peer is ahead of the best of ours:
+
+{losses(measured)}
+
+{shown}
+
+{sections(measured, "##")}
+
+## Solvers
+
+{solver_table()}
+
+{made_with(measured)}
+"""
+
+
+def method(measured: Measured) -> str:
+    """Return how it was measured."""
+    rows = [*measured.evaluations, *measured.hard]
+    caps = {n: caps_of(rows, n) for n in sorted({row.n for row in rows})}
+    told = "; ".join(
+        f"n = {spaced(n)}: {spaced(cap.maxfev)} evaluations, {cap.maxtime:g} s" for n, cap in caps.items()
+    )
+    equal = f" ({told})" if told else ""
+    short = sum(row.status == TIME and row.maxtime < caps[row.n].maxtime for row in rows)
+    but = f" {short} runs were ended by a smaller cap of time." if short else ""
+    return f"""Every solver has its default settings, the same start, the first step size {SIGMA0:g} if it
+takes one, and the same caps{equal}. Every call of f counts, wherever it comes from. A run ends with the
+first value not above the target, at a cap, or when the solver quits. Each runs in a process of its own
+with a single thread. All get the same plain Python function around a compiled value: our loop is not
+compiled around it, as it would be around a function jitted by Numba; what that gains is in
+[Speed](../speed.md).{but}"""
+
+
+def caps_of(rows: list[RunRow], n: int) -> Caps:
+    """Return the limits of the runs in n variables."""
+    return Caps(max(r.maxfev for r in rows if r.n == n), max(r.maxtime for r in rows if r.n == n))
+
+
+def sections(measured: Measured, heading: str) -> str:
+    """Return all tables under headings of a level."""
+    parts = [
+        (bool(measured.overhead), "Overhead", overhead_table),
+        (bool(measured.evaluations), "Evaluations and time", evaluation_tables),
+        (bool(measured.memory), "Memory", memory_table),
+        (bool(measured.hard), "Noise and kinks", hard_tables),
+    ]  # fmt: skip
+    return "\n\n".join(f"{heading} {name}\n\n{make(measured)}" for there, name, make in parts if there)
+
+
+def overhead_table(measured: Measured) -> str:
+    """Return microseconds per evaluation beyond the objective's own."""
+    columns: Columns = {}
+    for row in measured.overhead:
+        cell = Entry(math.inf, row.detail)
+        if row.microseconds is not None and row.normals is not None:
+            cell = Entry(row.microseconds, f"{row.microseconds:.3g} ({row.microseconds / row.normals:.2g})")
+        columns.setdefault(f"n = {spaced(row.n)}", {})[row.solver] = cell
+    for n in {row.n for row in measured.overhead}:
+        found = [row.normals for row in measured.overhead if row.n == n and row.normals is not None]
+        if found:
+            middle = statistics.median(found)
+            columns[f"n = {spaced(n)}"][_NORMALS] = Entry(middle, f"{middle:.3g}")
+    return f"""Microseconds per evaluation beyond the objective's own; in brackets divided by the time in
+which NumPy draws n normals, measured in turns with the solver. The objective returns prepared values, or
+is a function of two of the variables for solvers that these lead astray (auto, auto-values and SciPy's).
+L-BFGS-B draws no random numbers. The lowest of each column is bold.
+
+{grid(columns)}"""
+
+
+def memory_table(measured: Measured) -> str:
+    """Return the most memory at a time."""
+    columns: Columns = {}
+    for row in measured.memory:
+        cell = Entry(math.inf, row.detail)
+        if row.bytes is not None:
+            cell = Entry(row.bytes, f"{row.bytes / 2**20:.3g} ({row.bytes / (8 * row.n):.3g})")
+        columns.setdefault(f"n = {spaced(row.n)}", {})[row.solver] = cell
+    return f"""The most that is allocated at a time in {MEMORY_EVALUATIONS} evaluations, beyond the start,
+in MB, and in brackets in vectors of n doubles. For L-BFGS-B these are a part of its first gradient: a
+longer run adds the pairs that it remembers. Solvers that keep an archive of points grow with every
+evaluation.
+
+{grid(columns)}"""
+
+
+def evaluation_tables(measured: Measured) -> str:
+    """Return evaluations and seconds to the target, for each dimension, rotated and along the axes."""
+    found = outcomes(measured.evaluations)
+    seeds = {n: len({row.seed for row in measured.evaluations if row.n == n}) for n in _dimensions(found)}
+    told = ", ".join(f"{spaced(n)}, {number}" for n, number in seeds.items())
+    parts = [
+        f"""To f <= {power(TARGET)}. Medians over seeds (n and how many: {told}), failures counted
+as infinite. Of a run that fails the reason and its best value are given: the cap of evaluations or of
+time, or that the solver quits by its own criteria. A solver that a cap ends with its first seed is not
+run with the others, and one that it ends for L = 1e4 is not run for L = 1e6. The fewest of each column
+are bold.""",
+        "Our best beside the best peers:",
+        duel_table(found),
+    ]
+    for n in _dimensions(found):
+        for rotated in (True, False):
+            part = {task: row for task, row in found.items() if (task.n, task.rotated) == (n, rotated)}
+            if part:
+                axes = "rotated" if rotated else "along the axes"
+                parts += [f"Evaluations, n = {spaced(n)}, {axes}:", grid(_evaluations(part))]
+                parts += [f"Seconds, n = {spaced(n)}, {axes}:", grid(_seconds(part))]
+    return "\n\n".join(parts)
+
+
+def duel_table(found: dict[Task, dict[str, Outcome]]) -> str:
+    """Return our best on every problem beside the best of linear memory, and the best of all."""
+    rows = []
+    for linear, anyone in zip(duels(found, LINEAR_PEERS), duels(found, PEERS), strict=True):
+        rows.append([linear.place, linear.ours, linear.theirs, _ratio(linear), anyone.theirs, _ratio(anyone)])
+    return table(["problem", "ours", "peer of linear memory", "ratio", "any peer", "ratio"], rows)
+
+
+def _ratio(one: Duel) -> str:
+    if one.open:
+        return f"open: time or a cap ended {', '.join(one.open)} before"
+    if math.isnan(one.ratio):
+        return "nobody"
+    if math.isinf(one.ratio):
+        return "only theirs"
+    if one.ratio == 0.0:
+        return "**only ours**"
+    return f"**{one.ratio:.2f}**" if one.ratio <= 1.0 else brief(one.ratio)
+
+
+def hard_tables(measured: Measured) -> str:
+    """Return evaluations on the problems whose values cannot be trusted."""
+    found = outcomes(measured.hard)
+    targets = ", ".join(f"{name} {power(target)}" for name, target in HARD.items())
+    parts = [
+        f"""All are made of the spectrum of `exp`, L = {HARD_CONDITION:g}, and rotated. `noisy` adds a
+normal of deviation {power(NOISE)} to every value, `rounded` shows {DIGITS} digits of it, and `absolute`
+is a sum of absolute values, with a kink wherever one is 0. The targets are for f without noise:
+{targets}.""",
+        duel_table(found),
+    ]
+    for n in _dimensions(found):
+        part = {task: row for task, row in found.items() if task.n == n}
+        parts += [f"Evaluations, n = {spaced(n)}:", grid(_evaluations(part))]
+    return "\n\n".join(parts)
+
+
+def solver_table() -> str:
+    """Return what the solvers are."""
+    rows = [[_name(s.name), s.package, s.memory, s.note] for s in SOLVERS]
+    return table(["", "package", "memory", "note"], rows)
+
+
+def made_with(measured: Measured) -> str:
+    """Return a line that says with which versions and when."""
+    if measured.versions is None:
+        return "Nothing was measured yet."
+    found = dict(measured.versions)
+    packages = ", ".join(
+        f"{name} {version or 'not installed'}" for name, version in found.pop("packages").items()
+    )
+    rest = ", ".join(f"{name} {found[name]}" for name in ("Python", "numpy", "scipy", "numba"))
+    return f"Made by `make bench-peers`, last on {found['date']}: {found['machine']}, {rest}. {packages}."
+
+
+def _dimensions(found: dict[Task, dict[str, Outcome]]) -> list[int]:
+    return list(dict.fromkeys(task.n for task in found))
+
+
+def _evaluations(found: dict[Task, dict[str, Outcome]]) -> Columns:
+    return {
+        task.label: {
+            name: Entry(one.evaluations, _told(count(one.evaluations), one)) for name, one in row.items()
+        }
+        for task, row in found.items()
+    }
+
+
+def _seconds(found: dict[Task, dict[str, Outcome]]) -> Columns:
+    return {
+        task.label: {name: Entry(one.seconds, _told(f"{one.seconds:.3g}", one)) for name, one in row.items()}
+        for task, row in found.items()
+    }
+
+
+def _told(number: str, one: Outcome) -> str:
+    if math.isinf(one.evaluations):
+        return one.why
+    return f"{number} ({one.why})" if one.why else number
+
+
+def grid(columns: Columns) -> str:
+    """Return a table with a row for every solver that has an entry; the least number of a column is bold."""
+    names = [_NORMALS, *(solver.name for solver in SOLVERS)]
+    rows = []
+    for name in names:
+        if any(name in column for column in columns.values()):
+            rows.append([_name(name), *(_shown(column, name) for column in columns.values())])
+    return table(["", *columns], rows)
+
+
+def _shown(column: dict[str, Entry], name: str) -> str:
+    if name not in column:
+        return ""
+    entry = column[name]
+    least = min(other.number for solver, other in column.items() if solver != _NORMALS)
+    is_least = name != _NORMALS and math.isfinite(entry.number) and entry.number == least
+    return f"**{entry.text}**" if is_least else entry.text
+
+
+def _name(solver: str) -> str:
+    return f"**{solver}**" if solver in {ours.name for ours in OURS} else solver

@@ -1,0 +1,142 @@
+"""Every call counts, once, and a run ends by the same rule whatever the solver does."""
+
+import math
+import time
+
+import numpy as np
+import pytest
+from benchmarks.peers.adapters import SOLVERS
+from benchmarks.peers.counting import CAP, ERROR, QUIT, REACHED, TIME, Counted, Ended, ending_of
+
+ALL = pytest.mark.parametrize("solver", SOLVERS, ids=lambda solver: solver.name)
+
+
+def sphere(x):
+    return float(x @ x)
+
+
+def counted(fun=sphere, target=-1.0, maxfev=10**9, maxtime=60.0, observed=None):
+    return Counted(fun, target=target, maxfev=maxfev, maxtime=maxtime, observed=observed)
+
+
+def skip_if_missing(solver):
+    if not solver.installed:
+        pytest.skip(f"{solver.package} is not installed.")
+
+
+@ALL
+@pytest.mark.filterwarnings("ignore")
+def test_an_adapter_never_gets_more_than_it_may(solver):
+    skip_if_missing(solver)
+    calls = []
+
+    def fun(x):
+        calls.append(1)
+        return sphere(x)
+
+    def solve(objective):
+        solver.solve(objective, np.ones(6), sigma0=1.0, maxfev=100, seed=1)
+
+    ending = ending_of(solve, counted(fun, maxfev=100))
+    assert ending.status in (CAP, QUIT)
+    assert ending.evaluations == len(calls) <= 100
+
+
+@ALL
+@pytest.mark.filterwarnings("ignore")
+def test_an_adapter_minimises_and_ends_at_the_target(solver):
+    skip_if_missing(solver)
+
+    def solve(objective):
+        solver.solve(objective, np.ones(20), sigma0=1.0, maxfev=20_000, seed=1)
+
+    ending = ending_of(solve, counted(target=2.0, maxfev=20_000))
+    assert ending.status == REACHED
+    assert ending.best <= 2.0
+
+
+def test_calls_from_everywhere_count_alike():
+    def solve(fun):
+        def helper(x):
+            return fun(x) + fun(-x)
+
+        for _ in range(10):
+            helper(np.ones(2))
+            [fun(x) for x in np.ones((3, 2))]
+
+    assert ending_of(solve, counted()).evaluations == 50
+
+
+def test_the_target_ends_a_run_at_the_call_that_reaches_it():
+    values = iter([3.0, 2.0, 1.0, 0.0])
+
+    def solve(fun):
+        while True:
+            fun(np.zeros(1))
+
+    ending = ending_of(solve, counted(lambda x: next(values), target=1.0))
+    assert (ending.status, ending.evaluations, ending.best) == (REACHED, 3, 1.0)
+
+
+def test_time_ends_a_run():
+    def solve(fun):
+        while True:
+            fun(np.zeros(1))
+
+    ending = ending_of(solve, counted(maxtime=0.05))
+    assert ending.status == TIME
+    assert ending.seconds < 10.0
+
+
+def test_a_solver_that_swallows_the_end_is_not_credited_with_what_it_does_afterwards():
+    def solve(fun):
+        for _ in range(1000):
+            try:
+                fun(np.zeros(1))
+            except BaseException:
+                time.sleep(0.0)
+
+    ending = ending_of(solve, counted(maxfev=7))
+    assert (ending.status, ending.evaluations) == (CAP, 7)
+
+
+def test_a_solver_that_answers_the_end_with_an_exception_has_not_failed():
+    def solve(fun):
+        try:
+            while True:
+                fun(np.zeros(1))
+        except Ended:
+            raise RuntimeError("The objective is gone.") from None
+
+    assert ending_of(solve, counted(maxfev=7)).status == CAP
+
+
+def test_a_solver_that_fails_is_an_error_with_its_words():
+    def solve(fun):
+        fun(np.zeros(1))
+        raise ValueError("no\nway")
+
+    ending = ending_of(solve, counted())
+    assert (ending.status, ending.detail, ending.evaluations) == (ERROR, "ValueError: no way", 1)
+
+
+def test_a_solver_that_returns_has_quit_unless_its_evaluations_are_used_up():
+    assert ending_of(lambda fun: fun(np.ones(2)), counted()).status == QUIT
+    ending = ending_of(lambda fun: [fun(np.ones(2)) for _ in range(1999)], counted(maxfev=2000))
+    assert ending.status == CAP
+
+
+def test_the_target_is_judged_without_noise():
+    seen = []
+
+    def solve(fun):
+        for _ in range(3):
+            seen.append(fun(np.ones(2)))
+
+    ending = ending_of(solve, counted(target=1.0, observed=lambda value: value - 100.0))
+    assert seen == [-98.0] * 3
+    assert (ending.status, ending.best) == (QUIT, 2.0)
+
+
+def test_nothing_is_found_where_nothing_is_evaluated():
+    assert ending_of(lambda fun: None, counted()).best == math.inf
