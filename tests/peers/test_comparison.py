@@ -1,0 +1,141 @@
+"""The page is what the generator makes of what is stored, and what it says of us is proven by tests."""
+
+import ast
+import math
+from pathlib import Path
+
+import pytest
+from benchmarks.peers import features, page, report, summary
+from benchmarks.peers.adapters import SOLVERS
+from benchmarks.peers.counting import CAP, QUIT, REACHED, TIME
+from benchmarks.peers.evaluations import smooth_tasks
+from benchmarks.peers.isolation import Job, run_alone
+from benchmarks.peers.measured import LINEAR_PEERS, OURS, Measured, outcome, outcomes
+from benchmarks.peers.memory import one_measurement as memory_of
+from benchmarks.peers.overhead import one_measurement as overhead_of
+from benchmarks.peers.records import MEASURED, MemoryRow, OverheadRow, RunRow
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_the_page_is_what_the_generator_makes_of_what_is_stored(monkeypatch):
+    monkeypatch.chdir(ROOT)
+    assert page.PAGE.read_text() == page.text(Path("docs/results/peers"))
+
+
+def test_every_feature_of_ours_names_a_test_that_exists():
+    peers, found = features.read()
+    for feature in found:
+        assert feature.keys() >= {"name", "ours", *peers}
+        if feature["ours"] == "no":
+            continue
+        file, _, name = feature["test"].partition("::")
+        tree = ast.parse((ROOT / file).read_text())
+        names = {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
+        assert name in names, f"{feature['name']}: {feature['test']} does not exist."
+
+
+def made_up(spent):
+    """Return a run of each solver on each smooth problem of 100 variables; `spent` says how it went."""
+    rows = []
+    for task in smooth_tasks([100]):
+        for solver in SOLVERS:
+            status, evaluations = spent(solver, task)
+            rows.append(
+                RunRow(
+                    solver.name,
+                    solver.package,
+                    "1",
+                    *task,
+                    1,
+                    status,
+                    "",
+                    evaluations,
+                    1.0,
+                    1e-9,
+                    2000000,
+                    60.0,
+                )
+            )
+    return rows
+
+
+def measured(runs, overhead=(), memory=()):
+    return Measured(runs, [], list(overhead), list(memory), None)
+
+
+def test_ours_ahead_everywhere_reaches_and_loses_nowhere():
+    found = measured(made_up(lambda solver, task: (REACHED, 100 if solver.ours else 200)))
+    assert "7 of 7 (reaches 5); the others none" in summary.reach(found)
+    assert summary.losses(found) == "- Nowhere."
+
+
+def test_a_loss_is_told_with_its_factor():
+    def spent(solver, task):
+        return REACHED, 100 if solver.ours or task.problem != "lin" else 50
+
+    found = measured(made_up(spent))
+    assert "5 of 7 (reaches 5); the others 2.00 (MISSES 1.5)" in summary.reach(found)
+    assert "- Evaluations, lin, L = 1e4, rotated, n = 100: " in summary.losses(found)
+    assert "2 times as much" in summary.losses(found)
+
+
+def test_a_peer_that_was_cut_off_before_leaves_it_open():
+    def spent(solver, task):
+        return (REACHED, 1000) if solver.ours else (TIME, 10)
+
+    found = measured(made_up(spent))
+    assert "0 of 7 (MISSES 5); the others none; 7 open" in summary.reach(found)
+    assert "open: time or a cap ended" in report.duel_table(outcomes(found.evaluations))
+
+
+def test_a_target_that_only_others_reach_is_a_loss():
+    found = measured(made_up(lambda solver, task: (QUIT, 10) if solver.ours else (REACHED, 1000)))
+    assert "0 of 7 (MISSES 5); the others not reached where a peer does" in summary.reach(found)
+    assert "we do not get there" in summary.losses(found)
+
+
+@pytest.mark.parametrize(
+    ("statuses", "median", "why"),
+    [
+        ([REACHED] * 3, 2.0, ""),
+        ([REACHED, REACHED, QUIT], 2.0, "1 of 3 fail: quits at 1e-3"),
+        ([REACHED, CAP, CAP], math.inf, "2 of 3 fail: cap at 1e-3"),
+        ([TIME, "skipped", "skipped"], math.inf, "time at 1e-3"),
+    ],
+)
+def test_a_median_counts_failures_as_infinite_and_says_why(statuses, median, why):
+    rows = [
+        RunRow("auto", "pursuit", "1", "exp", 1e4, True, 100, i, status, "", i, 1.0, 1e-3, 10, 1.0)
+        for i, status in enumerate(statuses, 1)
+    ]
+    found = outcome(rows)
+    assert (found.evaluations, found.why) == (median, why)
+
+
+def test_a_report_shows_everything_and_its_figures(tmp_path):
+    overhead = [
+        OverheadRow(solver.name, solver.package, "1", n, MEASURED, "", 100, 1.0 * n, 2.0 * n, 0.1)
+        for solver in SOLVERS
+        for n in (100, 1000)
+    ]
+    memory = [MemoryRow(solver.name, solver.package, "1", 10**6, MEASURED, "", 10**7) for solver in SOLVERS]
+    found = measured(made_up(lambda solver, task: (REACHED, 100)), overhead, memory)
+    pictures = report.figures.draw(found, tmp_path)
+    assert sorted(pictures) == ["evaluations-100.png", "overhead.png"]
+    assert all((tmp_path / name).stat().st_size > 10_000 for name in pictures)
+    text = report.text(found, pictures)
+    for solver in (*OURS, *LINEAR_PEERS):
+        assert f"| {solver.name} |" in text or f"| **{solver.name}** |" in text
+    for heading in ("## Overhead", "## Evaluations and time", "## Memory"):
+        assert heading in text
+
+
+def test_overhead_and_memory_are_measured_as_expected():
+    found = overhead_of("rp", 1000, 1, 0.01)
+    assert found.evaluations >= 150
+    assert 0.0 < found.microseconds < 10_000.0
+    assert found.own < 100.0
+    # Three vectors of n numbers, as benchmarks.overhead has it, and what is around them.
+    taken = run_alone(Job(memory_of, ("rp", 1_000_000), 60.0, fresh=True))
+    assert 2.9 <= taken / 8e6 < 4.5
