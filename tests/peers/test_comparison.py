@@ -4,6 +4,7 @@ import ast
 import math
 from pathlib import Path
 
+import numpy as np
 import pytest
 from benchmarks.peers import features, page, report, summary
 from benchmarks.peers.adapters import SOLVERS
@@ -131,11 +132,15 @@ def test_a_report_shows_everything_and_its_figures(tmp_path):
         assert heading in text
 
 
-def test_overhead_and_memory_are_measured_as_expected():
+def test_overhead_is_measured_as_expected():
+    # How long it takes is for a quiet machine to say.
     found = overhead_of("rp", 1000, 1, 0.01)
     assert found.evaluations >= 150
-    assert 0.0 < found.microseconds < 10_000.0
-    assert found.own < 100.0
-    # Three vectors of n numbers, as benchmarks.overhead has it, and what is around them.
-    taken = run_alone(Job(memory_of, ("rp", 1_000_000), 60.0, fresh=True))
-    assert 2.9 <= taken / 8e6 < 4.5
+    assert np.isfinite(found).all()
+
+
+# The vectors of n numbers that a run takes around a Python function, as benchmarks.overhead has it.
+@pytest.mark.parametrize(("solver", "vectors"), [("rp", 3), ("ep-cma-4", 7), ("auto", 7), ("auto-values", 7)])
+def test_our_memory_grows_like_n(solver, vectors):
+    taken = run_alone(Job(memory_of, (solver, 1_000_000), 60.0, fresh=True))
+    assert vectors - 0.1 <= taken / 8e6 < vectors + 0.5
