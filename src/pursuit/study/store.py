@@ -181,6 +181,14 @@ class Store:
 @contextlib.contextmanager
 def open_store(folder: Path) -> Iterator[Store]:
     """Give the store of a folder for writing; there is one at a time, and it is made if there is none."""
+    with held(folder), _connected(folder / FILE, "rwc") as store:
+        store.create_if_empty()
+        yield store
+
+
+@contextlib.contextmanager
+def held(folder: Path) -> Iterator[None]:
+    """Keep other processes out of a folder, which is made if there is none."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         lock = filelock.FileLock(folder / "lock", timeout=0, is_singleton=False)
@@ -192,9 +200,7 @@ def open_store(folder: Path) -> Iterator[Store]:
     except OSError as error:
         raise StudyError(f"Nothing can be written into the folder {folder}: {error.strerror}.") from None
     try:
-        with _connected(folder / FILE, "rwc") as store:
-            store.create_if_empty()
-            yield store
+        yield
     finally:
         lock.release()
 

@@ -18,8 +18,6 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import filelock
-
 from pursuit.checks import checked_count
 from pursuit.integrations.coco import trials
 from pursuit.integrations.coco.batches import Batch, Task, batches_of, run_batch
@@ -29,6 +27,7 @@ from pursuit.schemes.catalogue import DEFAULT_METHOD
 from pursuit.study.crews import processes
 from pursuit.study.errors import StudyError
 from pursuit.study.markdown import spaced
+from pursuit.study.store import held
 
 SETTINGS = "experiment.json"
 _UNFINISHED = "unfinished"
@@ -100,7 +99,7 @@ def run_suite(
     }
     about = f"{method}, {budget} evaluations per dimension, run by pursuit {version('pursuit')}"
     jobs = jobs or os.cpu_count() or 1
-    with _held(folder):
+    with held(folder):
         _keep_to(folder, settings)
         shutil.rmtree(unfinished, ignore_errors=True)
         data.mkdir(exist_ok=True)
@@ -170,25 +169,6 @@ def _told(batch: Batch, outcomes: Sequence[Outcome]) -> str:
     solved = sum(outcome.solved for outcome in outcomes)
     runs, evaluations = sum(outcome.runs for outcome in outcomes), sum(one.evaluations for one in outcomes)
     return f"{batch}: {solved} of {len(outcomes)} solved, {runs} runs, {spaced(evaluations)} evaluations."
-
-
-@contextlib.contextmanager
-def _held(folder: Path) -> Iterator[None]:
-    """Keep other processes out of a folder, which is made if there is none."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        lock = filelock.FileLock(folder / "lock", timeout=0, is_singleton=False)
-        lock.acquire()
-    except filelock.Timeout:
-        raise StudyError(
-            f"Another process is working in {folder}: wait for it, or choose another folder with --out."
-        ) from None
-    except OSError as error:
-        raise StudyError(f"Nothing can be written into the folder {folder}: {error.strerror}.") from None
-    try:
-        yield
-    finally:
-        lock.release()
 
 
 def _keep_to(folder: Path, settings: dict[str, Any]) -> None:
