@@ -2,6 +2,8 @@
 
 The rule is the same for all solvers: a run ends at the first call that finds a value not above the target,
 at the cap of evaluations, or at the cap of time. A solver that returns before that has quit.
+
+Time is the processor's, of the process, so that it does not matter what else the machine does.
 """
 
 from __future__ import annotations
@@ -48,7 +50,7 @@ class Counted:
     maxfev : int
         The cap of evaluations.
     maxtime : float
-        The cap of seconds, from now on.
+        The cap of seconds of the processor, from now on.
     observed : callable
         What the solver gets to see of a value. By default the value itself.
     """
@@ -69,7 +71,7 @@ class Counted:
         self._target = target
         self._maxfev = maxfev
         self._observed = observed
-        self._begin = time.perf_counter()
+        self._begin = time.process_time()
         self._deadline = self._begin + maxtime
         self._end = math.inf
 
@@ -85,14 +87,14 @@ class Counted:
             self.best = value
             if value <= self._target:
                 self._finish(REACHED)
-        if time.perf_counter() > self._deadline:
+        if time.process_time() > self._deadline:
             self._finish(TIME)
         return value if self._observed is None else self._observed(value)
 
     @property
     def seconds(self) -> float:
         """From the beginning to the end of the run, or to now."""
-        return min(self._end, time.perf_counter()) - self._begin
+        return min(self._end, time.process_time()) - self._begin
 
     @property
     def used_up(self) -> bool:
@@ -101,7 +103,7 @@ class Counted:
 
     def _finish(self, status: str) -> None:
         self.status = status
-        self._end = time.perf_counter()
+        self._end = time.process_time()
         raise Ended
 
 

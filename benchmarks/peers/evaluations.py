@@ -1,8 +1,8 @@
 """Evaluations and time until the target is reached.
 
-Two rules spare runs whose ending is known, and every run that they spare is a row that says so. A solver that
-does not reach the target with its first seed, because a cap ends it, is not run with the others. And one
-that does not reach it for L = 1e4 is not run for L = 1e6, which is harder.
+Rules spare runs whose ending is known, and every run that they spare is a row that says so. A solver that a
+cap ends with its first seed is not run with the others; one that it ends for L = 1e4 is not run for L = 1e6,
+which is harder; and one that it ends in 100 variables is not run in 1000.
 """
 
 from __future__ import annotations
@@ -20,18 +20,21 @@ from benchmarks.peers.records import MISSING, SKIPPED, UNDONE, RunRow, Table
 from benchmarks.peers.versions import version_of
 
 SIGMA0 = 1.0
-PER_VARIABLE = {100: 20_000, 1000: 10_000}
+PER_VARIABLE = 20_000
 """The cap of evaluations, divided by n."""
-SECONDS = {100: 60.0, 1000: 120.0}
-"""The cap of time."""
-SEEDS = {100: 3, 1000: 1}
+FEW, MANY = 100, 1000
+SEEDS = {FEW: 3, MANY: 1}
 EASIER, HARDER = 1e4, 1e6
+# The caps of time. The longest is where something is to be decided: along the axes, solvers that know of them
+# are done within seconds.
+_SECONDS, _SECONDS_ALONG_AXES = {FEW: 60.0, MANY: 150.0}, {FEW: 60.0, MANY: 60.0}
 # With these endings no more is to be expected of another seed or of a harder problem.
 _FRUITLESS = (CAP, TIME, SKIPPED)
 # A warm-up of so many evaluations comes before the clock: imports and compilation are nobody's time.
 _WARM_UP = 20
-# What a process may take beyond the cap, for imports, the warm-up and the last step of a slow solver.
-_GRACE = 120.0
+# A process is killed after so many times the cap, since others may use the processor too, and so many seconds
+# more, for imports, the warm-up and the last step of a slow solver.
+_PATIENCE, _GRACE = 5.0, 120.0
 
 
 class Caps(NamedTuple):
@@ -41,16 +44,20 @@ class Caps(NamedTuple):
     maxtime: float
 
 
-def caps_for(n: int, time_cap: float | None) -> Caps:
-    """Return the limits of all runs in n variables."""
-    near = min(PER_VARIABLE, key=lambda known: abs(known - n))
-    return Caps(PER_VARIABLE[near] * n, SECONDS[near] if time_cap is None else time_cap)
+def caps_for(task: Task, time_cap: float | None) -> Caps:
+    """Return the limits of all runs on a problem."""
+    if time_cap is None:
+        time_cap = (_SECONDS if task.rotated else _SECONDS_ALONG_AXES)[_nearest(task.n)]
+    return Caps(PER_VARIABLE * task.n, time_cap)
 
 
 def seeds_for(n: int, seeds: int | None) -> range:
     """Return the seeds of all runs in n variables."""
-    near = min(SEEDS, key=lambda known: abs(known - n))
-    return range(1, 1 + (SEEDS[near] if seeds is None else seeds))
+    return range(1, 1 + (SEEDS[_nearest(n)] if seeds is None else seeds))
+
+
+def _nearest(n: int) -> int:
+    return min((FEW, MANY), key=lambda known: abs(known - n))
 
 
 def smooth_tasks(dimensions: Sequence[int]) -> list[Task]:
@@ -88,7 +95,7 @@ def plan(
     """Return a row without a result for every run, those first whose ending may spare others."""
     rows = []
     for task in tasks:
-        caps = caps_for(task.n, time_cap)
+        caps = caps_for(task, time_cap)
         for solver in solvers:
             for seed in seeds_for(task.n, seeds):
                 rows.append(
@@ -117,7 +124,7 @@ def run_all(
         wanted = [row for row in group if _is_wanted(row, table)]
         worst = sum(row.maxtime for row in wanted) / at_once
         if wanted:
-            say(f"Round {stage + 1} of 3: {len(wanted)} runs, of {worst / 60:.0f} minutes at most.")
+            say(f"{len(wanted)} runs in {stage.n} variables, of {worst / 60:.0f} minutes at most.")
         jobs = {}
         for row in wanted:
             arguments = (
@@ -126,7 +133,7 @@ def run_all(
                 row.seed,
                 Caps(row.maxfev, row.maxtime),
             )
-            jobs[Job(one_run, arguments, row.maxtime + _GRACE)] = row
+            jobs[Job(one_run, arguments, _PATIENCE * row.maxtime + _GRACE)] = row
         begin = time.monotonic()
         for done, (job, result) in enumerate(run_apart(list(jobs), at_once), 1):
             row = _with_result(jobs[job], result)
@@ -135,10 +142,17 @@ def run_all(
             say(f"{_in_words(row)}  ({done} of {len(jobs)}, about {left / 60:.0f} minutes more)")
 
 
-def _stage(row: RunRow) -> int:
-    if row.seed > 1:
-        return 2
-    return 1 if row.L == HARDER else 0
+class _Stage(NamedTuple):
+    """What comes after what, so that an ending may spare others."""
+
+    n: int
+    along_axes: bool
+    another_seed: bool
+    harder: bool
+
+
+def _stage(row: RunRow) -> _Stage:
+    return _Stage(row.n, not row.rotated, row.seed > 1, row.L == HARDER)
 
 
 def _is_wanted(row: RunRow, table: Table[RunRow]) -> bool:
@@ -181,6 +195,9 @@ def _reason_to_spare(row: RunRow, table: Table[RunRow]) -> tuple[str, str, int |
     easier = table.get(row._replace(L=EASIER).key) if row.L == HARDER else None
     if easier is not None and easier.status in _FRUITLESS:
         return SKIPPED, "It does not reach the target for L = 1e4.", easier.evaluations
+    smaller = table.get(row._replace(n=FEW).key) if row.n == MANY else None
+    if smaller is not None and smaller.status in _FRUITLESS:
+        return SKIPPED, f"It does not reach the target for n = {FEW}.", smaller.evaluations
     return None
 
 

@@ -9,8 +9,7 @@ from typing import NamedTuple
 
 from benchmarks.peers import figures
 from benchmarks.peers.adapters import SOLVERS
-from benchmarks.peers.counting import TIME
-from benchmarks.peers.evaluations import SIGMA0, Caps
+from benchmarks.peers.evaluations import SIGMA0
 from benchmarks.peers.measured import LINEAR_PEERS, OURS, PEERS, Measured, Outcome, load, outcomes
 from benchmarks.peers.memory import EVALUATIONS as MEMORY_EVALUATIONS
 from benchmarks.peers.problems import DIGITS, HARD, HARD_CONDITION, NOISE, TARGET, Task
@@ -74,24 +73,28 @@ Where a peer is ahead of the best of ours:
 def method(measured: Measured) -> str:
     """Return how it was measured."""
     rows = [*measured.evaluations, *measured.hard]
-    caps = {n: caps_of(rows, n) for n in sorted({row.n for row in rows})}
-    told = "; ".join(
-        f"n = {spaced(n)}: {spaced(cap.maxfev)} evaluations, {cap.maxtime:g} s" for n, cap in caps.items()
-    )
+    groups = sorted({(row.n, not row.rotated) for row in rows})
+    told = "; ".join(_caps_told(rows, n, not along_axes) for n, along_axes in groups)
     equal = f" ({told})" if told else ""
-    short = sum(row.status == TIME and row.maxtime < caps[row.n].maxtime for row in rows)
-    but = f" {short} runs were ended by a smaller cap of time." if short else ""
     return f"""Every solver has its default settings, the same start, the first step size {SIGMA0:g} if it
 takes one, and the same caps{equal}. Every call of f counts, wherever it comes from. A run ends with the
 first value not above the target, at a cap, or when the solver quits. Each runs in a process of its own
 with a single thread. All get the same plain Python function around a compiled value: our loop is not
 compiled around it, as it would be around a function jitted by Numba; what that gains is in
-[Speed](../speed.md).{but}"""
+[Speed](../speed.md). Seconds are the processor's."""
 
 
-def caps_of(rows: list[RunRow], n: int) -> Caps:
-    """Return the limits of the runs in n variables."""
-    return Caps(max(r.maxfev for r in rows if r.n == n), max(r.maxtime for r in rows if r.n == n))
+def _caps_told(rows: list[RunRow], n: int, rotated: bool) -> str:
+    """Return the limits of some runs in words, with the solvers that were given more time."""
+    some = [row for row in rows if (row.n, row.rotated) == (n, rotated)]
+    common = statistics.mode(row.maxtime for row in some)
+    more: dict[float, list[str]] = {}
+    for row in some:
+        if row.maxtime != common and row.solver not in more.setdefault(row.maxtime, []):
+            more[row.maxtime].append(row.solver)
+    told = "".join(f", but {seconds:g} s for {', '.join(names)}" for seconds, names in sorted(more.items()))
+    axes = "rotated" if rotated else "along the axes"
+    return f"n = {spaced(n)}, {axes}: {spaced(some[0].maxfev)} evaluations, {common:g} s{told}"
 
 
 def sections(measured: Measured, heading: str) -> str:
@@ -151,8 +154,8 @@ def evaluation_tables(measured: Measured) -> str:
         f"""To f <= {power(TARGET)}. Medians over seeds (n and how many: {told}), failures counted
 as infinite. Of a run that fails the reason and its best value are given: the cap of evaluations or of
 time, or that the solver quits by its own criteria. A solver that a cap ends with its first seed is not
-run with the others, and one that it ends for L = 1e4 is not run for L = 1e6. The fewest of each column
-are bold.""",
+run with the others, one that it ends for L = 1e4 is not run for L = 1e6, and one that it ends for n = 100
+is not run for n = 1000. The fewest of each column are bold.""",
         "Our best beside the best peers:",
         duel_table(found),
     ]

@@ -102,11 +102,13 @@ def test_a_killed_command_goes_on(end, tmp_path):
 @pytest.mark.parametrize("status", [CAP, TIME])
 def test_runs_without_prospect_are_spared_and_say_so(status, tmp_path):
     path = tmp_path / "a.csv"
-    Table(path, RunRow).add(row_of(status))
-    tasks = [TASK, TASK._replace(L=1e6)]
+    hundred = TASK._replace(n=100)
+    Table(path, RunRow).add(row_of(status, task=hundred))
+    tasks = [hundred, hundred._replace(L=1e6), hundred._replace(n=1000)]
     found, said = run(plan([solver()], tasks, seeds=2, time_cap=60.0), path)
-    assert [(row.L, row.seed, row.status) for row in found] == [
-        (1e4, 1, status), (1e6, 1, SKIPPED), (1e4, 2, SKIPPED), (1e6, 2, SKIPPED),
+    assert [(row.n, row.L, row.seed, row.status) for row in found] == [
+        (100, 1e4, 1, status), (100, 1e6, 1, SKIPPED), (100, 1e4, 2, SKIPPED), (100, 1e6, 2, SKIPPED),
+        (1000, 1e4, 1, SKIPPED), (1000, 1e4, 2, SKIPPED),
     ]  # fmt: skip
     assert all(row.evaluations == 5 for row in found)
     assert not said
