@@ -196,7 +196,7 @@ def _driven(
             interrupts=interrupts,
             apply=apply,
             longest_leg=longest_leg,
-            watch=watch,
+            watch=None if watch.is_idle else watch,
         )
     except KeyboardInterrupt:
         reason = Reason.INTERRUPTED

@@ -89,19 +89,12 @@ def _asarray(result: Any) -> Any:
         return np.asarray(None)
 
 
-def evaluate_all(
-    objective: Callable[[Vector], Any], rows: list[Vector], values: Vector, apply: Map | None
-) -> None:
-    """Evaluate the objective at every row; through `apply`, a map, where there is one."""
+def evaluate_all(objective: Callable[[Vector], Any], rows: list[Vector], apply: Map | None) -> list[float]:
+    """Return the objective's value at every row; through `apply`, a map, where there is one."""
     if apply is None:
-        for j, row in enumerate(rows):
-            result = objective(row)
-            values[j] = result if type(result) is float else as_value(result)
-    else:
-        # A map may keep the points for later, so each gets a copy.
-        results = list(apply(objective, [row.copy() for row in rows]))
-        if len(results) != len(rows):
-            raise ValueError(
-                f"workers must return a value for each of {len(rows)} points, not {len(results)}."
-            )
-        values[: len(rows)] = [as_value(result) for result in results]
+        return [result if type(result) is float else as_value(result) for result in map(objective, rows)]
+    # A map may keep the points for later, so each gets a copy.
+    results = list(apply(objective, [row.copy() for row in rows]))
+    if len(results) != len(rows):
+        raise ValueError(f"workers must return a value for each of {len(rows)} points, not {len(results)}.")
+    return [as_value(result) for result in results]

@@ -117,8 +117,7 @@ class Optimizer:
                 x0 = self._x0.copy()
                 self._open(first_memory(self._scheme, x0, values[0], self._setting.sigma0, self._rng))
             else:
-                self._run.values[: len(values)] = values
-                self._run.take()
+                self._run.take(values)
             self._asked = None
 
     def stop(self) -> dict[str, str]:

@@ -11,7 +11,7 @@ import numpy as np
 
 from pursuit.bounds import Box, reflect
 from pursuit.checks import Vector
-from pursuit.compilation import compiled
+from pursuit.compilation import at_once, compiled
 from pursuit.interrupts import Interrupts
 from pursuit.objective import Map, evaluate_all
 from pursuit.problems.contract import sources_of
@@ -105,7 +105,7 @@ class Run:
         # The compiled loop needs the normals of one iteration and one point at a time.
         self._block = np.empty((1 if whole else max(1, _BLOCK // draws), draws))
         self._points = np.empty((1 if whole else points, n))
-        self.values = np.empty(points)
+        self._values = np.empty(points)
         self._rows = [[self._points[j] for j in range(k)] for k in range(len(self._points) + 1)]
         sources = [ask.source_of(type(scheme)), tell.source_of(type(scheme)), *sources_of(problem)]
 
@@ -113,8 +113,7 @@ class Run:
             return compiled(function, *sources)
 
         self._fill, self._reflect = compiled(fill), compiled(reflect)
-        self._turn, self._pose, self._snapshot = entry(turn), entry(pose), entry(snapshot)
-        self._iterate = entry(iterate)
+        self._snapshot, self._iterate = entry(snapshot), entry(iterate)
         rng.bit_generator.state = memory.generator
         blocks, row = divmod(memory.row, len(self._block))
         for _ in range(blocks + 1):
@@ -122,28 +121,25 @@ class Run:
         self._row = row
         self._session = entry(open_session)(
             SERIAL, scheme, problem, memory.state, memory.tally, memory.trace, limits,
-            self._block, self._row, self._points, self.values,
+            self._block, self._row, self._points, self._values,
         )  # fmt: skip
         self.nit, self._nfev = memory.tally.nit, memory.tally.nfev
         self._told: list[list[float]] = []
-        self._wanted = 0
+        self.rows: list[Vector] = []
+        """The points whose values are wanted now; none if the run has stopped."""
         if not whole:
+            self._turn, self._pose = at_once(entry(turn), self._session), at_once(entry(pose), self._session)
             self._lay_out(entry(lay_out)(self._session))
             for values in memory.told:
-                self.values[: len(values)] = values
-                self.take()
+                self.take(values)
 
-    @property
-    def rows(self) -> list[Vector]:
-        """The points whose values are wanted now; none if the run has stopped."""
-        return self._rows[self._wanted]
-
-    def take(self) -> None:
-        """Take `values`, one for each of `rows`, and lay out the next points."""
-        told = self.values[: self._wanted].tolist()
+    def take(self, values: list[float]) -> None:
+        """Take the values of `rows`, and lay out the next points."""
+        for j, value in enumerate(values):
+            self._values[j] = value
         wanted, nit, nfev = self._turn(self._session)
         if nit == self.nit:
-            self._told.append(told)
+            self._told.append(values)
         else:
             self._told.clear()
             self._row += 1
@@ -160,7 +156,7 @@ class Run:
         again, should the run be resumed with more.
         """
         # One more than a query holds, for steps that are tried to both sides.
-        affordable = (self._evaluations - self._nfev) // (len(self.values) + 1)
+        affordable = (self._evaluations - self._nfev) // (len(self._values) + 1)
         try:
             self._iterate(self._session, self._rng, self.nit + max(1, min(iterations, affordable)))
         finally:
@@ -210,7 +206,7 @@ class Run:
         self._fill(self._rng, self._block)
 
     def _lay_out(self, wanted: int) -> None:
-        self._wanted = wanted
+        self.rows = self._rows[wanted]
         if self._box is not None:
             self._reflect(self._points[:wanted], self._box)
 
@@ -223,9 +219,9 @@ def drive(
     interrupts: Interrupts,
     apply: Map | None = None,
     longest_leg: int = 2**40,
-    watch: Callable[[Run], Reason] = lambda run: Reason.RUNNING,
+    watch: Callable[[Run], Reason] | None = None,
 ) -> Reason:
-    """Drive a run until it stops by itself or `watch`, called again and again, gives a reason to.
+    """Drive a run until it stops by itself, or `watch` gives a reason to.
 
     Parameters
     ----------
@@ -241,7 +237,7 @@ def drive(
         A map to evaluate several points at once.
     longest_leg : int
         After how many iterations at most compiled code has to look up.
-    watch : callable
+    watch : callable or None
         Called after every leg or every round of evaluations.
     """
     leg, going = 1, True
@@ -256,11 +252,12 @@ def drive(
             if not rows:
                 break
             interrupts.let_in()
-            evaluate_all(objective, rows, run.values, apply)
+            values = evaluate_all(objective, rows, apply)
             interrupts.keep_out()
-            run.take()
+            run.take(values)
         interrupts.deliver()
-        reason = watch(run)
-        if reason != Reason.RUNNING:
-            return reason
+        if watch is not None:
+            reason = watch(run)
+            if reason != Reason.RUNNING:
+                return reason
     return Reason.RUNNING

@@ -51,6 +51,12 @@ class Watch:
         self._line = _Line(sys.stderr) if progress and sys.stderr.isatty() else None
         self._next_line = now if self._line else math.inf
 
+    @property
+    def is_idle(self) -> bool:
+        """Whether there is nothing to look after."""
+        busy = self._callback or self._save or self._line or math.isfinite(self._end)
+        return not busy
+
     def __call__(self, run: Run) -> Reason:
         """Look after the run once."""
         if self._callback is not None and run.nit != self._called_at:
