@@ -2,7 +2,8 @@
 
 Rules spare runs whose ending is known, and every run that they spare is a row that says so. A solver that a
 cap ends with its first seed is not run with the others; one that it ends for L = 1e4 is not run for L = 1e6,
-which is harder; and one that it ends in 100 variables is not run in 1000.
+which is harder; and one that does not get there in 100 variables with any seed, since a cap ends it or since
+it quits, is not run in 1000.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from benchmarks.peers.adapters import DENSE_LIMIT, NO_ROOM, Solver, solver_named
-from benchmarks.peers.counting import CAP, ERROR, TIME, Counted, Ending, ending_of
+from benchmarks.peers.counting import CAP, ERROR, QUIT, TIME, Counted, Ending, ending_of
 from benchmarks.peers.isolation import Failure, Job, run_apart
 from benchmarks.peers.problems import HARD, HARD_CONDITION, SMOOTH, Task, make
 from benchmarks.peers.records import MISSING, SKIPPED, UNDONE, RunRow, Table
@@ -182,7 +183,8 @@ def _is_outdated(found: RunRow, row: RunRow) -> bool:
 def _reason_to_spare(row: RunRow, table: Table[RunRow]) -> tuple[str, str, int | None] | None:
     """Return status, sentence and evaluations for a run that is not to be made, None for one that is.
 
-    Its evaluations are those of the run that spares it, more than which it would have needed.
+    Its evaluations are those of the run that spares it, more than which it would have needed, if a cap ended
+    that; one that quit would not have needed any number.
     """
     solver = solver_named(row.solver)
     if not solver.installed:
@@ -195,9 +197,12 @@ def _reason_to_spare(row: RunRow, table: Table[RunRow]) -> tuple[str, str, int |
     easier = table.get(row._replace(L=EASIER).key) if row.L == HARDER else None
     if easier is not None and easier.status in _FRUITLESS:
         return SKIPPED, "It does not reach the target for L = 1e4.", easier.evaluations
-    smaller = table.get(row._replace(n=FEW).key) if row.n == MANY else None
-    if smaller is not None and smaller.status in _FRUITLESS:
-        return SKIPPED, f"It does not reach the target for n = {FEW}.", smaller.evaluations
+    if row.n == MANY:
+        found = [table.get(row._replace(n=FEW, seed=seed).key) for seed in seeds_for(FEW, None)]
+        smaller = [run for run in found if run is not None]
+        if smaller and all(run.status in (*_FRUITLESS, QUIT) for run in smaller):
+            evaluations = smaller[0].evaluations if smaller[0].status in _FRUITLESS else None
+            return SKIPPED, f"It does not reach the target for n = {FEW}.", evaluations
     return None
 
 

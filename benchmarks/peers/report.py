@@ -154,8 +154,8 @@ def evaluation_tables(measured: Measured) -> str:
         f"""To f <= {power(TARGET)}. Medians over seeds (n and how many: {told}), failures counted
 as infinite. Of a run that fails the reason and its best value are given: the cap of evaluations or of
 time, or that the solver quits by its own criteria. A solver that a cap ends with its first seed is not
-run with the others, one that it ends for L = 1e4 is not run for L = 1e6, and one that it ends for n = 100
-is not run for n = 1000. The fewest of each column are bold.""",
+run with the others, one that it ends for L = 1e4 is not run for L = 1e6, and one that fails for n = 100
+with every seed is not run for n = 1000. The fewest of each column are bold.""",
         "Our best beside the best peers:",
         duel_table(found),
     ]

@@ -6,7 +6,7 @@ import time
 import pytest
 from benchmarks.peers import adapters, evaluations
 from benchmarks.peers.adapters import LINEAR, Solver
-from benchmarks.peers.counting import CAP, ERROR, REACHED, TIME
+from benchmarks.peers.counting import CAP, ERROR, QUIT, REACHED, TIME
 from benchmarks.peers.evaluations import plan, run_all
 from benchmarks.peers.isolation import Failure, Job, run_alone, run_apart
 from benchmarks.peers.problems import Task
@@ -112,6 +112,17 @@ def test_runs_without_prospect_are_spared_and_say_so(status, tmp_path):
     ]  # fmt: skip
     assert all(row.evaluations == 5 for row in found)
     assert not said
+
+
+@pytest.mark.parametrize(("endings", "status"), [((QUIT, QUIT), SKIPPED), ((QUIT, REACHED), TIME)])
+def test_who_quits_with_every_seed_is_not_run_in_more_variables(endings, status, tmp_path):
+    table = Table(tmp_path / "a.csv", RunRow)
+    for seed, ending in enumerate(endings, 1):
+        table.add(row_of(ending, task=TASK._replace(n=100), seed=seed))
+    # In so little time none reaches the target.
+    rows = plan([solver()], [TASK._replace(n=1000)], seeds=1, time_cap=0.1)
+    found, _ = run(rows, tmp_path / "a.csv")
+    assert found[-1].status == status
 
 
 @pytest.mark.parametrize("change", [{"status": TIME, "maxtime": 1.0}, {"version": "0"}])
