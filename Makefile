@@ -68,7 +68,7 @@ docs: .venv/docs-installed
 
 .venv-peers/installed: pyproject.toml
 	$(PYTHON) -m venv .venv-peers
-	.venv-peers/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[peers,study,test]'
+	.venv-peers/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[coco,peers,study,test]'
 	@touch $@
 
 .venv/docs-installed: .venv/installed

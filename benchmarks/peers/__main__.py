@@ -11,15 +11,17 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from benchmarks.peers import evaluations, measured, memory, overhead, page, report, versions
+from benchmarks.peers import evaluations, measured, memory, overhead, page, report, suite, versions
 from benchmarks.peers.adapters import SOLVERS, Solver
 from benchmarks.peers.problems import Task
 from benchmarks.peers.records import MemoryRow, OverheadRow, RunRow, Table
 
-PARTS = ("overhead", "memory", "evaluations", "hard")
+PARTS = ("overhead", "memory", "evaluations", "hard", "suite")
 FULL_FOLDER, QUICK_FOLDER = Path("docs/results/peers"), Path("reproduced/peers")
+# What COCO writes itself is large, and not kept with the results.
+SUITE_FOLDER = Path("reproduced/suite")
 # On two cores, of which each part takes about so many minutes.
-_MINUTES = {"overhead": 25, "memory": 10, "evaluations": 150, "hard": 15}
+_MINUTES = {"overhead": 25, "memory": 10, "evaluations": 150, "hard": 15, "suite": 40}
 
 
 def main() -> None:
@@ -95,6 +97,17 @@ def _measure_hard(folder: Path, solvers: list[Solver], options: argparse.Namespa
     _run(folder / measured.HARD, solvers, tasks[:1] if options.quick else tasks, options)
 
 
+def _measure_suite(folder: Path, solvers: list[Solver], options: argparse.Namespace) -> None:
+    suite.measure_all(
+        solvers,
+        suite.QUICK if options.quick else suite.Extent(),
+        data=folder / "suite" if options.quick else SUITE_FOLDER,
+        folder=folder,
+        jobs=options.jobs,
+        say=_say,
+    )
+
+
 def _run(path: Path, solvers: list[Solver], tasks: list[Task], options: argparse.Namespace) -> None:
     plan = evaluations.plan(
         solvers,
@@ -114,6 +127,7 @@ _MEASURE = {
     "memory": _measure_memory,
     "evaluations": _measure_evaluations,
     "hard": _measure_hard,
+    "suite": _measure_suite,
 }
 
 if __name__ == "__main__":

@@ -46,6 +46,11 @@ class Solver(NamedTuple):
     note: str = ""
 
     @property
+    def identifier(self) -> str:
+        """Its name, as that of a function."""
+        return self.name.replace(" ", "_").replace("-", "_")
+
+    @property
     def installed(self) -> bool:
         """Whether its package is on this machine."""
         return importlib.util.find_spec(self.package) is not None
@@ -59,7 +64,7 @@ class Solver(NamedTuple):
 # --- ours ------------------------------------------------------------------------------------------
 
 
-def ours(method: str) -> Solve:
+def using_pursuit(method: str) -> Solve:
     def solve(fun: Fun, x0: Vector, *, sigma0: float, maxfev: int, seed: int) -> None:
         import pursuit
 
@@ -71,7 +76,7 @@ def ours(method: str) -> Solve:
 # --- cma (pycma) -----------------------------------------------------------------------------------
 
 
-def pycma(**mode: Any) -> Solve:
+def using_pycma(**mode: Any) -> Solve:
     def solve(fun: Fun, x0: Vector, *, sigma0: float, maxfev: int, seed: int) -> None:
         import cma
 
@@ -87,11 +92,11 @@ def pycma(**mode: Any) -> Solve:
 # --- cmaes -----------------------------------------------------------------------------------------
 
 
-def cmaes(name: str) -> Solve:
+def using_cmaes(name: str) -> Solve:
     def solve(fun: Fun, x0: Vector, *, sigma0: float, maxfev: int, seed: int) -> None:
-        import cmaes as package
+        import cmaes
 
-        optimizer = getattr(package, name)(mean=x0.copy(), sigma=sigma0, seed=seed)
+        optimizer = getattr(cmaes, name)(mean=x0.copy(), sigma=sigma0, seed=seed)
         # It has no limit of evaluations: the loop is the user's.
         spent = 0
         while spent < maxfev and not optimizer.should_stop():
@@ -105,7 +110,7 @@ def cmaes(name: str) -> Solve:
 # --- pypop7 ----------------------------------------------------------------------------------------
 
 
-def pypop7(name: str) -> Solve:
+def using_pypop7(name: str) -> Solve:
     def solve(fun: Fun, x0: Vector, *, sigma0: float, maxfev: int, seed: int) -> None:
         module = importlib.import_module(f"pypop7.optimizers.es.{name.lower()}")
         # It wants bounds, which it does not keep to, but draws a new start from when it restarts.
@@ -124,7 +129,7 @@ def pypop7(name: str) -> Solve:
 # --- nevergrad -------------------------------------------------------------------------------------
 
 
-def nevergrad(name: str) -> Solve:
+def using_nevergrad(name: str) -> Solve:
     def solve(fun: Fun, x0: Vector, *, sigma0: float, maxfev: int, seed: int) -> None:
         import nevergrad as ng
 
@@ -164,22 +169,24 @@ def scipy_powell(fun: Fun, x0: Vector, *, sigma0: float, maxfev: int, seed: int)
 
 _CHOSEN = "a mode that people must choose"
 SOLVERS = (
-    Solver("auto", "pursuit", LINEAR, ours("auto"), ours=True, replayable=False, note="the default"),
-    Solver("auto-values", "pursuit", LINEAR, ours("auto-values"), ours=True, replayable=False),
-    Solver("ep-cma-4", "pursuit", LINEAR, ours("ep-cma-4"), ours=True),
-    Solver("rp", "pursuit", LINEAR, ours("rp"), ours=True),
-    Solver("pycma", "cma", QUADRATIC, pycma(), dense=True),
-    Solver("pycma diagonal", "cma", LINEAR, pycma(CMA_diagonal=True), note=_CHOSEN),
-    Solver("cmaes CMA", "cmaes", QUADRATIC, cmaes("CMA"), dense=True),
-    Solver("cmaes SepCMA", "cmaes", LINEAR, cmaes("SepCMA")),
-    Solver("pypop7 LMCMA", "pypop7", LINEAR, pypop7("LMCMA")),
-    Solver("pypop7 LMMAES", "pypop7", LINEAR, pypop7("LMMAES")),
-    Solver("pypop7 MMES", "pypop7", LINEAR, pypop7("MMES")),
-    Solver("pypop7 RMES", "pypop7", LINEAR, pypop7("RMES")),
-    Solver("pypop7 R1ES", "pypop7", LINEAR, pypop7("R1ES")),
-    Solver("pypop7 OPOC2009", "pypop7", QUADRATIC, pypop7("OPOC2009"), dense=True, note="a (1+1)-CMA-ES"),
-    Solver("nevergrad OnePlusOne", "nevergrad", LINEAR, nevergrad("OnePlusOne")),
-    Solver("nevergrad DiagonalCMA", "nevergrad", LINEAR, nevergrad("DiagonalCMA")),
+    Solver("auto", "pursuit", LINEAR, using_pursuit("auto"), ours=True, replayable=False, note="the default"),
+    Solver("auto-values", "pursuit", LINEAR, using_pursuit("auto-values"), ours=True, replayable=False),
+    Solver("ep-cma-4", "pursuit", LINEAR, using_pursuit("ep-cma-4"), ours=True),
+    Solver("rp", "pursuit", LINEAR, using_pursuit("rp"), ours=True),
+    Solver("pycma", "cma", QUADRATIC, using_pycma(), dense=True),
+    Solver("pycma diagonal", "cma", LINEAR, using_pycma(CMA_diagonal=True), note=_CHOSEN),
+    Solver("cmaes CMA", "cmaes", QUADRATIC, using_cmaes("CMA"), dense=True),
+    Solver("cmaes SepCMA", "cmaes", LINEAR, using_cmaes("SepCMA")),
+    Solver("pypop7 LMCMA", "pypop7", LINEAR, using_pypop7("LMCMA")),
+    Solver("pypop7 LMMAES", "pypop7", LINEAR, using_pypop7("LMMAES")),
+    Solver("pypop7 MMES", "pypop7", LINEAR, using_pypop7("MMES")),
+    Solver("pypop7 RMES", "pypop7", LINEAR, using_pypop7("RMES")),
+    Solver("pypop7 R1ES", "pypop7", LINEAR, using_pypop7("R1ES")),
+    Solver(
+        "pypop7 OPOC2009", "pypop7", QUADRATIC, using_pypop7("OPOC2009"), dense=True, note="a (1+1)-CMA-ES"
+    ),
+    Solver("nevergrad OnePlusOne", "nevergrad", LINEAR, using_nevergrad("OnePlusOne")),
+    Solver("nevergrad DiagonalCMA", "nevergrad", LINEAR, using_nevergrad("DiagonalCMA")),
     Solver("fcmaes CR-FM-NES", "fcmaes", LINEAR, fcmaes_crfmnes),
     Solver(
         "scipy L-BFGS-B", "scipy", OUTSIDER, scipy_lbfgsb, replayable=False,
@@ -188,6 +195,14 @@ SOLVERS = (
     Solver("scipy Powell", "scipy", OUTSIDER, scipy_powell, dense=True, replayable=False),
 )  # fmt: skip
 """All of them, in the order of the tables. SARP is not among ours: it must be told the condition number."""
+
+
+def __getattr__(name: str) -> Solve:
+    """Return a solver by its identifier, so that `pursuit coco` can be told, say, `...:pypop7_LMCMA`."""
+    for solver in SOLVERS:
+        if solver.identifier == name:
+            return solver.solve
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def solver_named(name: str) -> Solver:

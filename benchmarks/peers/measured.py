@@ -11,6 +11,7 @@ from benchmarks.peers.adapters import LINEAR, SOLVERS, Solver
 from benchmarks.peers.counting import CAP, ERROR, QUIT, REACHED, TIME
 from benchmarks.peers.problems import SMOOTH, Task
 from benchmarks.peers.records import MISSING, SKIPPED, UNDONE, MemoryRow, OverheadRow, RunRow, read_rows
+from benchmarks.peers.suite import Shares, read_shares
 from benchmarks.peers.versions import noted
 from pursuit.study.markdown import power
 
@@ -26,12 +27,14 @@ class Measured(NamedTuple):
     hard: list[RunRow]
     overhead: list[OverheadRow]
     memory: list[MemoryRow]
+    shares: Shares
+    """What was reached of the suite of COCO."""
     versions: dict[str, Any] | None
 
     @property
     def is_empty(self) -> bool:
         """Whether nothing was measured yet."""
-        return not (self.evaluations or self.hard or self.overhead or self.memory)
+        return not (self.evaluations or self.hard or self.overhead or self.memory or self.shares)
 
 
 def load(folder: Path) -> Measured:
@@ -41,6 +44,7 @@ def load(folder: Path) -> Measured:
         read_rows(folder / HARD, RunRow),
         read_rows(folder / OVERHEAD, OverheadRow),
         read_rows(folder / MEMORY, MemoryRow),
+        read_shares(folder),
         noted(folder),
     )
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from benchmarks.peers import suite
 from benchmarks.peers.features import feature_table
 from benchmarks.peers.measured import Measured, load, outcomes
-from benchmarks.peers.report import FILE, duel_table, made_with, memory_table, overhead_table
+from benchmarks.peers.report import FILE, duel_table, made_with, memory_table, overhead_table, suite_table
 from benchmarks.peers.summary import absent, losses, reach
 
 PAGE = Path("docs/comparison.md")
@@ -38,11 +39,19 @@ Each that is ours is proven by a test.
 """
 
 
+def _pictures(folder: Path) -> str:
+    shown = {path: title for path, title in suite.figures(folder).items() if "all" in path}
+    return "\n\n".join(f"![{title}]({_link(folder / path)})" for path, title in shown.items())
+
+
+def _link(path: Path) -> str:
+    return path.relative_to(PAGE.parent).as_posix()
+
+
 def _measured(measured: Measured, folder: Path) -> str:
     if measured.is_empty:
         return "Nothing is stored yet. `make bench-peers` measures, and takes a few hours."
-    link = (folder / FILE).relative_to(PAGE.parent).as_posix()
-    return f"""All numbers, with how they were measured, are in [the report]({link}).
+    return f"""All numbers, with how they were measured, are in [the report]({_link(folder / FILE)}).
 
 {absent(measured)}
 
@@ -63,5 +72,9 @@ Where values are noisy or rounded, or f has kinks:
 {overhead_table(measured)}
 
 {memory_table(measured)}
+
+{suite_table(measured)}
+
+{_pictures(folder)}
 
 {made_with(measured)}"""

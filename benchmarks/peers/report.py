@@ -7,7 +7,7 @@ import statistics
 from pathlib import Path
 from typing import NamedTuple
 
-from benchmarks.peers import figures
+from benchmarks.peers import figures, suite
 from benchmarks.peers.adapters import SOLVERS
 from benchmarks.peers.evaluations import SIGMA0
 from benchmarks.peers.measured import LINEAR_PEERS, OURS, PEERS, Measured, Outcome, load, outcomes
@@ -35,7 +35,7 @@ Columns = dict[str, dict[str, Entry]]
 def write(folder: Path) -> Path:
     """Write the report on a folder, and its figures, into it."""
     measured = load(folder)
-    pictures = figures.draw(measured, folder)
+    pictures = figures.draw(measured, folder) | suite.figures(folder)
     path = folder / FILE
     path.write_text(text(measured, pictures))
     return path
@@ -104,6 +104,7 @@ def sections(measured: Measured, heading: str) -> str:
         (bool(measured.evaluations), "Evaluations and time", evaluation_tables),
         (bool(measured.memory), "Memory", memory_table),
         (bool(measured.hard), "Noise and kinks", hard_tables),
+        (bool(measured.shares), "Data profiles over a suite of COCO", suite_table),
     ]  # fmt: skip
     return "\n\n".join(f"{heading} {name}\n\n{make(measured)}" for there, name, make in parts if there)
 
@@ -204,6 +205,18 @@ is a sum of absolute values, with a kink wherever one is 0. The targets are for 
         part = {task: row for task, row in found.items() if task.n == n}
         parts += [f"Evaluations, n = {spaced(n)}:", grid(_evaluations(part))]
     return "\n\n".join(parts)
+
+
+def suite_table(measured: Measured) -> str:
+    """Return which part of the suite each has solved."""
+    extent = suite.Extent()
+    dimensions = ", ".join(str(n) for n in extent.dimensions)
+    return f"""Which part of all pairs of a problem and a target was reached within {extent.budget} n
+evaluations, on the functions of {suite.SUITE}, n = {dimensions}, {len(extent.instances)} instances,
+by `pursuit coco`. Whoever quits is restarted with the evaluations that are left. The most of each column
+is bold.
+
+{suite.shares_table(measured.shares)}"""
 
 
 def solver_table() -> str:

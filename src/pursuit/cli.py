@@ -115,7 +115,9 @@ def _coco(options: argparse.Namespace) -> int:
 def _coco_profiles(options: argparse.Namespace) -> int:
     from pursuit.integrations.coco import draw_profiles
 
-    figure, table = draw_profiles(options.folders, options.out)
+    figure, table = draw_profiles(
+        options.folders, options.out, functions=options.functions, dimensions=options.dimensions
+    )
     print(f"The data profiles are in {figure}, and as a table in {table}.")
     return 0
 
@@ -187,6 +189,8 @@ def _add_coco(commands: Any) -> None:
     profiles = commands.add_parser("coco-profiles", help="draw what several methods have reached on a suite")
     profiles.set_defaults(command=_coco_profiles, needed=_COCO)
     profiles.add_argument("folders", nargs="+", type=Path, metavar="DIR")
+    for name, example in (("dimensions", "20,40"), ("functions", "10-14")):
+        profiles.add_argument(f"--{name}", type=_numbers, metavar="LIST", help=f"some alone, as {example}")
     profiles.add_argument("--out", type=Path, required=True, metavar="FILE", help="a .svg, .png or .pdf")
 
 

@@ -364,6 +364,25 @@ def test_profiles_agree_with_the_data_and_are_drawn(finished, tmp_path, capsys):
     assert 0.0 < profiles[0].share(5.0) < profiles[0].share(300.0) < 1.0
 
 
+def test_profiles_of_some_problems_are_those_of_their_data(finished, tmp_path, capsys):
+    parts = [
+        data_profiles([finished[0]], functions=[function], dimensions=[dimension])[0]
+        for function in (1, 3)
+        for dimension in (2, 3)
+    ]
+    (whole,) = data_profiles([finished[0]])
+    assert sorted(problem for part in parts for problem in part.problems) == list(whole.problems)
+    np.testing.assert_array_equal(np.sort(np.concatenate([part.reached for part in parts])), whole.reached)
+    out = str(tmp_path / "a.svg")
+    assert main(["coco-profiles", str(finished[0]), "--functions", "3", "--out", out]) == 0
+    assert "1 function" in Path(out).read_text()
+    capsys.readouterr()
+    assert main(["coco-profiles", str(finished[0]), "--dimensions", "40", "--out", out]) == 1
+    assert capsys.readouterr().err == (
+        f"pursuit: There are data of COCO in {finished[0]}, but none of the functions and dimensions given.\n"
+    )
+
+
 def test_profiles_are_of_the_same_problems_and_can_be_told_apart(finished, tmp_path, capsys):
     run_suite("bbob", "auto", tmp_path, budget=300, dimensions=[2], functions=[1], instances=[1], jobs=1)
     capsys.readouterr()

@@ -61,8 +61,8 @@ def made_up(spent):
     return rows
 
 
-def measured(runs, overhead=(), memory=()):
-    return Measured(runs, [], list(overhead), list(memory), None)
+def measured(runs, overhead=(), memory=(), shares=None):
+    return Measured(runs, [], list(overhead), list(memory), shares or {}, None)
 
 
 def test_ours_ahead_everywhere_reaches_and_loses_nowhere():
@@ -121,7 +121,8 @@ def test_a_report_shows_everything_and_its_figures(tmp_path):
         for n in (100, 1000)
     ]
     memory = [MemoryRow(solver.name, solver.package, "1", 10**6, MEASURED, "", 10**7) for solver in SOLVERS]
-    found = measured(made_up(lambda solver, task: (REACHED, 100)), overhead, memory)
+    shares = {"all": {"auto": 0.5, "pypop7_LMCMA": 0.25}}
+    found = measured(made_up(lambda solver, task: (REACHED, 100)), overhead, memory, shares)
     pictures = report.figures.draw(found, tmp_path)
     assert sorted(pictures) == ["evaluations-100.png", "overhead.png"]
     assert all((tmp_path / name).stat().st_size > 10_000 for name in pictures)
@@ -130,6 +131,8 @@ def test_a_report_shows_everything_and_its_figures(tmp_path):
         assert f"| {solver.name} |" in text or f"| **{solver.name}** |" in text
     for heading in ("## Overhead", "## Evaluations and time", "## Memory"):
         assert heading in text
+    for line in ("| auto | **50.0 %** |", "| pypop7 LMCMA | 25.0 % |", "| pycma | not run |"):
+        assert line in text
 
 
 def test_overhead_is_measured_as_expected():

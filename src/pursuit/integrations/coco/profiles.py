@@ -51,13 +51,20 @@ class Profile(NamedTuple):
         return np.searchsorted(self.reached, budget, side="right") / pairs
 
 
-def data_profiles(folders: Sequence[str | Path]) -> list[Profile]:
+def data_profiles(
+    folders: Sequence[str | Path],
+    *,
+    functions: Sequence[int] | None = None,
+    dimensions: Sequence[int] | None = None,
+) -> list[Profile]:
     """Return the data profile of each experiment; all must be on the same problems.
 
     Parameters
     ----------
     folders : sequence of paths
         The folders of experiments made by `run_suite`, or any with data of COCO.
+    functions, dimensions : sequence of int
+        Some of the problems alone; all if not given.
 
     Examples
     --------
@@ -69,7 +76,7 @@ def data_profiles(folders: Sequence[str | Path]) -> list[Profile]:
     >>> profile.name, len(profile.problems), bool(profile.share(1.0) < profile.share(100.0))
     ('rp', 2, True)
     """
-    profiles = [_profile(Path(folder)) for folder in folders]
+    profiles = [_profile(Path(folder), functions, dimensions) for folder in folders]
     for other in profiles[1:]:
         _check_same_problems(profiles[0], other)
     if len({profile.name for profile in profiles}) < len(profiles):
@@ -77,7 +84,13 @@ def data_profiles(folders: Sequence[str | Path]) -> list[Profile]:
     return profiles
 
 
-def draw_profiles(folders: Sequence[str | Path], out: str | Path) -> tuple[Path, Path]:
+def draw_profiles(
+    folders: Sequence[str | Path],
+    out: str | Path,
+    *,
+    functions: Sequence[int] | None = None,
+    dimensions: Sequence[int] | None = None,
+) -> tuple[Path, Path]:
     """Draw the data profiles of experiments, and write them as a table beside the figure.
 
     Parameters
@@ -86,6 +99,8 @@ def draw_profiles(folders: Sequence[str | Path], out: str | Path) -> tuple[Path,
         The folders of experiments made by `run_suite`, or any with data of COCO, all on the same problems.
     out : path
         The figure's file, whose name ends with .svg, .png or .pdf. The table's ends with .csv.
+    functions, dimensions : sequence of int
+        Some of the problems alone; all if not given.
 
     Returns
     -------
@@ -108,7 +123,7 @@ def draw_profiles(folders: Sequence[str | Path], out: str | Path) -> tuple[Path,
 
     path = Path(out)
     table = path.with_suffix(".csv")
-    profiles = data_profiles(folders)
+    profiles = data_profiles(folders, functions=functions, dimensions=dimensions)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         write_figure(profiles, path)
@@ -132,11 +147,23 @@ def write_table(profiles: Sequence[Profile], path: Path) -> None:
             writer.writerow([f"{budget:.4g}", *shares])
 
 
-def _profile(folder: Path) -> Profile:
+def _profile(
+    folder: Path, functions: Sequence[int] | None = None, dimensions: Sequence[int] | None = None
+) -> Profile:
     data = data_of(folder)
     sets = _loaded(data)
     if not sets:
         raise StudyError(f"There are no data of COCO in {folder}: run pursuit coco --out {folder} first.")
+    sets = [
+        found
+        for found in sets
+        if (functions is None or found.funcId in functions)
+        and (dimensions is None or found.dim in dimensions)
+    ]
+    if not sets:
+        raise StudyError(
+            f"There are data of COCO in {folder}, but none of the functions and dimensions given."
+        )
     problems: list[Problem] = []
     reached = []
     for found in sets:

@@ -1,0 +1,117 @@
+"""Data profiles over a suite of COCO, of ours and of peers, by the command that is there for anybody's."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from benchmarks.peers import adapters
+from benchmarks.peers.adapters import Solver, solver_named
+from pursuit.study.markdown import table
+
+SUITE = "bbob-largescale"
+COMPARED = (
+    "auto", "auto-values", "ep-cma-4", "rp", "pycma", "pypop7 LMCMA", "pypop7 MMES", "cmaes SepCMA",
+    "fcmaes CR-FM-NES", "scipy L-BFGS-B",
+)  # fmt: skip
+GROUPS = {
+    "all": range(1, 25),
+    "separable": range(1, 6),
+    "moderate": range(6, 10),
+    "ill-conditioned": range(10, 15),
+    "multimodal": range(15, 20),
+    "weak structure": range(20, 25),
+}
+"""The suite's own groups of functions."""
+Shares = dict[str, dict[str, float]]
+"""By group, and then by method."""
+
+# Each costs as many evaluations as all that are smaller together.
+_DIMENSIONS, _INSTANCES, _BUDGET = (20, 40, 80), (1, 2), 1000
+
+
+class Extent(NamedTuple):
+    """How much of the suite is run."""
+
+    budget: int = _BUDGET
+    dimensions: Sequence[int] = _DIMENSIONS
+    functions: Sequence[int] = tuple(GROUPS["all"])
+    instances: Sequence[int] = _INSTANCES
+
+
+QUICK = Extent(budget=20, dimensions=(20,), functions=(1, 10), instances=(1,))
+
+
+def measure_all(
+    solvers: Sequence[Solver],
+    extent: Extent,
+    *,
+    data: Path,
+    folder: Path,
+    jobs: int,
+    say: Callable[[str], None],
+) -> None:
+    """Run what is missing of the suite, its data in one folder, and draw profiles of it into another."""
+    # Who reads what was measured need not have COCO.
+    from pursuit.integrations.coco import draw_profiles, run_suite
+
+    done = []
+    for solver in solvers:
+        if solver.name in COMPARED and solver.installed:
+            say(f"{SUITE} with {solver.name}")
+            method = solver.name if solver.ours else f"{adapters.__name__}:{solver.identifier}"
+            place = data / solver.identifier
+            failures = run_suite(SUITE, method, place, jobs=jobs, **extent._asdict()).failures
+            if failures:
+                say(f"{solver.name} is left out, since it fails on {'; '.join(failures)}")
+            else:
+                done.append(place)
+    for group, functions in GROUPS.items():
+        some = sorted(set(functions) & set(extent.functions))
+        if done and some:
+            for ending in ("svg", "png"):
+                draw_profiles(done, folder / f"{_stem(group)}.{ending}", functions=some)
+
+
+def _stem(group: str) -> str:
+    return f"profiles-{group.replace(' ', '-')}"
+
+
+def figures(folder: Path) -> dict[str, str]:
+    """Return the titles of the figures that a folder has, by their files."""
+    found = {}
+    for group in GROUPS:
+        if (folder / f"{_stem(group)}.png").exists():
+            found[f"{_stem(group)}.png"] = f"Data profiles, {group} functions of {SUITE}"
+    return found
+
+
+def shares_table(shares: Shares) -> str:
+    """Return the part of all problems and targets that each has reached at the end, by group of functions."""
+    rows = [[name, *(_told(found, solver_named(name)) for found in shares.values())] for name in COMPARED]
+    return table(["", *shares], rows)
+
+
+def _told(found: dict[str, float], solver: Solver) -> str:
+    share = found.get(solver.name if solver.ours else solver.identifier)
+    if share is None:
+        return "not run"
+    text = f"{100.0 * share:.1f} %"
+    return f"**{text}**" if share == max(found.values()) else text
+
+
+def read_shares(folder: Path) -> Shares:
+    """Return the part that each method has reached at the end, for every group of which a folder has it."""
+    paths = {group: folder / f"{_stem(group)}.csv" for group in GROUPS}
+    return {group: _last_of(path) for group, path in paths.items() if path.exists()}
+
+
+def _last_of(path: Path) -> dict[str, float]:
+    """Return the last number of every column of a table of profiles."""
+    with path.open(newline="") as file:
+        head, *rows = csv.reader(file)
+    columns = zip(head, zip(*rows, strict=True), strict=True)
+    found = {name: [cell for cell in column if cell] for name, column in columns}
+    return {name: float(cells[-1]) for name, cells in found.items() if name != head[0]}

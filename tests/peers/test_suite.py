@@ -1,0 +1,58 @@
+"""The suite is run for ours and for peers alike, and what was reached is read back."""
+
+import os
+
+import pytest
+from benchmarks.peers import adapters, suite
+from benchmarks.peers.adapters import SOLVERS, solver_named
+
+TINY = suite.Extent(budget=30, dimensions=(20,), functions=(1, 10), instances=(1,))
+COMPARED = [solver_named(name) for name in suite.COMPARED]
+
+
+@pytest.mark.parametrize("solver", SOLVERS, ids=lambda solver: solver.name)
+def test_every_solver_has_a_name_that_the_command_understands(solver):
+    assert solver.identifier.isidentifier()
+    assert getattr(adapters, solver.identifier) is solver.solve
+
+
+def test_an_unknown_name_is_none():
+    with pytest.raises(AttributeError, match="no attribute 'pypop8'"):
+        adapters.pypop8  # noqa: B018
+
+
+def test_the_groups_are_all_functions_of_the_suite():
+    parts = [set(functions) for group, functions in suite.GROUPS.items() if group != "all"]
+    assert sorted(function for part in parts for function in part) == list(suite.GROUPS["all"])
+
+
+@pytest.mark.parametrize(
+    "solvers",
+    [
+        COMPARED[:2],
+        pytest.param(
+            COMPARED,
+            marks=pytest.mark.skipif(
+                not all(solver.installed for solver in COMPARED), reason="a peer is not installed"
+            ),
+        ),
+    ],
+    ids=["ours", "all"],
+)
+def test_what_was_reached_is_drawn_and_read_back(solvers, tmp_path):
+    said = []
+    suite.measure_all(
+        solvers, TINY, data=tmp_path / "data", folder=tmp_path, jobs=os.cpu_count() or 1, say=said.append
+    )
+    assert said == [f"bbob-largescale with {solver.name}" for solver in solvers]
+    shares = suite.read_shares(tmp_path)
+    assert list(shares) == ["all", "separable", "ill-conditioned"]
+    assert all(0.0 <= share <= 1.0 for found in shares.values() for share in found.values())
+    for solver in solvers:
+        assert f"| {solver.name} | " in suite.shares_table(shares)
+    assert "not run" not in suite.shares_table(shares) or len(solvers) < len(COMPARED)
+    for group in shares:
+        assert len(shares[group]) == len(solvers)
+    assert sorted(suite.figures(tmp_path)) == [
+        "profiles-all.png", "profiles-ill-conditioned.png", "profiles-separable.png",
+    ]  # fmt: skip
