@@ -28,7 +28,7 @@ SEEDS = {FEW: 3, MANY: 1}
 EASIER, HARDER = 1e4, 1e6
 # The caps of time. The longest is where something is to be decided: along the axes, solvers that know of them
 # are done within seconds.
-_SECONDS, _SECONDS_ALONG_AXES = {FEW: 60.0, MANY: 150.0}, {FEW: 60.0, MANY: 60.0}
+_SECONDS, _SECONDS_ALONG_AXES = {FEW: 60.0, MANY: 150.0}, {FEW: 60.0, MANY: 30.0}
 # With these endings no more is to be expected of another seed or of a harder problem.
 _FRUITLESS = (CAP, TIME, SKIPPED)
 # A warm-up of so many evaluations comes before the clock: imports and compilation are nobody's time.
@@ -146,14 +146,14 @@ def run_all(
 class _Stage(NamedTuple):
     """What comes after what, so that an ending may spare others."""
 
-    n: int
     along_axes: bool
+    n: int
     another_seed: bool
     harder: bool
 
 
 def _stage(row: RunRow) -> _Stage:
-    return _Stage(row.n, not row.rotated, row.seed > 1, row.L == HARDER)
+    return _Stage(not row.rotated, row.n, row.seed > 1, row.L == HARDER)
 
 
 def _is_wanted(row: RunRow, table: Table[RunRow]) -> bool:

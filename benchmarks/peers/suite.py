@@ -13,8 +13,7 @@ from pursuit.study.markdown import table
 
 SUITE = "bbob-largescale"
 COMPARED = (
-    "auto", "auto-values", "ep-cma-4", "rp", "pycma", "pypop7 LMCMA", "pypop7 MMES", "cmaes SepCMA",
-    "fcmaes CR-FM-NES", "scipy L-BFGS-B",
+    "auto", "auto-values", "ep-cma-4", "rp", "pycma", "pypop7 LMCMA", "fcmaes CR-FM-NES", "scipy L-BFGS-B",
 )  # fmt: skip
 GROUPS = {
     "all": range(1, 25),
