@@ -184,7 +184,7 @@ def _reason_to_spare(row: RunRow, table: Table[RunRow]) -> tuple[str, str, int |
     """Return status, sentence and evaluations for a run that is not to be made, None for one that is.
 
     Its evaluations are those of the run that spares it, more than which it would have needed, if a cap ended
-    that; one that quit would not have needed any number.
+    that, ten times as many where that was in 100 variables; one that quit would not have needed any number.
     """
     solver = solver_named(row.solver)
     if not solver.installed:
@@ -201,7 +201,9 @@ def _reason_to_spare(row: RunRow, table: Table[RunRow]) -> tuple[str, str, int |
         found = [table.get(row._replace(n=FEW, seed=seed).key) for seed in seeds_for(FEW, None)]
         smaller = [run for run in found if run is not None]
         if smaller and all(run.status in (*_FRUITLESS, QUIT) for run in smaller):
-            evaluations = smaller[0].evaluations if smaller[0].status in _FRUITLESS else None
+            spent = smaller[0].evaluations if smaller[0].status in _FRUITLESS else None
+            # No method that sees values alone needs fewer than in proportion to n.
+            evaluations = None if spent is None else spent * (MANY // FEW)
             return SKIPPED, f"It does not reach the target for n = {FEW}.", evaluations
     return None
 

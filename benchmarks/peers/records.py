@@ -28,7 +28,7 @@ class RunRow(NamedTuple):
     status: str
     detail: str
     evaluations: int | None
-    """Of a run that was spared, those of the run that spared it."""
+    """Of a run that was spared, those that it would have needed more of, for all that is known."""
     seconds: float | None
     best: float | None
     maxfev: int

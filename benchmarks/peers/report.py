@@ -156,7 +156,8 @@ def evaluation_tables(measured: Measured) -> str:
 as infinite. Of a run that fails the reason and its best value are given: the cap of evaluations or of
 time, or that the solver quits by its own criteria. A solver that a cap ends with its first seed is not
 run with the others, one that it ends for L = 1e4 is not run for L = 1e6, and one that fails for n = 100
-with every seed is not run for n = 1000. The fewest of each column are bold.""",
+with every seed is not run for n = 1000, where it is taken to need more than ten times what it was given.
+The fewest of each column are bold.""",
         "Our best beside the best peers:",
         duel_table(found),
     ]
