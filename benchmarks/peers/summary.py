@@ -187,7 +187,19 @@ def losses(measured: Measured) -> str:
             if one.ratio > 1.0:
                 how = f"{one.ratio:.3g} times as much" if math.isfinite(one.ratio) else "we do not get there"
                 lines.append(f"- {name}, {one.place}: {one.theirs}, ours {one.ours}: {how}.")
-    return "\n".join(lines) or "- Nowhere."
+    return "\n".join([*lines, *_suite_losses(measured)]) or "- Nowhere."
+
+
+def _suite_losses(measured: Measured) -> list[str]:
+    lines = []
+    own = {solver.name for solver in OURS}
+    for group, shares in measured.shares.items():
+        ours = max(((share, name) for name, share in shares.items() if name in own), default=(0.0, "none"))
+        theirs = max(((share, name) for name, share in shares.items() if name not in own), default=(0.0, ""))
+        if theirs > ours:
+            told = [f"{name} {100.0 * share:.1f} %" for share, name in (theirs, ours)]
+            lines.append(f"- Targets of COCO's suite, {group} functions: {told[0]}, ours {told[1]}.")
+    return lines
 
 
 def absent(measured: Measured) -> str:

@@ -16,11 +16,11 @@ from pursuit.study.errors import StudyError
 from pursuit.study.figures.sheets import FORMATS, in_print, label_powers, save
 from pursuit.study.markdown import power
 
-# Okabe and Ito's colours, which stay apart for people who cannot tell red from green, without their yellow,
-# which is too light for a line; a marker tells the same once more.
-_COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#000000", "#e69f00", "#56b4e9")
-_MARKERS = "os^Dv*P"
-_SIZE = (5.4, 3.0)
+# Okabe and Ito's colours, which stay apart for people who cannot tell red from green, with grey for their
+# yellow, which is too light for a line; a marker tells the same once more.
+_COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#000000", "#e69f00", "#56b4e9", "#888888")
+_MARKERS = "os^Dv*PX"
+_SIZE = (5.4, 3.1)
 _POINTS_PER_DECADE = 100
 
 
@@ -82,7 +82,7 @@ def _title(profile: Profile) -> str:
     functions, _, instances = (set(numbers) for numbers in zip(*profile.problems, strict=True))
     n = ", ".join(str(dimension) for dimension in sorted({problem.dimension for problem in profile.problems}))
     return (
-        f"{profile.suite}, n = {n}: {_counted(functions, 'function')}, {_counted(instances, 'instance')}, "
+        f"{profile.suite}, n = {n}\n{_counted(functions, 'function')}, {_counted(instances, 'instance')}, "
         f"{TARGETS.size} targets from {power(TARGETS[0])} to {power(TARGETS[-1])}"
     )
 
