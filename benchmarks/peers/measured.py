@@ -7,11 +7,12 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from benchmarks.peers import suite
 from benchmarks.peers.adapters import LINEAR, SOLVERS, Solver
 from benchmarks.peers.counting import CAP, ERROR, QUIT, REACHED, TIME
 from benchmarks.peers.problems import SMOOTH, Task
 from benchmarks.peers.records import MISSING, SKIPPED, UNDONE, MemoryRow, OverheadRow, RunRow, read_rows
-from benchmarks.peers.suite import Shares, read_shares
+from benchmarks.peers.suite import Reached
 from benchmarks.peers.versions import noted
 from pursuit.study.markdown import power
 
@@ -27,14 +28,13 @@ class Measured(NamedTuple):
     hard: list[RunRow]
     overhead: list[OverheadRow]
     memory: list[MemoryRow]
-    shares: Shares
-    """What was reached of the suite of COCO."""
+    suite: Reached | None
     versions: dict[str, Any] | None
 
     @property
     def is_empty(self) -> bool:
         """Whether nothing was measured yet."""
-        return not (self.evaluations or self.hard or self.overhead or self.memory or self.shares)
+        return not (self.evaluations or self.hard or self.overhead or self.memory or self.suite)
 
 
 def load(folder: Path) -> Measured:
@@ -44,7 +44,7 @@ def load(folder: Path) -> Measured:
         read_rows(folder / HARD, RunRow),
         read_rows(folder / OVERHEAD, OverheadRow),
         read_rows(folder / MEMORY, MemoryRow),
-        read_shares(folder),
+        suite.read(folder),
         noted(folder),
     )
 

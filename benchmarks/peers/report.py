@@ -104,7 +104,7 @@ def sections(measured: Measured, heading: str) -> str:
         (bool(measured.evaluations), "Evaluations and time", evaluation_tables),
         (bool(measured.memory), "Memory", memory_table),
         (bool(measured.hard), "Noise and kinks", hard_tables),
-        (bool(measured.shares), "Data profiles over a suite of COCO", suite_table),
+        (bool(measured.suite), "Data profiles over a suite of COCO", suite_table),
     ]  # fmt: skip
     return "\n\n".join(f"{heading} {name}\n\n{make(measured)}" for there, name, make in parts if there)
 
@@ -210,14 +210,16 @@ is a sum of absolute values, with a kink wherever one is 0. The targets are for 
 
 def suite_table(measured: Measured) -> str:
     """Return which part of the suite each has solved."""
-    extent = suite.Extent()
-    dimensions = ", ".join(str(n) for n in extent.dimensions)
+    if measured.suite is None:
+        return ""
+    extent, shares = measured.suite
+    n, instances = (", ".join(map(str, numbers)) for numbers in (extent.dimensions, extent.instances))
     return f"""Which part of all pairs of a problem and a target was reached within {extent.budget} n
-evaluations, on the functions of {suite.SUITE}, n = {dimensions}, {len(extent.instances)} instances,
-by `pursuit coco`. Whoever quits is restarted with the evaluations that are left. The most of each column
-is bold.
+evaluations, on {len(extent.functions)} functions of {suite.SUITE}, n = {n}, instances {instances}, by
+`pursuit coco`. Whoever quits is restarted with the evaluations that are left. The most of each column is
+bold.
 
-{suite.shares_table(measured.shares)}"""
+{suite.shares_table(shares)}"""
 
 
 def solver_table() -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -24,9 +25,7 @@ GROUPS = {
     "weak structure": range(20, 25),
 }
 """The suite's own groups of functions."""
-Shares = dict[str, dict[str, float]]
-"""By group, and then by method."""
-
+_EXTENT = "profiles.json"
 # Each costs as many evaluations as all that are smaller together.
 _DIMENSIONS, _INSTANCES, _BUDGET = (20, 40, 80), (1, 2), 1000
 
@@ -38,6 +37,14 @@ class Extent(NamedTuple):
     dimensions: Sequence[int] = _DIMENSIONS
     functions: Sequence[int] = tuple(GROUPS["all"])
     instances: Sequence[int] = _INSTANCES
+
+
+class Reached(NamedTuple):
+    """What was reached of the suite."""
+
+    extent: Extent
+    shares: dict[str, dict[str, float]]
+    """The part of all problems and targets at the end, by group of functions and then by method."""
 
 
 QUICK = Extent(budget=20, dimensions=(20,), functions=(1, 10), instances=(1,))
@@ -67,6 +74,8 @@ def measure_all(
                 say(f"{solver.name} is left out, since it fails on {'; '.join(failures)}")
             else:
                 done.append(place)
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / _EXTENT).write_text(json.dumps(extent._asdict(), default=list) + "\n")
     for group, functions in GROUPS.items():
         some = sorted(set(functions) & set(extent.functions))
         if done and some:
@@ -87,8 +96,8 @@ def figures(folder: Path) -> dict[str, str]:
     return found
 
 
-def shares_table(shares: Shares) -> str:
-    """Return the part of all problems and targets that each has reached at the end, by group of functions."""
+def shares_table(shares: dict[str, dict[str, float]]) -> str:
+    """Return what each has reached at the end, by group of functions."""
     rows = [[name, *(_told(found, solver_named(name)) for found in shares.values())] for name in COMPARED]
     return table(["", *shares], rows)
 
@@ -101,10 +110,15 @@ def _told(found: dict[str, float], solver: Solver) -> str:
     return f"**{text}**" if share == max(found.values()) else text
 
 
-def read_shares(folder: Path) -> Shares:
-    """Return the part that each method has reached at the end, for every group of which a folder has it."""
-    paths = {group: folder / f"{_stem(group)}.csv" for group in GROUPS}
-    return {group: _last_of(path) for group, path in paths.items() if path.exists()}
+def read(folder: Path) -> Reached | None:
+    """Return what a folder has of the suite."""
+    path = folder / _EXTENT
+    if not path.exists():
+        return None
+    tables = {group: folder / f"{_stem(group)}.csv" for group in GROUPS}
+    shares = {group: _last_of(table) for group, table in tables.items() if table.exists()}
+    budget, *numbers = json.loads(path.read_text()).values()
+    return Reached(Extent(budget, *map(tuple, numbers)), shares)
 
 
 def _last_of(path: Path) -> dict[str, float]:

@@ -193,7 +193,7 @@ def losses(measured: Measured) -> str:
 def _suite_losses(measured: Measured) -> list[str]:
     lines = []
     own = {solver.name for solver in OURS}
-    for group, shares in measured.shares.items():
+    for group, shares in measured.suite.shares.items() if measured.suite else ():
         ours = max(((share, name) for name, share in shares.items() if name in own), default=(0.0, "none"))
         theirs = max(((share, name) for name, share in shares.items() if name not in own), default=(0.0, ""))
         if theirs > ours:

@@ -15,6 +15,7 @@ from benchmarks.peers.measured import LINEAR_PEERS, OURS, Measured, outcome, out
 from benchmarks.peers.memory import one_measurement as memory_of
 from benchmarks.peers.overhead import one_measurement as overhead_of
 from benchmarks.peers.records import MEASURED, MemoryRow, OverheadRow, RunRow
+from benchmarks.peers.suite import Extent, Reached
 
 ROOT = Path(__file__).parents[2]
 
@@ -62,7 +63,8 @@ def made_up(spent):
 
 
 def measured(runs, overhead=(), memory=(), shares=None):
-    return Measured(runs, [], list(overhead), list(memory), shares or {}, None)
+    reached = None if shares is None else Reached(Extent(), shares)
+    return Measured(runs, [], list(overhead), list(memory), reached, None)
 
 
 def test_ours_ahead_everywhere_reaches_and_loses_nowhere():

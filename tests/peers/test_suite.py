@@ -45,7 +45,8 @@ def test_what_was_reached_is_drawn_and_read_back(solvers, tmp_path):
         solvers, TINY, data=tmp_path / "data", folder=tmp_path, jobs=os.cpu_count() or 1, say=said.append
     )
     assert said == [f"bbob-largescale with {solver.name}" for solver in solvers]
-    shares = suite.read_shares(tmp_path)
+    extent, shares = suite.read(tmp_path)
+    assert extent == TINY
     assert list(shares) == ["all", "separable", "ill-conditioned"]
     assert all(0.0 <= share <= 1.0 for found in shares.values() for share in found.values())
     for solver in solvers:
