@@ -44,7 +44,7 @@ def write(folder: Path) -> Path:
 def text(measured: Measured, pictures: dict[str, str]) -> str:
     """Return the report; `pictures` are the titles of figures by their files."""
     shown = "\n\n".join(f"![{title}]({file})" for file, title in pictures.items())
-    return f"""# Side by side with what people use today
+    return f"""# Measured beside what people use today
 
 {method(measured)}
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from benchmarks.peers import adapters
-from benchmarks.peers.adapters import Solver, solver_named
+from benchmarks.peers.adapters import SOLVERS, Solver, solver_named
 from pursuit.study.markdown import table
 
 SUITE = "bbob-largescale"
@@ -103,7 +103,7 @@ def shares_table(shares: dict[str, dict[str, float]]) -> str:
 
 
 def _told(found: dict[str, float], solver: Solver) -> str:
-    share = found.get(solver.name if solver.ours else solver.identifier)
+    share = found.get(solver.name)
     if share is None:
         return "not run"
     text = f"{100.0 * share:.1f} %"
@@ -122,9 +122,10 @@ def read(folder: Path) -> Reached | None:
 
 
 def _last_of(path: Path) -> dict[str, float]:
-    """Return the last number of every column of a table of profiles."""
+    """Return the last number of every column of a table of profiles, by the solver's name."""
+    names = {solver.identifier: solver.name for solver in SOLVERS}
     with path.open(newline="") as file:
         head, *rows = csv.reader(file)
     columns = zip(head, zip(*rows, strict=True), strict=True)
     found = {name: [cell for cell in column if cell] for name, column in columns}
-    return {name: float(cells[-1]) for name, cells in found.items() if name != head[0]}
+    return {names.get(name, name): float(cells[-1]) for name, cells in found.items() if name != head[0]}

@@ -130,7 +130,7 @@ def test_a_report_shows_everything_and_its_figures(tmp_path):
         for n in (100, 1000)
     ]
     memory = [MemoryRow(solver.name, solver.package, "1", 10**6, MEASURED, "", 10**7) for solver in SOLVERS]
-    shares = {"all": {"auto": 0.5, "pypop7_LMCMA": 0.25}}
+    shares = {"all": {"auto": 0.5, "pypop7 LMCMA": 0.25}}
     found = measured(made_up(lambda solver, task: (REACHED, 100)), overhead, memory, shares)
     pictures = report.figures.draw(found, tmp_path)
     assert sorted(pictures) == ["evaluations-100.png", "overhead.png"]
