@@ -191,20 +191,9 @@ def test_another_experiment_is_kept_out_of_a_folder_and_more_of_the_same_is_let_
     with filelock.FileLock(finished[0] / "lock"):
         assert coco(finished[0]) == 1
     assert "Another process is working in" in capsys.readouterr().err
-    selection = [
-        "--suite",
-        "bbob",
-        "--instances",
-        "1",
-        "--budget",
-        "9",
-        "--method",
-        "rp",
-        "--dimensions",
-        "2",
-    ]
+    run = ["coco", "--suite", "bbob", "--instances", "1", "--budget", "9", "--method", "rp"]
     for functions, said in (("1", "1 of 1"), ("1-3", "2 of 3")):
-        assert main(["coco", *selection, "--functions", functions, "--out", str(tmp_path)]) == 0
+        assert main([*run, "--dimensions", "2", "--functions", functions, "--out", str(tmp_path)]) == 0
         assert f"{said} batches to do" in capsys.readouterr().err
     assert names(tmp_path / "rp") == ["f001_d0002", "f002_d0002", "f003_d0002"]
 
