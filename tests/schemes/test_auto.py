@@ -136,3 +136,43 @@ def test_noise_and_values_of_any_size_are_survived(method, size):
     result = pursuit.minimize(f, np.ones(5), method=method, rng=1, maxfev=20_000)
     assert result.fun == min(seen)
     assert np.isfinite(result.x).all()
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_gets_off_a_plateau_without_looking_where_there_is_no_point(method):
+    """All values within the first look are the same."""
+    seen = []
+
+    def f(x):
+        seen.append(x.copy())
+        return max(1.0, float(x @ x))
+
+    result = pursuit.minimize(f, np.full(5, 0.3), method=method, rng=1, maxfev=200)
+    assert result.fun == 1.0
+    assert len({f(x) for x in seen[:200]}) > 1
+    assert np.isfinite(seen).all()
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_constant_is_given_up_without_looking_where_there_is_no_point(method):
+    seen = []
+
+    def f(x):
+        seen.append(np.isfinite(x).all())
+        return 1.0
+
+    result = pursuit.minimize(f, np.ones(3), method=method, rng=1)
+    assert result.nfev == len(seen) < 30_000
+    assert all(seen)
+
+
+def test_steps_down_from_a_plateau():
+    """Values that are rounded to 0.01 are flat at the start, as far as the first look goes."""
+    spectrum = np.geomspace(1.0, 10.0, 20)
+
+    def f(x):
+        return round(0.5 * float(spectrum @ (x * x)), 2)
+
+    for seed in range(5):
+        result = pursuit.minimize(f, np.ones(20), sigma0=0.1, method="auto-values", rng=seed, maxfev=20_000)
+        assert result.fun < 1.0

@@ -11,8 +11,8 @@
 d is the derivative along u: the difference of two values, less what the mean curvature T adds to it. The
 sum of d^2 is then the slope along s itself, so that one more value gives the curvature there: a line search
 at the price of one evaluation, which does not overshoot however stiff a direction is. h is a part of the
-length of recent steps. Work and memory per iteration are Theta(n). An iteration is a value looked at: along
-one of the m = sqrt(n) directions, or along their sum.
+length of recent steps; where every d is 0, it grows until one is not. Work and memory per iteration are
+Theta(n). An iteration is a value looked at: along one of the m = sqrt(n) directions, or along their sum.
 """
 
 from __future__ import annotations
@@ -37,6 +37,8 @@ _FIRST_LOOK = 1e-3
 _LEAP = 4.0
 # How much of the curvature is remembered from one step to the next.
 _MEMORY = 0.8
+# How many times as far to look where f is flat, and how far at the most.
+_FARTHER, _FARTHEST = 4.0, 1e100
 
 
 class AutoValues(NamedTuple):
@@ -141,7 +143,12 @@ def _learnt(team, scheme, state, line, step, fx):
         add(team, state.s, -d, line.direction)
         slope += d * d
     looks = state.looks + 1
-    if looks == scheme.m and math.isnan(stretch) and slope / looks > 0.0:
+    if looks == scheme.m and not slope > 0.0:
+        # There is no way down: look farther where f is flat, and nearer where it has no value.
+        h = min(_FARTHER * h, _FARTHEST) if math.isfinite(step.value) else 0.5 * h
+        looks = 0
+        scale(team, state.s, 0.0)
+    elif looks == scheme.m and math.isnan(stretch):
         stretch = h / math.sqrt(slope / looks)
     return State(
         state.x, fx, step.origin, h, state.y, state.v, state.s, step.origin, looks, slope,
@@ -158,7 +165,7 @@ def _moved(team, scheme, state, step, fx):
     if square == 0.0:
         # Too short a step for double precision, as noise leads to: begin anew with that to the next look.
         length, stretch = 0.0, math.nan
-    elif not math.isfinite(bend) or not slope > 0.0:
+    elif not math.isfinite(bend):
         # Too far, where f has no value: look nearer.
         length = 0.0
         stretch, h = 0.5 * stretch, 0.5 * h
