@@ -13,7 +13,7 @@ from benchmarks.peers.evaluations import SIGMA0
 from benchmarks.peers.measured import LINEAR_PEERS, OURS, PEERS, Measured, Outcome, load, outcomes
 from benchmarks.peers.memory import EVALUATIONS as MEMORY_EVALUATIONS
 from benchmarks.peers.problems import DIGITS, HARD, HARD_CONDITION, NOISE, TARGET, Task
-from benchmarks.peers.records import RunRow
+from benchmarks.peers.records import UNDONE, RunRow
 from benchmarks.peers.summary import Duel, absent, count, duels, losses, reach
 from pursuit.study.markdown import brief, power, spaced, table
 
@@ -72,7 +72,7 @@ Where a peer is ahead of the best of ours:
 
 def method(measured: Measured) -> str:
     """Return how it was measured."""
-    rows = [*measured.evaluations, *measured.hard]
+    rows = [row for row in (*measured.evaluations, *measured.hard) if row.status not in UNDONE]
     groups = sorted({(row.n, not row.rotated) for row in rows})
     told = "; ".join(_caps_told(rows, n, not along_axes) for n, along_axes in groups)
     equal = f" ({told})" if told else ""
@@ -87,14 +87,17 @@ compiled around it, as it would be around a function jitted by Numba; what that 
 def _caps_told(rows: list[RunRow], n: int, rotated: bool) -> str:
     """Return the limits of some runs in words, with the solvers that were given more time."""
     some = [row for row in rows if (row.n, row.rotated) == (n, rotated)]
-    common = statistics.mode(row.maxtime for row in some)
+    usual = {L: statistics.mode(row.maxtime for row in some if row.L == L) for L in {row.L for row in some}}
+    least = min(usual.values())
+    longer = {L: seconds for L, seconds in usual.items() if L is not None and seconds > least}
     more: dict[float, list[str]] = {}
     for row in some:
-        if row.maxtime != common and row.solver not in more.setdefault(row.maxtime, []):
+        if row.maxtime > usual[row.L] and row.solver not in more.setdefault(row.maxtime, []):
             more[row.maxtime].append(row.solver)
-    told = "".join(f", but {seconds:g} s for {', '.join(names)}" for seconds, names in sorted(more.items()))
+    told = "".join(f", {seconds:g} s for L = {power(L)}" for L, seconds in sorted(longer.items()))
+    told += "".join(f", but {seconds:g} s for {', '.join(names)}" for seconds, names in sorted(more.items()))
     axes = "rotated" if rotated else "along the axes"
-    return f"n = {spaced(n)}, {axes}: {spaced(some[0].maxfev)} evaluations, {common:g} s{told}"
+    return f"n = {spaced(n)}, {axes}: {spaced(some[0].maxfev)} evaluations, {least:g} s{told}"
 
 
 def sections(measured: Measured, heading: str) -> str:
@@ -122,9 +125,10 @@ def overhead_table(measured: Measured) -> str:
         if found:
             middle = statistics.median(found)
             columns[f"n = {spaced(n)}"][_NORMALS] = Entry(middle, f"{middle:.3g}")
+    astray = ", ".join(solver.name for solver in SOLVERS if not solver.replayable)
     return f"""Microseconds per evaluation beyond the objective's own; in brackets divided by the time in
 which NumPy draws n normals, measured in turns with the solver. The objective returns prepared values, or
-is a function of two of the variables for solvers that these lead astray (auto, auto-values and SciPy's).
+is a function of two of the variables for solvers that these lead astray ({astray}).
 L-BFGS-B draws no random numbers. The lowest of each column is bold.
 
 {grid(columns)}"""

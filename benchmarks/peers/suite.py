@@ -62,13 +62,15 @@ def measure_all(
     """Run what is missing of the suite, its data in one folder, and draw profiles of it into another."""
     # Who reads what was measured need not have COCO.
     from pursuit.integrations.coco import draw_profiles, run_suite
+    from pursuit.integrations.coco.solvers import solver_named as coco_solver
 
     done = []
     for solver in solvers:
         if solver.name in COMPARED and solver.installed:
             say(f"{SUITE} with {solver.name}")
             method = solver.name if solver.ours else f"{adapters.__name__}:{solver.identifier}"
-            place = data / solver.identifier
+            # An experiment goes on only with the code that it was begun with.
+            place = data / f"{solver.identifier}-{coco_solver(method).code[:8]}"
             failures = run_suite(SUITE, method, place, jobs=jobs, **extent._asdict()).failures
             if failures:
                 say(f"{solver.name} is left out, since it fails on {'; '.join(failures)}")

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from benchmarks.peers.adapters import Solver
+from benchmarks.peers.adapters import OUTSIDER, Solver
 from benchmarks.peers.measured import LINEAR_PEERS, OURS, PEERS, Best, Measured, Outcome, best_of, outcomes
 from benchmarks.peers.problems import SMOOTH, Task
 from benchmarks.peers.records import MISSING
@@ -86,16 +86,13 @@ def _overhead_reach(measured: Measured) -> list[list[str]]:
     rows: list[list[str]] = []
     if not measured.overhead:
         return rows
-    for name, peers in (("of all", PEERS), ("of all but the outsiders", LINEAR_PEERS + _dense_peers())):
+    insiders = tuple(solver for solver in PEERS if solver.memory != OUTSIDER)
+    for name, peers in (("of all", PEERS), ("of all but the outsiders", insiders)):
         told = []
         for one in overhead_duels(measured, peers):
             told.append(f"{one.place}: {verdict(one.ratio, 1.0)}")
         rows.append([f"overhead: lowest {name} at every n, as a ratio to the lowest peer's", "; ".join(told)])
     return rows
-
-
-def _dense_peers() -> tuple[Solver, ...]:
-    return tuple(solver for solver in PEERS if solver.memory == "quadratic")
 
 
 def overhead_duels(measured: Measured, peers: Iterable[Solver]) -> list[Duel]:

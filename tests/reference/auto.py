@@ -82,10 +82,18 @@ def auto_values(f, x, sigma, normals, c=1.3, zeta=1.0):
                 d = (there - here) / h - h * curvature / 2
                 s, slope = s - d * u, slope + d * d
                 course.append((here, best, h))
+            if slope == 0:
+                h *= 4
+                continue
             stretch = h / np.sqrt(slope / m) if stretch is None else stretch
             next(rows)
             there = f(at.y + stretch * s)
             best = min(best, there)
+            if there == here:
+                h, stretch = 4 * h, 4 * stretch
+                course.append((here, best, h))
+                at.move(0 * s, m, here)
+                continue
             bend = 2 * (there - here + stretch * slope) / stretch**2
             length = min(slope / bend, 4 * stretch) if bend > 0 else 4 * stretch
             if bend > 0:

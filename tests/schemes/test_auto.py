@@ -166,13 +166,18 @@ def test_a_constant_is_given_up_without_looking_where_there_is_no_point(method):
     assert all(seen)
 
 
-def test_steps_down_from_a_plateau():
-    """Values that are rounded to 0.01 are flat at the start, as far as the first look goes."""
+def test_rounded_values_are_minimised_to_their_last_digits():
+    """They are flat at the start, as far as the first look goes, and differences of them mislead."""
     spectrum = np.geomspace(1.0, 10.0, 20)
 
     def f(x):
         return round(0.5 * float(spectrum @ (x * x)), 2)
 
     for seed in range(5):
+        normals = np.random.default_rng(seed).standard_normal((1_000, 20))
+        course = reference.auto_values(f, np.ones(20), 0.1, normals)
+        result = pursuit.minimize(f, np.ones(20), sigma0=0.1, method="auto-values", rng=seed, maxiter=1_000)
+        assert result.fun == course[-1][1]
+        assert result.sigma == pytest.approx(course[-1][2], rel=1e-6)
         result = pursuit.minimize(f, np.ones(20), sigma0=0.1, method="auto-values", rng=seed, maxfev=20_000)
-        assert result.fun < 1.0
+        assert result.fun < 0.1

@@ -11,8 +11,9 @@
 d is the derivative along u: the difference of two values, less what the mean curvature T adds to it. The
 sum of d^2 is then the slope along s itself, so that one more value gives the curvature there: a line search
 at the price of one evaluation, which does not overshoot however stiff a direction is. h is a part of the
-length of recent steps; where every d is 0, it grows until one is not. Work and memory per iteration are
-Theta(n). An iteration is a value looked at: along one of the m = sqrt(n) directions, or along their sum.
+length of recent steps; where every d is 0, or f(y + lambda' s) = f(y), h is too short for the digits that f
+has, and grows. Work and memory per iteration are Theta(n). An iteration is a value looked at: along one of
+the m = sqrt(n) directions, or along their sum.
 """
 
 from __future__ import annotations
@@ -165,6 +166,10 @@ def _moved(team, scheme, state, step, fx):
     if square == 0.0:
         # Too short a step for double precision, as noise leads to: begin anew with that to the next look.
         length, stretch = 0.0, math.nan
+    elif step.value == step.origin:
+        # Too near for the digits that f has, so that the derivatives may be nothing but rounding.
+        length = 0.0
+        stretch, h = min(_FARTHER * stretch, _FARTHEST), min(_FARTHER * h, _FARTHEST)
     elif not math.isfinite(bend):
         # Too far, where f has no value: look nearer.
         length = 0.0
