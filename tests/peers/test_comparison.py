@@ -116,6 +116,17 @@ def test_a_median_counts_failures_as_infinite_and_says_why(statuses, median, why
     assert (found.evaluations, found.why) == (median, why)
 
 
+def test_caps_are_told_with_who_was_given_more_time():
+    def row(solver, L, seconds):
+        return RunRow(solver, "p", "1", "exp", L, True, 1000, 1, TIME, "", 5, 1.0, 1.0, 20_000, seconds)
+
+    rows = [row(name, L, seconds) for L, seconds in ((1e4, 150.0), (1e6, 300.0)) for name in ("a", "b", "c")]
+    rows[1] = row("b", 1e4, 720.0)
+    spared = rows[0]._replace(seed=2, status="skipped", maxtime=60.0)
+    told = " ".join(report.method(measured([*rows, spared])).split())
+    assert "n = 1 000, rotated: 20 000 evaluations, 150 s, 300 s for L = 1e6, but 720 s for b)." in told
+
+
 def test_losses_on_the_suite_are_told():
     shares = {"all": {"auto": 0.3, "rp": 0.2, "pycma": 0.4}, "separable": {"auto": 0.3, "pycma": 0.2}}
     assert summary.losses(measured([], shares=shares)) == (
