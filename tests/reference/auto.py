@@ -66,14 +66,26 @@ def auto(f, x, sigma, normals, c=2.5, zeta=1.0, p=0.5):
         return course
 
 
-def auto_values(f, x, sigma, normals, c=1.3, zeta=1.0):
+def auto_values(f, x, sigma, normals, c=1.3, zeta=1.0, learning=50.0):
     n, best, course = len(x), f(x), []
     rows = iter(normals)
     at = Carried(x, c, zeta)
     m, h, curvature, stretch = max(1, round(np.sqrt(n))), 1e-3 * sigma, 0.0, None
+    p, w, way, due = None, 0.0, np.zeros(n), learning * n
     try:
         while True:
             here, s, slope = f(at.y), np.zeros(n), 0.0
+            if w > 0:
+                reach, pair = h * np.sqrt(w), []
+                for sign in (1, -1):
+                    next(rows)
+                    pair.append(f(at.y + sign * reach * p))
+                    best = min(best, here, pair[-1])
+                    course.append((here, best, h))
+                d = (pair[0] - pair[1]) / (2 * reach)
+                bend = (pair[0] - 2 * here + pair[1]) / reach**2
+                w = min(curvature / bend, 16 * w) if bend > 0 else w
+                s, slope = -w * d * p, w * d * d
             for _ in range(m):
                 u = next(rows)
                 u = u * np.sqrt(n / (u @ u))
@@ -90,17 +102,21 @@ def auto_values(f, x, sigma, normals, c=1.3, zeta=1.0):
             there = f(at.y + stretch * s)
             best = min(best, there)
             if there == here:
-                h, stretch = 4 * h, 4 * stretch
-                course.append((here, best, h))
-                at.move(0 * s, m, here)
-                continue
-            bend = 2 * (there - here + stretch * slope) / stretch**2
-            length = min(slope / bend, 4 * stretch) if bend > 0 else 4 * stretch
-            if bend > 0:
-                curvature = 0.8 * curvature + 0.2 * bend / slope if curvature else bend / slope
-            stretch = np.sqrt(stretch * length)
-            h = h / 2 + 0.3 / 2 * length * np.sqrt(slope / m)
+                h, stretch, length = 4 * h, 4 * stretch, 0.0
+            else:
+                bend = 2 * (there - here + stretch * slope) / stretch**2
+                length = min(slope / bend, 4 * stretch) if bend > 0 else 4 * stretch
+                if bend > 0:
+                    curvature = 0.8 * curvature + 0.2 * bend / slope if curvature else bend / slope
+                stretch = np.sqrt(stretch * length)
+                h = h / 2 + 0.3 / 2 * length * np.sqrt(slope / m)
             course.append((here, best, h))
+            before = at.y
             at.move(length * s, m, here)
+            way = (1 - m / (5 * n)) * way + at.y - before
+            due -= m
+            if due <= 0:
+                due += learning * n
+                p, w = way * np.sqrt(n / (way @ way)), 1.0
     except StopIteration:
         return course
