@@ -142,9 +142,13 @@ class Variant(NamedTuple):
         stretch: float = 1.0,
         drift: bool = False,
         equal: bool = False,
+        learning: float | None = None,
     ) -> Variant:
         """Return a variant of one of the schemes, with at most `times` sqrt(n) directions from one point."""
-        base: Any = create_scheme(of, n, {"p": p} if of == "auto" else {}, None)
+        own: dict[str, float] = {"p": p} if of == "auto" else {}
+        if learning is not None:
+            own["learning"] = learning
+        base: Any = create_scheme(of, n, own, None)
         if not mirrored:
             base = base._replace(oracle=AdaptiveStep.create(p))
         directions = max(1.0, times * math.sqrt(n))

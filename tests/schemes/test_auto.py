@@ -96,6 +96,19 @@ def test_a_scheme_gives_up_after_as_long_as_it_took(method):
     assert result.nit <= 2 * best + 10_000 + 1_000 * 10
 
 
+def test_values_tell_of_a_flat_direction():
+    """Without learning it, all that momentum has grown to within the limit is far from enough."""
+    n = 20
+    problem = make_problem("lin", n, 1e8)
+    for seed in range(5):
+        for options, success in (({}, True), ({"learning": 1e9}, False)):
+            result = pursuit.minimize(
+                problem, problem.x0, method="auto-values", options=options, rng=seed, ftarget=1e-9,
+                maxfev=2_000 * n,
+            )  # fmt: skip
+            assert (result.fun <= 1e-9) == success
+
+
 def test_values_and_comparisons_part_ways():
     """A monotone transformation changes nothing for `auto`, and everything for `auto-values`."""
     problem = make_problem("exp", 10, 100.0)
