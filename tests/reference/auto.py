@@ -32,36 +32,65 @@ class Carried:
                 self.v, self.t, self.past = self.y.copy(), self.t / 2, []
 
 
-def auto(f, x, sigma, normals, c=2.5, zeta=1.0, p=0.5):
+class Flat:
+    """A direction that y keeps going in."""
+
+    def __init__(self, n, learning):
+        self.p, self.size, self.way = None, 0.0, np.zeros(n)
+        self.n, self.due, self.every = n, learning * n, learning * n
+
+    def learn(self, move, m, size):
+        self.way = (1 - m / (5 * self.n)) * self.way + move
+        self.due -= m
+        if self.due <= 0:
+            self.due += self.every
+            if self.way.any():
+                self.p, self.size = self.way * np.sqrt(self.n / (self.way @ self.way)), size
+
+
+def auto(f, x, sigma, normals, c=2.5, zeta=1.0, p=0.5, learning=50.0):
     n, best, course = len(x), f(x), []
     rows = iter(normals)
-    at = Carried(x, c, zeta)
+    at, flat = Carried(x, c, zeta), Flat(n, learning)
     m = 1.0
+
+    def tried(u, length):
+        """Return the step that succeeds, if any, and the next step size."""
+        nonlocal best
+        for sign in (1, -1):
+            value = f(at.y + sign * length * u)
+            if value <= here:
+                best = min(best, here, value)
+                return sign * length * u, length * np.exp(1 / 3)
+        best = min(best, here)
+        return None, length * np.exp(-p / (3 * (1 - p)))
+
     try:
         while True:
-            here, s, successes = f(at.y), np.zeros(n), 0
+            here, steps = f(at.y), []
+            if flat.p is not None:
+                next(rows)
+                step, flat.size = tried(flat.p, flat.size)
+                steps.append(step)
+                course.append((here, best, sigma))
             for _ in range(int(m)):
-                u = next(rows)
-                signs = [sign for sign in (1, -1) if f(at.y + sign * sigma * u) <= here]
-                best = min([best, here, *(f(at.y + sign * sigma * u) for sign in signs[:1])])
-                if signs:
-                    s = s + signs[0] * sigma * u
-                    successes += 1
-                    sigma *= np.exp(1 / 3)
-                else:
-                    sigma *= np.exp(-p / (3 * (1 - p)))
+                step, sigma = tried(next(rows), sigma)
+                steps.append(step)
                 course.append((here, best, sigma))
             trials = int(m)
-            if successes > 1:
+            steps = [step for step in steps if step is not None]
+            s = sum(steps, np.zeros(n))
+            succeeded = True
+            if len(steps) > 1:
                 next(rows)
-                signs = [sign for sign in (1, -1) if f(at.y + sign * s) <= here]
-                best = min([best, *(f(at.y + sign * s) for sign in signs[:1])])
-                s = signs[0] * s if signs else 0 * s
+                s, _ = tried(s, 1.0)
+                succeeded = s is not None
+                s = s if succeeded else np.zeros(n)
                 course.append((here, best, sigma))
-                m = min(max(1.0, np.sqrt(n)), 1.05 * m) if signs else max(1.0, m / 2)
-            else:
-                m = min(max(1.0, np.sqrt(n)), 1.05 * m)
+            m = min(max(1.0, np.sqrt(n)), 1.05 * m) if succeeded else max(1.0, m / 2)
+            before = at.y
             at.move(s, trials, here)
+            flat.learn(at.y - before, trials, sigma)
     except StopIteration:
         return course
 
@@ -69,23 +98,22 @@ def auto(f, x, sigma, normals, c=2.5, zeta=1.0, p=0.5):
 def auto_values(f, x, sigma, normals, c=1.3, zeta=1.0, learning=50.0):
     n, best, course = len(x), f(x), []
     rows = iter(normals)
-    at = Carried(x, c, zeta)
+    at, flat = Carried(x, c, zeta), Flat(n, learning)
     m, h, curvature, stretch = max(1, round(np.sqrt(n))), 1e-3 * sigma, 0.0, None
-    p, w, way, due = None, 0.0, np.zeros(n), learning * n
     try:
         while True:
             here, s, slope = f(at.y), np.zeros(n), 0.0
-            if w > 0:
-                reach, pair = h * np.sqrt(w), []
+            if flat.p is not None:
+                reach, pair = h * np.sqrt(flat.size), []
                 for sign in (1, -1):
                     next(rows)
-                    pair.append(f(at.y + sign * reach * p))
+                    pair.append(f(at.y + sign * reach * flat.p))
                     best = min(best, here, pair[-1])
                     course.append((here, best, h))
                 d = (pair[0] - pair[1]) / (2 * reach)
                 bend = (pair[0] - 2 * here + pair[1]) / reach**2
-                w = min(curvature / bend, 16 * w) if bend > 0 else w
-                s, slope = -w * d * p, w * d * d
+                w = flat.size = min(curvature / bend, 16 * flat.size) if bend > 0 else flat.size
+                s, slope = -w * d * flat.p, w * d * d
             for _ in range(m):
                 u = next(rows)
                 u = u * np.sqrt(n / (u @ u))
@@ -113,10 +141,6 @@ def auto_values(f, x, sigma, normals, c=1.3, zeta=1.0, learning=50.0):
             course.append((here, best, h))
             before = at.y
             at.move(length * s, m, here)
-            way = (1 - m / (5 * n)) * way + at.y - before
-            due -= m
-            if due <= 0:
-                due += learning * n
-                p, w = way * np.sqrt(n / (way @ way)), 1.0
+            flat.learn(at.y - before, m, 1.0)
     except StopIteration:
         return course

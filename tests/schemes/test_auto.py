@@ -19,7 +19,8 @@ COURSES = {"auto": reference.auto, "auto-values": reference.auto_values}
 @pytest.mark.parametrize("n", [2, 3, 20])
 @pytest.mark.parametrize("problem_name", ["exp", "lin", "two", "rosenbrock"])
 @pytest.mark.parametrize(
-    ("method", "options"), [("auto", {}), ("auto-values", {}), ("auto-values", {"learning": 1.0})]
+    ("method", "options"),
+    [("auto", {}), ("auto", {"learning": 1.0}), ("auto-values", {}), ("auto-values", {"learning": 1.0})],
 )
 def test_follows_its_pseudo_code(method, options, problem_name, n):
     # Differences of values amplify what differs in the last digit.
@@ -96,15 +97,15 @@ def test_a_scheme_gives_up_after_as_long_as_it_took(method):
     assert result.nit <= 2 * best + 10_000 + 1_000 * 10
 
 
-def test_values_tell_of_a_flat_direction():
-    """Without learning it, all that momentum has grown to within the limit is far from enough."""
+@pytest.mark.parametrize("method", METHODS)
+def test_a_flat_direction_is_learnt(method):
+    """Without that, all that momentum has grown to within the limit is far from enough."""
     n = 20
     problem = make_problem("lin", n, 1e8)
     for seed in range(5):
         for options, success in (({}, True), ({"learning": 1e9}, False)):
             result = pursuit.minimize(
-                problem, problem.x0, method="auto-values", options=options, rng=seed, ftarget=1e-9,
-                maxfev=2_000 * n,
+                problem, problem.x0, method=method, options=options, rng=seed, ftarget=1e-9, maxfev=4_000 * n
             )  # fmt: skip
             assert (result.fun <= 1e-9) == success
 

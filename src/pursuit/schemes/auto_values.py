@@ -1,9 +1,9 @@
 """`auto` with values instead of comparisons: `auto-values`.
 
-    y <- x_0;  v <- x_0;  t <- 0;  w <- 0
+    y <- x_0;  v <- x_0;  t <- 0
     repeat:
         s <- 0
-        if w > 0:
+        if there is a flat direction p (`flatness.py`):
             d <- (f(y + h' p) - f(y - h' p))/(2 h');  C <- (f(y + h' p) + f(y - h' p) - 2 f(y))/h'^2
             w <- T/C;  s <- -w d p
         for m directions u, random of the length sqrt(n):
@@ -11,7 +11,6 @@
         s <- lambda s, where lambda minimises the parabola along s that has the value f(y) and the slope
              -(sum of d^2) at y, and the value f(y + lambda' s), lambda' being the lambda before
         carry y and v along (`acceleration.py`)
-        every 20n directions: p <- the way of y in the last 5n or so, scaled to the length sqrt(n);  w <- 1
 
 d is the derivative along u: the difference of two values, less what the mean curvature T adds to it. The
 sum of d^2 is then the slope along s itself, so that one more value gives the curvature there: a line search
@@ -19,9 +18,9 @@ at the price of one evaluation, which does not overshoot however stiff a directi
 length of recent steps; where every d is 0, or f(y + lambda' s) = f(y), h is too short for the digits that f
 has, and grows.
 
-p is a direction that y keeps going in, and so a flat one. As two looks to both sides tell its curvature C,
-steps along it are w = T/C times as long as along others, whose mean curvature is T, and looks h' = h sqrt(w):
-as if f were stretched until it is no flatter there than elsewhere. w d^2 is its part of the sum of d^2.
+Two looks to both sides tell the curvature C along p. Steps along it are w = T/C times as long as along
+others, whose mean curvature is T, and looks h' = h sqrt(w), with the w before, which is 1 for a new p. w d^2
+is its part of the sum of d^2.
 
 Work and memory per iteration are Theta(n). An iteration is a value looked at: along p to one side, along one
 of the m = sqrt(n) directions, or along their sum.
@@ -35,11 +34,12 @@ from typing import NamedTuple
 import numba
 import numpy as np
 
-from pursuit.checks import Vector, checked_number
+from pursuit.checks import Vector
 from pursuit.oracles import Line, Look
-from pursuit.schemes.acceleration import Momentum, Past, carry, drifting_patience
+from pursuit.schemes.acceleration import Momentum, Past, drifting_patience
 from pursuit.schemes.contract import Patience, ask, tell
-from pursuit.vectors import add, blend, copy, dot, scale, shift
+from pursuit.schemes.flatness import LEARNING, Flat, carried_and_learnt, checked_learning, resized
+from pursuit.vectors import add, copy, dot, scale, shift
 
 # How far to look for a derivative, as a part of the latest step along a direction.
 _LOOK = 0.3
@@ -51,8 +51,6 @@ _LEAP = 4.0
 _MEMORY = 0.8
 # How many times as far to look where f is flat, and how far at the most.
 _FARTHER, _FARTHEST = 4.0, 1e100
-# How far back, divided by n, the way of y goes that p is taken from. What is older has faded.
-_WAY = 5.0
 
 
 class AutoValues(NamedTuple):
@@ -63,25 +61,21 @@ class AutoValues(NamedTuple):
     m: int
     """The random directions from one point."""
     learning: float
-    """After how many of them, divided by n, p is chosen anew."""
 
     @classmethod
     def create(
-        cls, n: int, *, damping: float = 1.3, growth: float = 1.0, learning: float = 50.0
+        cls, n: int, *, damping: float = 1.3, growth: float = 1.0, learning: float = LEARNING
     ) -> AutoValues:
         """Return the scheme for n variables; the defaults need no knowledge of the problem."""
-        learning = checked_number("learning", learning, above=0.0)
-        return cls(Look(), Momentum.create(damping, growth), max(1, round(math.sqrt(n))), learning)
+        momentum = Momentum.create(damping, growth)
+        return cls(Look(), momentum, max(1, round(math.sqrt(n))), checked_learning(learning))
 
     def init(self, x: Vector, fx: float, sigma: float) -> State:
         """Return the first state."""
-        n = x.size
-        past, flat = (
-            self.momentum.no_past(n),
-            Flat(np.zeros(n), np.zeros(n), 0.0, math.nan, self.learning * n),
-        )
+        n, nan = x.size, math.nan
         h = _FIRST_LOOK * sigma
-        return State(x, fx, fx, h, x.copy(), x.copy(), np.zeros(n), fx, 0, 0.0, 0.0, math.nan, flat, past)
+        flat, past = Flat.create(n, self.learning), self.momentum.no_past(n)
+        return State(x, fx, fx, h, x.copy(), x.copy(), np.zeros(n), fx, 0, nan, 0.0, 0.0, nan, flat, past)
 
     def points(self) -> int:
         """Return the most points that a query holds."""
@@ -94,20 +88,6 @@ class AutoValues(NamedTuple):
     def patience(self, n: int) -> Patience:
         """Return after how many iterations without a better point to give up."""
         return drifting_patience(n)
-
-
-class Flat(NamedTuple):
-    """A direction that y keeps going in, and how flat it is."""
-
-    p: Vector
-    way: Vector
-    """The recent way of y."""
-    weight: float
-    """w, 0 before there is a direction."""
-    ahead: float
-    """f(y + h' p)"""
-    due: float
-    """Directions until p is chosen anew."""
 
 
 class State(NamedTuple):
@@ -126,6 +106,8 @@ class State(NamedTuple):
     """f(y), NaN before it is evaluated."""
     looks: int
     """Those along random directions; before them -2 and -1 along p, ahead and back."""
+    ahead: float
+    """f(y + h' p)"""
     slope: float
     """The sum of d^2."""
     curvature: float
@@ -133,6 +115,7 @@ class State(NamedTuple):
     stretch: float
     """lambda, NaN before there was one."""
     flat: Flat
+    """p; its size is w."""
     past: Past
 
 
@@ -140,7 +123,7 @@ class State(NamedTuple):
 def _ask(team, scheme, state, u):
     if state.looks < 0:
         copy(team, u, state.flat.p)
-        ahead = state.sigma * math.sqrt(state.flat.weight)
+        ahead = state.sigma * math.sqrt(state.flat.size)
         return Line(state.y, u, state.fy, ahead if state.looks == -2 else -ahead)
     if state.looks < scheme.m:
         n = u.shape[0]
@@ -175,23 +158,22 @@ def _returned(team, state):
     copy(team, state.v, state.x)
     return State(
         state.x, state.fx, state.fx, state.sigma, state.y, state.v, state.s, state.fx, _first(state.flat),
-        0.0, state.curvature, state.stretch, state.flat, state.past,
+        math.nan, 0.0, state.curvature, state.stretch, state.flat, state.past,
     )  # fmt: skip
 
 
 @numba.njit(forceinline=True)
 def _first(flat):
     """Return which look is the first from a point."""
-    return -2 if flat.weight > 0.0 else 0
+    return -2 if flat.known else 0
 
 
 @numba.njit(forceinline=True)
 def _compared(team, state, step, fx):
     """Return the state after a look along p, ahead or back."""
-    flat, slope = state.flat, state.slope
-    weight, ahead = flat.weight, step.value
+    weight, slope, ahead = state.flat.size, state.slope, step.value
     if state.looks == -1:
-        reach, ahead = state.sigma * math.sqrt(weight), flat.ahead
+        reach, ahead = state.sigma * math.sqrt(weight), state.ahead
         d = (ahead - step.value) / (2.0 * reach)
         bend = (ahead - step.origin + step.value - step.origin) / (reach * reach)
         if not math.isfinite(bend):
@@ -200,11 +182,11 @@ def _compared(team, state, step, fx):
         elif bend > 0.0 and state.curvature > 0.0:
             weight = min(state.curvature / bend, _LEAP * _LEAP * weight)
         if math.isfinite(bend):
-            add(team, state.s, -weight * d, flat.p)
+            add(team, state.s, -weight * d, state.flat.p)
             slope += weight * d * d
     return State(
-        state.x, fx, step.origin, state.sigma, state.y, state.v, state.s, step.origin, state.looks + 1, slope,
-        state.curvature, state.stretch, Flat(flat.p, flat.way, weight, ahead, flat.due), state.past,
+        state.x, fx, step.origin, state.sigma, state.y, state.v, state.s, step.origin, state.looks + 1, ahead,
+        slope, state.curvature, state.stretch, resized(state.flat, weight), state.past,
     )  # fmt: skip
 
 
@@ -225,8 +207,8 @@ def _learnt(team, scheme, state, line, step, fx):
     elif looks == scheme.m and math.isnan(stretch):
         stretch = h / math.sqrt(slope / looks)
     return State(
-        state.x, fx, step.origin, h, state.y, state.v, state.s, step.origin, looks, slope,
-        state.curvature, stretch, state.flat, state.past,
+        state.x, fx, step.origin, h, state.y, state.v, state.s, step.origin, looks, state.ahead,
+        slope, state.curvature, stretch, state.flat, state.past,
     )  # fmt: skip
 
 
@@ -255,28 +237,9 @@ def _moved(team, scheme, state, step, fx):
             mean = bend / slope
             curvature = _MEMORY * curvature + (1.0 - _MEMORY) * mean if curvature > 0.0 else mean
     scale(team, state.s, length)
-    flat = state.flat
-    blend(team, flat.way, 1.0 - scheme.m / (_WAY * state.y.shape[0]), -1.0, state.y)
-    past = carry(team, scheme.momentum, state.past, state.y, state.v, state.s, scheme.m, step.origin)
-    add(team, flat.way, 1.0, state.y)
-    flat = _chosen(team, scheme, flat)
+    past, flat = carried_and_learnt(team, scheme.momentum, state, scheme.m, step.origin, 1.0)
     scale(team, state.s, 0.0)
     return State(
-        state.x, fx, step.origin, h, state.y, state.v, state.s, math.nan, _first(flat), 0.0, curvature,
-        stretch, flat, past,
+        state.x, fx, step.origin, h, state.y, state.v, state.s, math.nan, _first(flat), math.nan, 0.0,
+        curvature, stretch, flat, past,
     )  # fmt: skip
-
-
-@numba.njit(forceinline=True)
-def _chosen(team, scheme, flat):
-    """Return the flat direction after m random ones, chosen anew if it is time."""
-    weight, due = flat.weight, flat.due - scheme.m
-    n = flat.p.shape[0]
-    if due <= 0.0:
-        due += scheme.learning * n
-        square = dot(team, n, flat.way, flat.way)
-        if square > 0.0:
-            copy(team, flat.p, flat.way)
-            scale(team, flat.p, math.sqrt(n / square))
-            weight = 1.0
-    return Flat(flat.p, flat.way, weight, flat.ahead, due)

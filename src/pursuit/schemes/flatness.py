@@ -1,0 +1,76 @@
+"""What schemes that accelerate by themselves learn on their way: a direction in which f is flat.
+
+    before y and v are carried along (`acceleration.py`):  y' <- y
+    after that:  way <- (1 - m/(5n)) way + y - y'
+    every 50n directions:  p <- way, scaled to the length sqrt(n)
+
+y goes slowly, and so for long, where f is flat. What a scheme does along p it measures there, and nowhere
+else: how long a step may be. So f is as if stretched until it is no flatter along p than elsewhere. When it
+falls no further along p, y goes another way, and that is what is learnt next.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numba
+import numpy as np
+
+from pursuit.checks import Vector, checked_number
+from pursuit.schemes.acceleration import carry
+from pursuit.vectors import add, blend, copy, dot, scale
+
+LEARNING = 50.0
+"""After how many directions, divided by n, p is chosen anew."""
+# How far back the way goes, divided by n. What is older has faded.
+_WAY = 5.0
+
+
+class Flat(NamedTuple):
+    """A direction that y keeps going in."""
+
+    p: Vector
+    way: Vector
+    known: bool
+    """Whether there is a p."""
+    size: float
+    """What a scheme knows of f along p."""
+    due: float
+    """Directions until p is chosen anew."""
+    every: float
+    """How many there are from one choice to the next."""
+
+    @classmethod
+    def create(cls, n: int, learning: float) -> Flat:
+        """Return what a run begins with."""
+        return cls(np.zeros(n), np.zeros(n), False, 0.0, learning * n, learning * n)
+
+
+def checked_learning(learning: float) -> float:
+    """Return the option of that name, checked."""
+    return checked_number("learning", learning, above=0.0)
+
+
+@numba.njit(forceinline=True)
+def carried_and_learnt(team, momentum, state, m, value, size):
+    """Carry y and v along after m directions; return the past and the flat direction, a new one of a size."""
+    flat, n = state.flat, state.y.shape[0]
+    blend(team, flat.way, 1.0 - m / (_WAY * n), -1.0, state.y)
+    past = carry(team, momentum, state.past, state.y, state.v, state.s, m, value)
+    add(team, flat.way, 1.0, state.y)
+    due = flat.due - m
+    if due > 0.0:
+        return past, Flat(flat.p, flat.way, flat.known, flat.size, due, flat.every)
+    square = dot(team, n, flat.way, flat.way)
+    if not 0.0 < square < math.inf:
+        return past, Flat(flat.p, flat.way, flat.known, flat.size, due + flat.every, flat.every)
+    copy(team, flat.p, flat.way)
+    scale(team, flat.p, math.sqrt(n / square))
+    return past, Flat(flat.p, flat.way, True, size, due + flat.every, flat.every)
+
+
+@numba.njit(forceinline=True)
+def resized(flat, size):
+    """Return a flat direction of which something else is known now; 0 stands for nothing more."""
+    return Flat(flat.p, flat.way, size > 0.0, size, flat.due, flat.every)
