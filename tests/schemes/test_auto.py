@@ -144,7 +144,8 @@ def test_its_variants_begin_with_itself(method):
 
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("size", [0.0, 1e-320, 1e-200, 1e-3, 1e300])
-def test_noise_and_values_of_any_size_are_survived(method, size):
+@pytest.mark.parametrize("learning", [1.0, 50.0])
+def test_noise_and_values_of_any_size_are_survived(method, size, learning):
     """Differences of values are nothing but noise, vanish, or overflow."""
     noise = np.random.default_rng(1)
     seen = []
@@ -153,7 +154,8 @@ def test_noise_and_values_of_any_size_are_survived(method, size):
         seen.append(size * (float(x @ x) + noise.standard_normal()))
         return seen[-1]
 
-    result = pursuit.minimize(f, np.ones(5), method=method, rng=1, maxfev=20_000)
+    options = {"learning": learning}
+    result = pursuit.minimize(f, np.ones(5), method=method, options=options, rng=1, maxfev=20_000)
     assert result.fun == min(seen)
     assert np.isfinite(result.x).all()
 

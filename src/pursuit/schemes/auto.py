@@ -139,7 +139,7 @@ def _tell(team, scheme, state, line, step):
     else:
         scale(team, state.s, step.length)
         succeeded = step.length != 0.0
-    past, flat = carried_and_learnt(team, scheme.momentum, state, int(m), step.origin, sigma)
+    past, flat = carried_and_learnt(team, scheme, state, int(m), step.origin, sigma)
     scale(team, state.s, 0.0)
     m = min(scheme.most, _GROWTH * m) if succeeded else max(1.0, 0.5 * m)
     return State(

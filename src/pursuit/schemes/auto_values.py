@@ -49,8 +49,8 @@ _FIRST_LOOK = 1e-3
 _LEAP = 4.0
 # How much of the curvature is remembered from one step to the next.
 _MEMORY = 0.8
-# How many times as far to look where f is flat, and how far at the most.
-_FARTHER, _FARTHEST = 4.0, 1e100
+# How many times as far to look where f is flat, and how far at the most, and how near along p.
+_FARTHER, _FARTHEST, _NEAREST = 4.0, 1e100, 1e-100
 
 
 class AutoValues(NamedTuple):
@@ -123,8 +123,7 @@ class State(NamedTuple):
 def _ask(team, scheme, state, u):
     if state.looks < 0:
         copy(team, u, state.flat.p)
-        ahead = state.sigma * math.sqrt(state.flat.size)
-        return Line(state.y, u, state.fy, ahead if state.looks == -2 else -ahead)
+        return Line(state.y, u, state.fy, _reach(state) if state.looks == -2 else -_reach(state))
     if state.looks < scheme.m:
         n = u.shape[0]
         scale(team, u, math.sqrt(n / dot(team, n, u, u)))
@@ -145,9 +144,9 @@ def _tell(team, scheme, state, line, step):
         fx = step.origin
         copy(team, state.x, state.y)
     if state.looks < 0:
-        return _compared(team, state, step, fx)
+        return _looked_along_p(team, state, step, fx)
     if state.looks < scheme.m:
-        return _learnt(team, scheme, state, line, step, fx)
+        return _looked(team, scheme, state, line, step, fx)
     return _moved(team, scheme, state, step, fx)
 
 
@@ -169,11 +168,17 @@ def _first(flat):
 
 
 @numba.njit(forceinline=True)
-def _compared(team, state, step, fx):
+def _reach(state):
+    """Return h', whose square shall be neither 0 nor infinite."""
+    return min(max(state.sigma * math.sqrt(state.flat.size), _NEAREST), _FARTHEST)
+
+
+@numba.njit(forceinline=True)
+def _looked_along_p(team, state, step, fx):
     """Return the state after a look along p, ahead or back."""
     weight, slope, ahead = state.flat.size, state.slope, step.value
     if state.looks == -1:
-        reach, ahead = state.sigma * math.sqrt(weight), state.ahead
+        reach, ahead = _reach(state), state.ahead
         d = (ahead - step.value) / (2.0 * reach)
         bend = (ahead - step.origin + step.value - step.origin) / (reach * reach)
         if not math.isfinite(bend):
@@ -191,8 +196,8 @@ def _compared(team, state, step, fx):
 
 
 @numba.njit(forceinline=True)
-def _learnt(team, scheme, state, line, step, fx):
-    """Return the state after a look along a direction."""
+def _looked(team, scheme, state, line, step, fx):
+    """Return the state after a look along a random direction."""
     h, slope, stretch = state.sigma, state.slope, state.stretch
     d = (step.value - step.origin) / h - 0.5 * h * state.curvature
     if math.isfinite(d):
@@ -237,7 +242,7 @@ def _moved(team, scheme, state, step, fx):
             mean = bend / slope
             curvature = _MEMORY * curvature + (1.0 - _MEMORY) * mean if curvature > 0.0 else mean
     scale(team, state.s, length)
-    past, flat = carried_and_learnt(team, scheme.momentum, state, scheme.m, step.origin, 1.0)
+    past, flat = carried_and_learnt(team, scheme, state, scheme.m, step.origin, 1.0)
     scale(team, state.s, 0.0)
     return State(
         state.x, fx, step.origin, h, state.y, state.v, state.s, math.nan, _first(flat), math.nan, 0.0,

@@ -38,13 +38,11 @@ class Flat(NamedTuple):
     """What a scheme knows of f along p."""
     due: float
     """Directions until p is chosen anew."""
-    every: float
-    """How many there are from one choice to the next."""
 
     @classmethod
     def create(cls, n: int, learning: float) -> Flat:
         """Return what a run begins with."""
-        return cls(np.zeros(n), np.zeros(n), False, 0.0, learning * n, learning * n)
+        return cls(np.zeros(n), np.zeros(n), False, 0.0, learning * n)
 
 
 def checked_learning(learning: float) -> float:
@@ -53,24 +51,26 @@ def checked_learning(learning: float) -> float:
 
 
 @numba.njit(forceinline=True)
-def carried_and_learnt(team, momentum, state, m, value, size):
+def carried_and_learnt(team, scheme, state, m, value, size):
     """Carry y and v along after m directions; return the past and the flat direction, a new one of a size."""
     flat, n = state.flat, state.y.shape[0]
     blend(team, flat.way, 1.0 - m / (_WAY * n), -1.0, state.y)
-    past = carry(team, momentum, state.past, state.y, state.v, state.s, m, value)
+    past = carry(team, scheme.momentum, state.past, state.y, state.v, state.s, m, value)
     add(team, flat.way, 1.0, state.y)
-    due = flat.due - m
-    if due > 0.0:
-        return past, Flat(flat.p, flat.way, flat.known, flat.size, due, flat.every)
-    square = dot(team, n, flat.way, flat.way)
-    if not 0.0 < square < math.inf:
-        return past, Flat(flat.p, flat.way, flat.known, flat.size, due + flat.every, flat.every)
-    copy(team, flat.p, flat.way)
-    scale(team, flat.p, math.sqrt(n / square))
-    return past, Flat(flat.p, flat.way, True, size, due + flat.every, flat.every)
+    due, known, square = flat.due - m, flat.known, 0.0
+    if due <= 0.0:
+        due += scheme.learning * n
+        square = dot(team, n, flat.way, flat.way)
+    if 0.0 < square < math.inf:
+        copy(team, flat.p, flat.way)
+        scale(team, flat.p, math.sqrt(n / square))
+        known = True
+    else:
+        size = flat.size
+    return past, Flat(flat.p, flat.way, known, size, due)
 
 
 @numba.njit(forceinline=True)
 def resized(flat, size):
     """Return a flat direction of which something else is known now; 0 stands for nothing more."""
-    return Flat(flat.p, flat.way, size > 0.0, size, flat.due, flat.every)
+    return Flat(flat.p, flat.way, size > 0.0, size, flat.due)
