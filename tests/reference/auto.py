@@ -71,6 +71,7 @@ def auto(f, x, sigma, normals, c=2.5, zeta=1.0, p=0.5, learning=50.0):
             if flat.p is not None:
                 next(rows)
                 step, flat.size = tried(flat.p, flat.size)
+                flat.size = min(flat.size, 1e5 * sigma)
                 steps.append(step)
                 course.append((here, best, sigma))
             for _ in range(int(m)):
@@ -112,7 +113,7 @@ def auto_values(f, x, sigma, normals, c=1.3, zeta=1.0, learning=50.0):
                     course.append((here, best, h))
                 d = (pair[0] - pair[1]) / (2 * reach)
                 bend = (pair[0] - 2 * here + pair[1]) / reach**2
-                w = flat.size = min(curvature / bend, 16 * flat.size) if bend > 0 else flat.size
+                w = flat.size = min(curvature / bend, 16 * flat.size, 1e10) if bend > 0 else flat.size
                 s, slope = -w * d * flat.p, w * d * d
             for _ in range(m):
                 u = next(rows)

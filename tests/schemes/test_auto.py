@@ -98,6 +98,24 @@ def test_a_scheme_gives_up_after_as_long_as_it_took(method):
 
 
 @pytest.mark.parametrize("method", METHODS)
+def test_variables_without_effect_do_no_harm(method):
+    """Along them f is as flat as can be, and is gone through to the last digit and beyond."""
+    seen = []
+
+    def f(x):
+        seen.append(100.0 * (x[1] - x[0] ** 2) ** 2 + (1.0 - x[0]) ** 2)
+        return float(seen[-1])
+
+    x0 = np.zeros(30)
+    x0[:2] = -1.2, 1.0
+    for seed in range(3):
+        seen.clear()
+        result = pursuit.minimize(f, x0, method=method, rng=seed, maxfev=60_000)
+        assert result.fun < 1e-25
+        assert max(seen[30_000:]) < 1.0
+
+
+@pytest.mark.parametrize("method", METHODS)
 def test_a_flat_direction_is_learnt(method):
     """Without that, all that momentum has grown to within the limit is far from enough."""
     n = 20

@@ -35,7 +35,7 @@ from pursuit.checks import Vector
 from pursuit.oracles import Line, MirroredStep
 from pursuit.schemes.acceleration import Momentum, Past, drifting_patience
 from pursuit.schemes.contract import Patience, ask, tell
-from pursuit.schemes.flatness import LEARNING, Flat, carried_and_learnt, checked_learning, resized
+from pursuit.schemes.flatness import FARTHEST, LEARNING, Flat, carried_and_learnt, checked_learning, resized
 from pursuit.vectors import add, copy, scale, shift
 
 # How fast the number of trials from one point grows while their sum succeeds.
@@ -125,7 +125,7 @@ def _tell(team, scheme, state, line, step):
     trials, successes, sigma, m, flat = state.trials, state.successes, state.sigma, state.m, state.flat
     if trials < int(m):
         if trials < 0:
-            flat = resized(flat, step.sigma)
+            flat = resized(flat, min(step.sigma, FARTHEST * sigma))
         else:
             sigma = step.sigma
         trials += 1

@@ -38,7 +38,7 @@ from pursuit.checks import Vector
 from pursuit.oracles import Line, Look
 from pursuit.schemes.acceleration import Momentum, Past, drifting_patience
 from pursuit.schemes.contract import Patience, ask, tell
-from pursuit.schemes.flatness import LEARNING, Flat, carried_and_learnt, checked_learning, resized
+from pursuit.schemes.flatness import FARTHEST, LEARNING, Flat, carried_and_learnt, checked_learning, resized
 from pursuit.vectors import add, copy, dot, scale, shift
 
 # How far to look for a derivative, as a part of the latest step along a direction.
@@ -185,7 +185,7 @@ def _looked_along_p(team, state, step, fx):
             # f has no value there: without p, until it is chosen anew.
             weight = 0.0
         elif bend > 0.0 and state.curvature > 0.0:
-            weight = min(state.curvature / bend, _LEAP * _LEAP * weight)
+            weight = min(state.curvature / bend, _LEAP * _LEAP * weight, FARTHEST * FARTHEST)
         if math.isfinite(bend):
             add(team, state.s, -weight * d, state.flat.p)
             slope += weight * d * d

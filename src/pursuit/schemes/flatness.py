@@ -23,6 +23,8 @@ from pursuit.vectors import add, blend, copy, dot, scale
 
 LEARNING = 50.0
 """After how many directions, divided by n, p is chosen anew."""
+FARTHEST = 1e5
+"""How many times as far as elsewhere to go along p, at the most: f may not depend on p at all."""
 # How far back the way goes, divided by n. What is older has faded.
 _WAY = 5.0
 
