@@ -150,7 +150,7 @@ def _tell(team, scheme, state, line, step):
 @numba.njit(forceinline=True)
 def _first(flat):
     """Return which trial is the first from a point."""
-    return -1 if flat.known else 0
+    return -1 if flat.size > 0.0 else 0
 
 
 @numba.njit(forceinline=True)

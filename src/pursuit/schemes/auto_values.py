@@ -164,7 +164,7 @@ def _returned(team, state):
 @numba.njit(forceinline=True)
 def _first(flat):
     """Return which look is the first from a point."""
-    return -2 if flat.known else 0
+    return -2 if flat.size > 0.0 else 0
 
 
 @numba.njit(forceinline=True)

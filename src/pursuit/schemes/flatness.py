@@ -34,17 +34,15 @@ class Flat(NamedTuple):
 
     p: Vector
     way: Vector
-    known: bool
-    """Whether there is a p."""
     size: float
-    """What a scheme knows of f along p."""
+    """What a scheme knows of f along p; 0 if there is no p."""
     due: float
     """Directions until p is chosen anew."""
 
     @classmethod
     def create(cls, n: int, learning: float) -> Flat:
         """Return what a run begins with."""
-        return cls(np.zeros(n), np.zeros(n), False, 0.0, learning * n)
+        return cls(np.zeros(n), np.zeros(n), 0.0, learning * n)
 
 
 def checked_learning(learning: float) -> float:
@@ -59,20 +57,19 @@ def carried_and_learnt(team, scheme, state, m, value, size):
     blend(team, flat.way, 1.0 - m / (_WAY * n), -1.0, state.y)
     past = carry(team, scheme.momentum, state.past, state.y, state.v, state.s, m, value)
     add(team, flat.way, 1.0, state.y)
-    due, known, square = flat.due - m, flat.known, 0.0
+    due, square = flat.due - m, 0.0
     if due <= 0.0:
         due += scheme.learning * n
         square = dot(team, n, flat.way, flat.way)
     if 0.0 < square < math.inf:
         copy(team, flat.p, flat.way)
         scale(team, flat.p, math.sqrt(n / square))
-        known = True
     else:
         size = flat.size
-    return past, Flat(flat.p, flat.way, known, size, due)
+    return past, Flat(flat.p, flat.way, size, due)
 
 
 @numba.njit(forceinline=True)
 def resized(flat, size):
-    """Return a flat direction of which something else is known now; 0 stands for nothing more."""
-    return Flat(flat.p, flat.way, size > 0.0, size, flat.due)
+    """Return a flat direction of which something else is known now; with 0 it is given up."""
+    return Flat(flat.p, flat.way, size, flat.due)
