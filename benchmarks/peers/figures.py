@@ -31,9 +31,8 @@ _OUTSIDER = Look("#009e73", "^", "outsiders")
 _LOOKS = (_OURS, _LINEAR, _QUADRATIC, _OUTSIDER)
 _PRINT = {
     "font.size": 8.0, "axes.grid": True, "axes.axisbelow": True, "grid.color": "0.9",
-    "axes.titlesize": "medium", "legend.frameon": False, "savefig.dpi": 150, "svg.hashsalt": "pursuit",
+    "axes.titlesize": "medium", "legend.frameon": False, "savefig.dpi": 150,
 }  # fmt: skip
-in_print = matplotlib.style.context(_PRINT, after_reset=True)
 # Lines of one kind are told apart by these.
 _MARKERS = "osD^v<>PX*h"
 _LINES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (1, 3)))
@@ -46,23 +45,22 @@ def look_of(solver: Solver) -> Look:
     return {LINEAR: _LINEAR, QUADRATIC: _QUADRATIC}.get(solver.memory, _OUTSIDER)
 
 
+@matplotlib.style.context(_PRINT, after_reset=True)
 def draw(measured: Measured, folder: Path) -> dict[str, str]:
     """Draw what was measured into a folder; return the titles of the figures by the names of their files."""
     made = {}
     if any(row.microseconds is not None for row in measured.overhead):
-        made["overhead"] = _overhead(measured), "Overhead per evaluation against n"
+        made["overhead.png"] = _overhead(measured), "Overhead per evaluation against n"
     found = {task: row for task, row in outcomes(measured.evaluations).items() if task.rotated}
     for n in dict.fromkeys(task.n for task in found):
         part = {task: row for task, row in found.items() if task.n == n}
         title = f"Evaluations to the target on rotated problems, n = {spaced(n)}"
-        made[f"evaluations-{n}"] = _evaluations(part, title), title
+        made[f"evaluations-{n}.png"] = _evaluations(part, title), title
     for name, (figure, _) in made.items():
-        figure.savefig(folder / f"{name}.svg", metadata={"Date": None})
-        figure.savefig(folder / f"{name}.png")
-    return {f"{name}.png": title for name, (_, title) in made.items()}
+        figure.savefig(folder / name)
+    return {name: title for name, (_, title) in made.items()}
 
 
-@in_print
 def _overhead(measured: Measured) -> Any:
     """Return a figure of time by that of n normals, a line for each solver, named at its side."""
     figure = matplotlib.figure.Figure(figsize=(7.0, 4.6), layout="constrained")
@@ -84,7 +82,6 @@ def _overhead(measured: Measured) -> Any:
     return figure
 
 
-@in_print
 def _evaluations(found: dict[Task, dict[str, Outcome]], title: str) -> Any:
     """Return a figure with a panel for each problem, and in it a dot for each solver."""
     solvers = [s for s in reversed(SOLVERS) if any(s.name in row for row in found.values())]

@@ -81,8 +81,7 @@ def measure_all(
     for group, functions in GROUPS.items():
         some = sorted(set(functions) & set(extent.functions))
         if done and some:
-            for ending in ("svg", "png"):
-                draw_profiles(done, folder / f"{_stem(group)}.{ending}", functions=some)
+            draw_profiles(done, folder / f"{_stem(group)}.png", functions=some)
 
 
 def _stem(group: str) -> str:
