@@ -24,7 +24,7 @@ SIGMA0 = 1.0
 PER_VARIABLE = 20_000
 """The cap of evaluations, divided by n."""
 FEW, MANY = 100, 1000
-SEEDS = 3
+SEEDS = {FEW: 3, MANY: 2}
 EASIER, HARDER = 1e4, 1e6
 # The caps of time. Along the axes, solvers that know of them are done within seconds; L = 1e6 takes longest.
 _SECONDS, _SECONDS_ALONG_AXES = {FEW: 60.0, MANY: 150.0}, {FEW: 60.0, MANY: 30.0}
@@ -52,6 +52,11 @@ def caps_for(task: Task, time_cap: float | None) -> Caps:
         time_cap = (_SECONDS if task.rotated else _SECONDS_ALONG_AXES)[size]
         time_cap *= _LONGER_IF_HARDER[size] if task.L == HARDER else 1.0
     return Caps(PER_VARIABLE * task.n, time_cap)
+
+
+def seeds_for(n: int, seeds: int | None) -> range:
+    """Return the seeds of all runs in n variables."""
+    return range(1, 1 + (SEEDS[_nearest(n)] if seeds is None else seeds))
 
 
 def _nearest(n: int) -> int:
@@ -88,14 +93,14 @@ def one_run(name: str, task: Task, seed: int, caps: Caps) -> Ending:
 
 
 def plan(
-    solvers: Sequence[Solver], tasks: Sequence[Task], *, seeds: int, time_cap: float | None
+    solvers: Sequence[Solver], tasks: Sequence[Task], *, seeds: int | None, time_cap: float | None
 ) -> list[RunRow]:
     """Return a row without a result for every run, those first whose ending may spare others."""
     rows = []
     for task in tasks:
         caps = caps_for(task, time_cap)
         for solver in solvers:
-            for seed in range(1, 1 + seeds):
+            for seed in seeds_for(task.n, seeds):
                 rows.append(
                     RunRow(
                         solver.name,
@@ -195,7 +200,7 @@ def _reason_to_spare(row: RunRow, table: Table[RunRow]) -> tuple[str, str, int |
     if easier is not None and easier.status in _FRUITLESS:
         return SKIPPED, "It does not reach the target for L = 1e4.", easier.evaluations
     if row.n == MANY:
-        found = [table.get(row._replace(n=FEW, seed=seed).key) for seed in range(1, 1 + SEEDS)]
+        found = [table.get(row._replace(n=FEW, seed=seed).key) for seed in seeds_for(FEW, None)]
         smaller = [run for run in found if run is not None]
         if smaller and all(run.status in (*_FRUITLESS, QUIT) for run in smaller):
             spent = smaller[0].evaluations if smaller[0].status in _FRUITLESS else None
