@@ -156,8 +156,8 @@ def evaluation_tables(measured: Measured) -> str:
     seeds = {n: len({row.seed for row in measured.evaluations if row.n == n}) for n in _dimensions(found)}
     told = ", ".join(f"{spaced(n)}, {number}" for n, number in seeds.items())
     parts = [
-        f"""To f <= {power(TARGET)}. Medians over seeds (n and how many: {told}; of two the lower), failures counted
-as infinite. Of a run that fails the reason and its best value are given: the cap of evaluations or of
+        f"""To f <= {power(TARGET)}. Medians over seeds (n and how many: {told}; of two the lower), failures
+counted as infinite. Of a run that fails the reason and its best value are given: the cap of evaluations or of
 time, or that the solver quits by its own criteria. A solver that a cap ends with its first seed is not
 run with the others, one that it ends for L = 1e4 is not run for L = 1e6, and one that fails for n = 100
 with every seed is not run for n = 1000, where it is taken to need more than ten times what it was given.
