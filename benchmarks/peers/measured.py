@@ -32,9 +32,14 @@ class Measured(NamedTuple):
     versions: dict[str, Any] | None
 
     @property
+    def rows(self) -> list[RunRow | OverheadRow | MemoryRow]:
+        """All measurements but the suite's."""
+        return [*self.evaluations, *self.hard, *self.overhead, *self.memory]
+
+    @property
     def is_empty(self) -> bool:
         """Whether nothing was measured yet."""
-        return not (self.evaluations or self.hard or self.overhead or self.memory or self.suite)
+        return not (self.rows or self.suite)
 
 
 def load(folder: Path) -> Measured:

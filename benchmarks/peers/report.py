@@ -237,11 +237,12 @@ def made_with(measured: Measured) -> str:
     if measured.versions is None:
         return "Nothing was measured yet."
     found = dict(measured.versions)
-    packages = ", ".join(
-        f"{name} {version or 'not installed'}" for name, version in found.pop("packages").items()
-    )
+    versions = found.pop("packages")
+    packages = ", ".join(f"{name} {version or 'not installed'}" for name, version in versions.items())
     rest = ", ".join(f"{name} {found[name]}" for name in ("Python", "numpy", "scipy", "numba"))
-    return f"Made by `make bench-peers`, last on {found['date']}: {found['machine']}, {rest}. {packages}."
+    line = f"Made by `make bench-peers`, last on {found['date']}: {found['machine']}, {rest}. {packages}."
+    older = {f"{row.package} {row.version}" for row in measured.rows if row.version != versions[row.package]}
+    return f"{line} Some rows, as the CSV files tell, are of {', '.join(sorted(older))}." if older else line
 
 
 def _dimensions(found: dict[Task, dict[str, Outcome]]) -> list[int]:
