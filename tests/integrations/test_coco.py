@@ -6,7 +6,6 @@ import re
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import filelock
@@ -18,7 +17,7 @@ from pursuit.integrations.coco import data_profiles, run_suite
 from pursuit.integrations.coco.profiles import TARGETS
 from pursuit.integrations.coco.solvers import solver_named
 from pursuit.integrations.coco.trials import attempt
-from study.small import pursuit_command, run_pursuit
+from study.small import pursuit_command, run_pursuit, wait_for
 
 HERE = Path(__file__).parent
 SLICE = ["--suite", "bbob", "--dimensions", "2,3", "--functions", "1,3", "--instances", "1-3"]
@@ -47,7 +46,7 @@ def undisturbed(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(HERE)
         patch.setattr(sys, "path", sys.path[:])
-        done = run_suite("bbob", "tiny_solvers:slow_search", folder, budget=20, **selection)
+        done = run_suite("bbob", "tiny_solvers:held_search", folder, budget=20, **selection)
     return contents(done.data)
 
 
@@ -154,26 +153,24 @@ def test_any_number_of_processes_gives_the_same_data(finished, tmp_path, capsys)
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
 def test_what_was_interrupted_goes_on_and_comes_out_the_same(number, undisturbed, tmp_path, monkeypatch):
-    monkeypatch.setenv("TINY_PAUSE", "0.004")
+    # A batch is three problems: the first one will be complete, and the second one begun.
+    monkeypatch.setenv("TINY_HOLD", "5")
     folder = tmp_path / "disturbed"
-    command = pursuit_command("coco", *SLICE, "--method", "tiny_solvers:slow_search", "--budget", 20)
+    command = pursuit_command("coco", *SLICE, "--method", "tiny_solvers:held_search", "--budget", 20)
     with subprocess.Popen(
         [*command, "--jobs", "1", "--out", folder], stderr=subprocess.PIPE, text=True
     ) as process:
-        deadline = time.monotonic() + 60.0
-        while not list(folder.glob("slow_search/*")) or not list(folder.glob("unfinished/*")):
-            assert time.monotonic() < deadline
-            time.sleep(0.01)
+        wait_for(lambda: list(folder.glob("held_search/*")) and list(folder.glob("unfinished/*")))
         process.send_signal(number)
         said = process.communicate()[1]
     if number == signal.SIGINT:
         assert process.returncode == 130
         assert said.endswith("pursuit: interrupted. What is finished is kept; the same command goes on.\n")
-    before = {path: path.stat().st_mtime_ns for path in (folder / "slow_search").rglob("*.dat")}
+    before = {path: path.stat().st_mtime_ns for path in (folder / "held_search").rglob("*.dat")}
     assert 0 < len(before) < len(BATCHES)
-    monkeypatch.delenv("TINY_PAUSE")
-    assert coco(folder, "tiny_solvers:slow_search", budget=20) == 0
-    assert contents(folder / "slow_search") == undisturbed
+    monkeypatch.delenv("TINY_HOLD")
+    assert coco(folder, "tiny_solvers:held_search", budget=20) == 0
+    assert contents(folder / "held_search") == undisturbed
     assert {path: path.stat().st_mtime_ns for path in before} == before
     assert not (folder / "unfinished").exists()
 

@@ -1,7 +1,7 @@
 """Solvers of other people, as the command meets them."""
 
 import os
-import time
+import signal
 from pathlib import Path
 
 import numpy as np
@@ -24,12 +24,18 @@ def hill_climber(fun, x0, *, sigma0, maxfev, seed):
             x0, best = x, value
 
 
-def slow_search(fun, x0, *, sigma0, maxfev, seed):
-    """Take long enough to be caught in the middle of."""
+problems_begun = 0
+
+
+def held_search(fun, x0, *, sigma0, maxfev, seed):
+    """Search at random; where TINY_HOLD is set, wait for ever in the process's problem of that number."""
+    global problems_begun
+    problems_begun += 1
     rng = np.random.default_rng(seed)
     for _ in range(maxfev):
-        time.sleep(float(os.environ.get("TINY_PAUSE", "0")))
         fun(rng.uniform(-5.0, 5.0, x0.size))
+        if os.environ.get("TINY_HOLD") == str(problems_begun):
+            signal.pause()
 
 
 def insatiable(fun, x0, *, sigma0, maxfev, seed):

@@ -1,7 +1,9 @@
-"""A small study that the tests run for real."""
+"""A small study that the tests run for real, and how they run and watch the command."""
 
 import subprocess
 import sys
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 DECLARATION = """
@@ -55,3 +57,12 @@ def pursuit_command(*arguments: object) -> list[str]:
 def run_pursuit(*arguments: object, check: bool = True) -> subprocess.CompletedProcess[str]:
     """Run the command, and return what it said."""
     return subprocess.run(pursuit_command(*arguments), capture_output=True, text=True, check=check)
+
+
+def wait_for(condition: Callable[[], object]) -> None:
+    """Wait until a condition holds."""
+    # Nothing takes that long, unless it hangs.
+    deadline = time.monotonic() + 300.0
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)

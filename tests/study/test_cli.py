@@ -26,7 +26,7 @@ def test_reproduce_runs_reports_and_says_where(tmp_path):
     assert re.fullmatch(r"\d\d:\d\d:\d\d 8 of 8 runs to do, 1 at a time\.", lines[0])
     assert len(lines) == 1 + 4
     pattern = (
-        r"\d\d:\d\d:\d\d exp L=10 n=4 (rp|cma) fitted: 2 runs, \S+ s each\. \d of 8 done, 0:00:0\d left\."
+        r"\d\d:\d\d:\d\d exp L=10 n=4 (rp|cma) fitted: 2 runs, \S+ s each\. \d of 8 done, \d:\d\d:\d\d left\."
     )
     assert sum(bool(re.fullmatch(pattern, line)) for line in lines[1:]) == 2
     for name in ("report.html", "report.md", "tables/runs.csv", "tables/summary.csv", "tables/claims.csv"):

@@ -8,7 +8,6 @@ import signal
 import subprocess
 import sys
 import textwrap
-import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -19,11 +18,10 @@ from pursuit.study.conduct import Watcher, conduct
 from pursuit.study.crews import dask_cluster, processes
 from pursuit.study.grid import entries_of
 from pursuit.study.store import FILE, open_store
-from study.small import declared, pursuit_command, run_pursuit
+from study.small import declared, pursuit_command, run_pursuit, wait_for
 
-# Runs long enough to be caught in the middle of.
 DECLARATION = """
-title = "Something to interrupt"
+title = "Something to go wrong"
 schemes = ["rp", "cma"]
 runs = 12
 target = 1e-9
@@ -34,6 +32,32 @@ problem = "exp"
 n = [6]
 L = 1e4
 """
+# A problem whose study is caught in the middle however fast the machine is: where HOLD is set, a process
+# may finish one run of it, and waits for ever in the next.
+HELD = """
+[[problems]]
+problem = "held:Held"
+n = 4
+"""
+HELD_MODULE = """
+import os
+import signal
+
+
+class Held:
+    begun = 0
+
+    def __init__(self, n):
+        self.n, self.x0 = n, [1.0] * n
+
+    def __call__(self, x):
+        if "HOLD" in os.environ and (x == self.x0).all():
+            Held.begun += 1
+            if Held.begun > 1:
+                signal.pause()
+        return float((x**2).sum())
+"""
+HOLDING = {**os.environ, "HOLD": "yes"}
 # The superuser may write everywhere, unless this is taken from it.
 WITHOUT_PRIVILEGE = ["setpriv", "--bounding-set=-dac_override"] if os.geteuid() == 0 else []
 
@@ -52,6 +76,14 @@ def undisturbed(study):
         reproduce(study, folder, executor=executor)
     draw_report(folder)
     return folder
+
+
+@pytest.fixture(scope="module")
+def held_study(tmp_path_factory):
+    """Return the path of a declaration with a problem that holds runs up."""
+    folder = tmp_path_factory.mktemp("held")
+    (folder / "held.py").write_text(HELD_MODULE)
+    return declared(folder, DECLARATION + HELD)
 
 
 def outcomes(folder):
@@ -86,36 +118,31 @@ def finished_runs(folder):
         raise
 
 
-def wait_for(condition):
-    deadline = time.monotonic() + 60
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
-
-
 @pytest.mark.skipif(sys.platform != "linux", reason="looks for child processes in /proc")
-def test_a_study_killed_again_and_again_equals_an_undisturbed_one(study, undisturbed, tmp_path):
+def test_a_study_killed_again_and_again_equals_an_undisturbed_one(held_study, tmp_path):
+    killed, undisturbed = tmp_path / "killed", tmp_path / "undisturbed"
+    command = ["reproduce", held_study, "--jobs", 2, "--out"]
     for _ in range(3):
-        before = finished_runs(tmp_path)
-        command = pursuit_command("reproduce", study, "--out", tmp_path, "--jobs", 2, "--no-report")
-        running = subprocess.Popen(command, stderr=subprocess.DEVNULL)
-        wait_for(lambda before=before: finished_runs(tmp_path) > before)
+        before = finished_runs(killed)
+        running = subprocess.Popen(pursuit_command(*command, killed), stderr=subprocess.DEVNULL, env=HOLDING)
+        wait_for(lambda before=before: finished_runs(killed) > before)
         children = Path(f"/proc/{running.pid}/task/{running.pid}/children").read_text().split()
         running.send_signal(signal.SIGKILL)
         running.wait()
         # Workers do not outlive their driver.
         wait_for(lambda children=children: not any(Path(f"/proc/{child}").exists() for child in children))
     assert before > 0
-    run_pursuit("reproduce", study, "--out", tmp_path, "--jobs", 2)
-    assert outcomes(tmp_path) == outcomes(undisturbed)
-    ours, theirs = made_files(tmp_path), made_files(undisturbed)
+    for folder in (killed, undisturbed):
+        run_pursuit(*command, folder)
+    assert outcomes(killed) == outcomes(undisturbed)
+    ours, theirs = made_files(killed), made_files(undisturbed)
     assert len(theirs) > 5
     assert ours == theirs
 
 
-def test_ctrl_c_keeps_what_is_finished(study, tmp_path):
-    command = pursuit_command("reproduce", study, "--out", tmp_path, "--jobs", 2)
-    running = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+def test_ctrl_c_keeps_what_is_finished(held_study, tmp_path):
+    command = pursuit_command("reproduce", held_study, "--out", tmp_path, "--jobs", 2)
+    running = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=HOLDING)
     wait_for(lambda: finished_runs(tmp_path) > 0)
     running.send_signal(signal.SIGINT)
     _, said = running.communicate(timeout=60)
