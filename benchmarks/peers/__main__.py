@@ -56,7 +56,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--dimensions", nargs="+", type=int, metavar="N", help="instead of each part's own")
     parser.add_argument("--seeds", type=int, help="how many, instead of 3 for n = 100 and 2 for n = 1000")
     parser.add_argument(
-        "--time-cap", type=float, metavar="SECONDS", help="of the processor, instead of 30 to 300"
+        "--time-cap", type=float, metavar="SECONDS", help="of the processor, instead of 30 to 450"
     )
     parser.add_argument(
         "--rounds", type=int, default=3, help="of measurements of overhead; the shortest counts"

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from benchmarks.peers import figures, suite
 from benchmarks.peers.adapters import SOLVERS
+from benchmarks.peers.counting import TIME
 from benchmarks.peers.evaluations import SIGMA0
 from benchmarks.peers.measured import LINEAR_PEERS, OURS, PEERS, Measured, Outcome, load, outcomes
 from benchmarks.peers.memory import EVALUATIONS as MEMORY_EVALUATIONS
@@ -85,17 +86,32 @@ compiled around it, as it would be around a function jitted by Numba; what that 
 
 
 def _caps_told(rows: list[RunRow], n: int, rotated: bool) -> str:
-    """Return the limits of some runs in words, with the solvers that were given more time."""
+    """Return the limits of some runs in words, with the solvers that were given more time.
+
+    That is what cut runs off, if anything did: one that reached the target may have had less time than others
+    got later, and would not have used more.
+    """
     some = [row for row in rows if (row.n, row.rotated) == (n, rotated)]
-    usual = {L: statistics.mode(row.maxtime for row in some if row.L == L) for L in {row.L for row in some}}
+    usual = {}
+    for L in {row.L for row in some}:
+        alike = [row for row in some if row.L == L]
+        cut_off = [row.maxtime for row in alike if row.status == TIME]
+        usual[L] = min(cut_off) if cut_off else max(row.maxtime for row in alike)
     least = min(usual.values())
-    longer = {L: seconds for L, seconds in usual.items() if L is not None and seconds > least}
-    more: dict[float, list[str]] = {}
+    longer = {L: seconds for L, seconds in usual.items() if seconds > least}
+    most: dict[str, float] = {}
     for row in some:
-        if row.maxtime > usual[row.L] and row.solver not in more.setdefault(row.maxtime, []):
-            more[row.maxtime].append(row.solver)
-    told = "".join(f", {seconds:g} s for L = {power(L)}" for L, seconds in sorted(longer.items()))
-    told += "".join(f", but {seconds:g} s for {', '.join(names)}" for seconds, names in sorted(more.items()))
+        if row.maxtime > usual[row.L]:
+            most[row.solver] = max(row.maxtime, most.get(row.solver, 0.0))
+    told = "".join(
+        f", {seconds:g} s for {'rosenbrock' if L is None else f'L = {power(L)}'}"
+        for L, seconds in sorted(longer.items(), key=lambda item: item[1])
+    )
+    favoured = [
+        f"{seconds:g} s for {', '.join(name for name in most if most[name] == seconds)}"
+        for seconds in sorted(set(most.values()))
+    ]
+    told += f", or more, up to {', '.join(favoured)}" if favoured else ""
     axes = "rotated" if rotated else "along the axes"
     return f"n = {spaced(n)}, {axes}: {spaced(some[0].maxfev)} evaluations, {least:g} s{told}"
 

@@ -117,14 +117,19 @@ def test_a_median_counts_failures_as_infinite_and_says_why(statuses, median, why
 
 
 def test_caps_are_told_with_who_was_given_more_time():
-    def row(solver, L, seconds):
-        return RunRow(solver, "p", "1", "exp", L, True, 1000, 1, TIME, "", 5, 1.0, 1.0, 20_000, seconds)
+    def row(solver, problem, L, seconds):
+        return RunRow(solver, "p", "1", problem, L, True, 1000, 1, TIME, "", 5, 1.0, 1.0, 20_000, seconds)
 
-    rows = [row(name, L, seconds) for L, seconds in ((1e4, 150.0), (1e6, 300.0)) for name in ("a", "b", "c")]
-    rows[1] = row("b", 1e4, 720.0)
+    limits = [("exp", 1e4, 150.0), ("exp", 1e6, 300.0), ("rosenbrock", None, 450.0)]
+    rows = [row(name, *limit) for limit in limits for name in ("a", "b", "c")]
+    rows[1] = row("b", "exp", 1e4, 720.0)
     spared = rows[0]._replace(seed=2, status="skipped", maxtime=60.0)
-    told = " ".join(report.method(measured([*rows, spared])).split())
-    assert "n = 1 000, rotated: 20 000 evaluations, 150 s, 300 s for L = 1e6, but 720 s for b)." in told
+    enough = rows[-1]._replace(status=REACHED, maxtime=60.0)
+    told = " ".join(report.method(measured([*rows[:-1], enough, spared])).split())
+    assert (
+        "n = 1 000, rotated: 20 000 evaluations, 150 s, 300 s for L = 1e6, 450 s for rosenbrock, "
+        "or more, up to 720 s for b)." in told
+    )
 
 
 def test_losses_on_the_suite_are_told():
