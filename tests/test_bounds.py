@@ -22,7 +22,7 @@ sides = st.one_of(st.just(-np.inf), st.floats(-5.0, 0.0)), st.one_of(st.just(np.
 
 @pytest.mark.parametrize("method", METHODS)
 @given(pairs=st.lists(st.tuples(*sides), min_size=2, max_size=6), seed=st.integers(0, 1000))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_f_is_never_called_outside_and_the_result_is_inside(method, pairs, seed):
     lower, upper = np.array(pairs).T
 

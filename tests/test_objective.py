@@ -144,7 +144,7 @@ def test_anything_else_is_refused_in_a_sentence(bad):
 @given(
     data=st.data(), faulty=st.sampled_from([math.nan, math.inf, -math.inf]), method=st.sampled_from(METHODS)
 )
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_faulty_values_anywhere_do_not_break_a_run(data, faulty, method):
     def objective(x):
         return faulty if data.draw(st.booleans()) and len(calls) else (calls.append(1), sphere(x))[1]
@@ -213,7 +213,7 @@ def test_bad_workers_are_named(workers, error, words):
     kind=st.sampled_from(["list", "float32", "int64", "strided", "tuple", "fortran"]),
     seed=st.integers(0, 99),
 )
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_starts_of_any_shape_and_type_mean_the_same(n, kind, seed):
     base = np.random.default_rng(seed).integers(-5, 6, n)
     forms = {

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 import scipy.optimize
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import pursuit
@@ -52,7 +52,6 @@ def test_adaptive_step_asks_for_the_origin_where_its_value_is_not_known():
     assert (step.length, step.value) == (1.0, 0.0)
 
 
-@settings(deadline=None)
 @given(
     minimum=st.floats(-1e3, 1e3).filter(lambda t: abs(t) > 1e-3),
     curvature=st.floats(1e-3, 1e3),

@@ -17,7 +17,7 @@ COMPARING = ["auto", "rp", "sarp", "cma", "ep-cma-1", "ep-cma-4", "ep-cma-n"]
 dimensions = st.integers(2, 8)
 seeds = st.integers(0, 2**32 - 1)
 names = st.sampled_from(["exp", "lin", "two", "rosenbrock"])
-few = settings(max_examples=25, deadline=None)
+few = settings(max_examples=25)
 
 
 def options_for(method):
