@@ -160,7 +160,7 @@ def test_what_was_interrupted_goes_on_and_comes_out_the_same(number, undisturbed
     with subprocess.Popen(
         [*command, "--jobs", "1", "--out", folder], stderr=subprocess.PIPE, text=True
     ) as process:
-        wait_for(lambda: list(folder.glob("held_search/*")) and list(folder.glob("unfinished/*")))
+        wait_for(lambda: list(folder.glob("held_search/*")) and list(folder.glob("unfinished/*")), process)
         process.send_signal(number)
         said = process.communicate()[1]
     if number == signal.SIGINT:

@@ -59,10 +59,13 @@ def run_pursuit(*arguments: object, check: bool = True) -> subprocess.CompletedP
     return subprocess.run(pursuit_command(*arguments), capture_output=True, text=True, check=check)
 
 
-def wait_for(condition: Callable[[], object]) -> None:
-    """Wait until a condition holds."""
+def wait_for(condition: Callable[[], object], process: subprocess.Popen[str] | None = None) -> None:
+    """Wait until a condition holds; kill a process that would go on for ever if it never does."""
     # Nothing takes that long, unless it hangs.
     deadline = time.monotonic() + 300.0
     while not condition():
-        assert time.monotonic() < deadline
+        if time.monotonic() > deadline:
+            if process is not None:
+                process.kill()
+            raise AssertionError("It does not happen.")
         time.sleep(0.01)

@@ -125,7 +125,7 @@ def test_a_study_killed_again_and_again_equals_an_undisturbed_one(held_study, tm
     for _ in range(3):
         before = finished_runs(killed)
         running = subprocess.Popen(pursuit_command(*command, killed), stderr=subprocess.DEVNULL, env=HOLDING)
-        wait_for(lambda before=before: finished_runs(killed) > before)
+        wait_for(lambda before=before: finished_runs(killed) > before, running)
         children = Path(f"/proc/{running.pid}/task/{running.pid}/children").read_text().split()
         running.send_signal(signal.SIGKILL)
         running.wait()
@@ -143,7 +143,7 @@ def test_a_study_killed_again_and_again_equals_an_undisturbed_one(held_study, tm
 def test_ctrl_c_keeps_what_is_finished(held_study, tmp_path):
     command = pursuit_command("reproduce", held_study, "--out", tmp_path, "--jobs", 2)
     running = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=HOLDING)
-    wait_for(lambda: finished_runs(tmp_path) > 0)
+    wait_for(lambda: finished_runs(tmp_path) > 0, running)
     running.send_signal(signal.SIGINT)
     _, said = running.communicate(timeout=60)
     assert running.returncode == 130
