@@ -9,74 +9,22 @@ import pytest
 
 import pursuit
 from pursuit.study.figures import SCHEME_STYLES, build_distributions, build_figure, draw_figures
-from pursuit.study.results import Cell, CellResults, Figure, Results, Run
-from pursuit.study.stats import TARGETS
+from pursuit.study.results import Figure
 from pursuit.tally import Trace
-
-TARGET = 1e-9
-START = 1e3
-ONE_PANEL = Figure("one", "One panel.", "problem", "n", {})
-
-
-def straight(nit, end=TARGET):
-    """Return the trace of a run whose value falls from START to `end` by equal factors."""
-    nits = np.unique(np.r_[0, np.geomspace(1, nit, 30).astype(np.int64)])
-    return Trace(nits, 1 + nits, START * (end / START) ** (nits / nit))
-
-
-def study(traces, figures=(ONE_PANEL,), target=TARGET):
-    """Return the results that have these traces: a list for each cell."""
-
-    def finished(number, trace):
-        reason = "target" if trace.fun.min() <= target * (1 + 1e-9) else "maxiter"
-        return Run(number, int(trace.nit[-1]), int(trace.nfev[-1]), float(trace.fun.min()), reason, 0.1)
-
-    cells = tuple(
-        CellResults(cell, target, 10**6, len(found), "", tuple(itertools.starmap(finished, enumerate(found))))
-        for cell, found in traces.items()
-    )
-    return Results("A study", cells, tuple(figures), lambda cell, number: traces[cell][number], {})
-
-
-def cell_of(scheme, problem="exp", L=1e4, n=20, reading="fitted"):
-    return Cell(problem, L, n, scheme, reading)
-
-
-def one_panel(traces, measure="iterations", **settings):
-    figure = build_figure(study(traces, **settings), ONE_PANEL, "fitted", measure)
-    (axes,) = panels_of(figure)
-    return axes
-
-
-def panels_of(figure):
-    return [axes for axes in figure.axes if axes.axison]
-
-
-def titles_of(figure):
-    """Return the title of the panel in each place, row by row; None where there is none."""
-    rows, columns = figure.axes[0].get_subplotspec().get_gridspec().get_geometry()
-    titles = [axes.get_title() if axes.axison else None for axes in figure.axes]
-    return [titles[columns * row : columns * (row + 1)] for row in range(rows)]
-
-
-def curve_of(axes, scheme):
-    return next((line for line in axes.lines if line.get_label() == scheme), None)
-
-
-def marker_of(axes, scheme):
-    return next((mark for mark in axes.containers if mark.get_label().startswith(f"{scheme},")), None)
-
-
-def legend_of(figure):
-    legends = [*figure.legends, *(axes.get_legend() for axes in figure.axes if axes.get_legend())]
-    (legend,) = legends
-    return legend
-
-
-def marker_places(axes):
-    """Return where the markers are on the sheet, in pixels, after it was laid out."""
-    points = [mark.lines[0] for mark in axes.containers]
-    return [point.get_transform().transform([point.get_xdata()[0], point.get_ydata()[0]]) for point in points]
+from study.drawn import (
+    START,
+    TARGET,
+    cell_of,
+    curve_of,
+    legend_of,
+    marker_of,
+    marker_places,
+    one_panel,
+    panels_of,
+    straight,
+    study,
+    titles_of,
+)
 
 
 def test_every_figure_is_written_in_every_format(tmp_path):
@@ -325,46 +273,6 @@ def test_two_columns_fit_the_paper_and_can_be_read():
         assert sheet.x0 <= legend.x0 < legend.x1 <= sheet.x1
         assert sheet.y0 <= legend.y0 < min(axes.get_window_extent().y0 for axes in panels_of(figure))
         assert [text.get_text() for text in legend_of(figure).get_texts()] == list(SCHEME_STYLES)
-
-
-def share_within(curve, budget):
-    """Return the height of a step curve."""
-    return curve.get_ydata()[np.searchsorted(curve.get_xdata(), budget, side="right") - 1]
-
-
-@pytest.mark.parametrize(("measure", "factor"), [("iterations", 1), ("evaluations", 3)])
-def test_distributions_are_shares_of_runs_and_targets(measure, factor):
-    nits = np.array([0, 10, 100, 1000])
-    # Five targets a decade: 100 to 1 are 11 of them, down to 1e-5 another 25, the other 20 down to 1e-9.
-    trace = Trace(nits, 3 * nits, np.array([1e3, 0.999, 0.999e-5, 0.999e-9]))
-    stuck = Trace(nits, 3 * nits, np.array([1e3, 1e3, 1e3, 1e3]))
-    assert TARGETS.size == 56
-    traces = {
-        cell_of("rp", problem="exp", n=10): [trace],
-        cell_of("rp", problem="lin", n=10): [stuck],
-        cell_of("sarp", problem="exp", n=10): [trace],
-        cell_of("cma", problem="exp", n=10): [stuck],
-        cell_of("rp", problem="exp", n=20): [trace],
-    }
-    figure = build_distributions(study(traces), "fitted", measure)
-    small, large = panels_of(figure)
-    assert (small.get_title(), large.get_title()) == ("n = 10", "n = 20")
-    assert small.get_xscale() == "log"
-    for budget, reached in [(1.01, 11), (9.99, 11), (10.01, 36), (99.9, 36), (100.1, 56), (110.0, 56)]:
-        assert share_within(curve_of(small, "sarp"), factor * budget) == pytest.approx(reached / 56)
-        assert share_within(curve_of(small, "rp"), factor * budget) == pytest.approx(reached / 112)
-        assert share_within(curve_of(small, "cma"), factor * budget) == 0.0
-    assert share_within(curve_of(large, "rp"), factor * 50.1) == 1.0
-    assert {line.get_drawstyle() for line in small.lines} == {"steps-post"}
-
-
-def test_targets_that_the_start_has_reached_count_from_the_first_budget_on():
-    nits = np.array([0, 1000])
-    figure = build_distributions(
-        study({cell_of("rp", n=10): [Trace(nits, nits, np.array([0.999, 1e-9]))]}), "fitted"
-    )
-    curve = curve_of(figure.axes[0], "rp")
-    assert share_within(curve, curve.get_xdata()[0]) == pytest.approx(11 / 56)
 
 
 def test_captions_say_what_is_shown(tmp_path):
