@@ -15,7 +15,7 @@ import numpy as np
 import pursuit
 from benchmarks.reporting import made_by, main, peak_vectors, seconds, seconds_each, verdict
 from benchmarks.speed import DIMENSIONS
-from pursuit.study.markdown import spaced, table
+from pursuit.experiments.common.formatting import spaced, table
 
 # The bounds to reach: time per evaluation in units of n normals by NumPy, and vectors of n beyond the start.
 _LINEAR = {100: 3.0, 1_000: 1.2, 10_000: 0.7, 100_000: 0.7, 1_000_000: 0.7}

@@ -13,7 +13,7 @@ from pathlib import Path
 import numba
 import numpy as np
 
-from pursuit.compilation import code_hash
+from pursuit.compiling.cache import code_hash
 
 
 def seconds(call: Callable[[], object]) -> float:

@@ -17,11 +17,12 @@ import numpy as np
 
 import pursuit
 from benchmarks.reporting import made_by, main, peak_vectors, seconds, seconds_each, verdict
-from pursuit.compilation import compiled
-from pursuit.session import iterate, open_session
-from pursuit.study.markdown import spaced, table
-from pursuit.tally import Limits, open_books
-from pursuit.vectors import SERIAL
+from pursuit.compiling.cache import compiled
+from pursuit.compiling.vectors import SERIAL
+from pursuit.engine.iteration import iterate, open_session
+from pursuit.engine.tally import Limits, open_books
+from pursuit.experiments.common.formatting import spaced, table
+from pursuit.methods import create_scheme
 
 DIMENSIONS = (100, 1_000, 10_000, 100_000, 1_000_000)
 METHODS = ("rp", "sarp", "ep-cma-4", "cma")
@@ -70,7 +71,7 @@ def vectors_used(method: str, n: int = 1_000_000) -> float:
 def trace_cost(rounds: int) -> float:
     """Return by what part tracing lengthens an iteration where it weighs most, in two dimensions."""
     problem = pursuit.problems.exp(2, 1e4)
-    scheme = pursuit.schemes.create_scheme("rp", 2, {}, problem)
+    scheme = create_scheme("rp", 2, {}, problem)
     limits = Limits(-1.0, 2**62, 2**62, 2**62)
     best = dict.fromkeys((1, 2**62), math.inf)
     for _ in range(rounds):

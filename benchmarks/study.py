@@ -15,12 +15,12 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.reporting import made_by, main, seconds, verdict
-from pursuit.study import load_study, read_store, reproduce
-from pursuit.study.grid import Entry, entries_of
-from pursuit.study.markdown import spaced, table
-from pursuit.study.results import Run
-from pursuit.study.store import Key, key_of, open_store
-from pursuit.tally import Trace
+from pursuit.engine.tally import Trace
+from pursuit.experiments.common.formatting import spaced, table
+from pursuit.experiments.study import load_study, read_store, reproduce
+from pursuit.experiments.study.grid import Entry, entries_of
+from pursuit.experiments.study.results import Run
+from pursuit.experiments.study.store import Key, key_of, open_store
 
 MINUTE = Path(__file__).with_name("minute.toml")
 WORKERS = 2

@@ -12,10 +12,10 @@ import math
 from pathlib import Path
 
 from benchmarks.reporting import made_by
-from pursuit.study import read_store
-from pursuit.study.markdown import spaced, table
-from pursuit.study.results import CellResults, Results
-from pursuit.study.stats import summarize
+from pursuit.experiments.common.formatting import spaced, table
+from pursuit.experiments.study import read_store
+from pursuit.experiments.study.results import CellResults, Results
+from pursuit.experiments.study.stats import summarize
 
 PROBLEMS = ("exp", "lin", "two", "rosenbrock")
 PROTOTYPE = Path(__file__).with_name("prototype.csv")

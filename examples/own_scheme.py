@@ -1,7 +1,7 @@
 """Write a scheme of your own, and compare it with Random Pursuit.
 
 It goes along one axis after the other, with a step size for each. So it does not mind variables of different
-scales, as long as they do not depend on each other. `pursuit.schemes.contract` says what a scheme is.
+scales, as long as they do not depend on each other. `pursuit.methods.contract` says what a scheme is.
 """
 
 from collections import namedtuple
@@ -9,7 +9,7 @@ from collections import namedtuple
 import numpy as np
 
 import pursuit
-from pursuit.schemes import Points, ask, tell
+from pursuit.methods import Points, ask, tell
 
 State = namedtuple("State", ["x", "fx", "f", "sigma", "k", "sizes", "step", "trial"])
 

@@ -1,10 +1,10 @@
 """What several tests need."""
 
 import pursuit
-from pursuit.interrupts import Interrupts
-from pursuit.oracles import ExactStep
-from pursuit.run import Run, drive, first_memory
-from pursuit.session import BlackBox
+from pursuit.engine.interrupts import Interrupts
+from pursuit.engine.iteration import BlackBox
+from pursuit.engine.run import Run, drive, first_memory
+from pursuit.methods.line_searches import ExactStep
 
 PAPER = (
     "rp", "rp-exact", "sarp", "sarp-exact", "cma",

@@ -1,64 +1,108 @@
 """Imports point one way: from what people call down to what everything is made of."""
 
 import ast
+import graphlib
 from pathlib import Path
+
+import pytest
 
 import pursuit
 
 SOURCE = Path(pursuit.__file__).parent
-# A module may import only from layers above it in this list, or from its own.
-LAYERS = [
-    {"dispatch", "checks", "compilation", "interrupts"},
-    {"vectors"},
-    {"problems"},
-    {"bounds", "oracles"},
-    {"objective", "schemes"},
-    {"queries", "stopping"},
-    {"tally"},
-    {"session"},
-    {"run"},
-    {"checkpoint", "result", "watching"},
-    {"api", "optimizer"},
-    {"integrations"},
-    {""},
-    {"study.errors", "study.markdown"},
-    {"study.results"},
-    {"study.declaration"},
-    {"study.grid"},
-    {"study.execute", "study.crews", "study.store"},
-    {"study.conduct"},
-    {"study.display"},
-    {"study.stats"},
-    {"study.claims", "study.figures"},
-    {"study.report", "study.export"},
-    {"study.reproduction"},
-    {"study"},
-    {"integrations.coco"},
-    {"cli"},
-]
+# From the ground up. A module may import from its own layer and from those before it.
+LAYERS = (
+    ("checks",),
+    ("compiling",),
+    ("problems",),
+    ("methods",),
+    ("engine",),
+    ("result", "minimize", "optimizer", "scipy", "__init__"),
+    ("experiments.common",),
+    ("experiments.study",),
+    ("experiments.coco",),
+    ("experiments.__init__", "cli"),
+)
+
+
+def modules_in(source):
+    """Return the path of every module below a folder, by its dotted name."""
+    return {".".join(path.relative_to(source).with_suffix("").parts): path for path in source.rglob("*.py")}
 
 
 def layer_of(module):
-    """Return the number of the layer of a module, given by its dotted name inside the package."""
-    while not any(module in layer for layer in LAYERS):
-        module = module.rpartition(".")[0]
-    return next(number for number, layer in enumerate(LAYERS) if module in layer)
+    """Return the number of a module's layer."""
+    found = [
+        (len(entry), number)
+        for number, layer in enumerate(LAYERS)
+        for entry in layer
+        if module == entry or module.startswith(f"{entry}.")
+    ]
+    assert found, f"{module} is in no layer"
+    return max(found)[1]
 
 
-def imports_of(path):
+def imports_of(module, path, modules):
+    """Yield the modules of the package that one imports, inside of functions too."""
     for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] == "pursuit":
-            if node.module == "pursuit":
-                yield from (alias.name for alias in node.names)
-            else:
-                yield node.module.removeprefix("pursuit.")
         if isinstance(node, ast.Import):
             for alias in node.names:
-                assert not alias.name.startswith("pursuit"), f"{path}: import names from {alias.name}"
+                assert alias.name.split(".")[0] != "pursuit", f"{module}: import names from {alias.name}"
+        if isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{module} has a relative import"
+            package, _, name = node.module.partition(".")
+            if package == "pursuit":
+                for alias in node.names:
+                    yield resolved(f"{name}.{alias.name}".lstrip("."), modules)
+
+
+def resolved(name, modules):
+    """Return the module that "module.name" is imported from."""
+    parents = [name, name.rpartition(".")[0]]
+    candidates = [candidate for parent in parents for candidate in (parent, f"{parent}.__init__".lstrip("."))]
+    return next(candidate for candidate in candidates if candidate in modules)
+
+
+def check(source):
+    """Fail for an import that points up, for a cycle, and for a module without a layer."""
+    modules = modules_in(source)
+    graph = {module: set(imports_of(module, path, modules)) for module, path in modules.items()}
+    layers = {module: layer_of(module) for module in modules}
+    for module, imported in graph.items():
+        for other in imported:
+            assert layers[other] <= layers[module], f"{module} imports {other}"
+    try:
+        graphlib.TopologicalSorter(graph).prepare()
+    except graphlib.CycleError as error:
+        raise AssertionError(f"modules import each other: {' -> '.join(error.args[1])}") from None
 
 
 def test_every_import_points_down():
-    for path in SOURCE.rglob("*.py"):
-        module = ".".join(path.relative_to(SOURCE).with_suffix("").parts).removesuffix("__init__").rstrip(".")
-        for imported in imports_of(path):
-            assert layer_of(imported) <= layer_of(module), f"{module} imports {imported}"
+    check(SOURCE)
+
+
+@pytest.mark.parametrize(
+    ("files", "words"),
+    [
+        ({"attic/boxes": ""}, "attic.boxes is in no layer"),
+        ({"engine/run": "from .tally import Tally", "engine/tally": ""}, "engine.run has a relative import"),
+        ({"engine/run": "import pursuit.methods"}, "engine.run: import names from pursuit.methods"),
+        (
+            {"methods/rp": "from pursuit.engine.run import Run", "engine/run": ""},
+            "methods.rp imports engine.run",
+        ),
+        (
+            {
+                "engine/run": "def f():\n    from pursuit.engine.tally import Tally",
+                "engine/tally": "from pursuit.engine import run",
+            },
+            "modules import each other: engine.",
+        ),
+    ],
+)
+def test_a_violation_is_found(tmp_path, files, words):
+    for name, text in files.items():
+        path = tmp_path / f"{name}.py"
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text)
+    with pytest.raises(AssertionError, match=words):
+        check(tmp_path)

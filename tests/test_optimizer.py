@@ -5,7 +5,7 @@ import pytest
 
 import pursuit
 from conformance.own import Narrowing
-from pursuit.stopping import Reason
+from pursuit.engine.stopping import Reason
 
 START = np.linspace(0.5, 2.0, 6)
 METHODS = {

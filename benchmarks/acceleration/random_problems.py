@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import pursuit
+from pursuit.engine.stopping import Reason
 from pursuit.problems import evaluate, value
-from pursuit.stopping import Reason
 
 COUNT = 1000
 _KINDS = ("exp", "lin", "two", "rosenbrock")

@@ -16,10 +16,10 @@ from typing import Any
 import pursuit
 from benchmarks.acceleration.random_problems import COUNT, outcomes, reasons
 from benchmarks.reporting import made_by, peak_vectors, seconds_each, verdict
-from pursuit.study import read_store
-from pursuit.study.markdown import power, spaced, table
-from pursuit.study.results import Results
-from pursuit.study.stats import summarize
+from pursuit.experiments.common.formatting import power, spaced, table
+from pursuit.experiments.study import read_store
+from pursuit.experiments.study.results import Results
+from pursuit.experiments.study.stats import summarize
 
 METHODS = ("auto", "auto-values")
 DIMENSIONS = (100, 1_000, 10_000, 100_000, 1_000_000)

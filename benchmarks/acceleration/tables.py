@@ -15,10 +15,10 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from benchmarks.reporting import made_by
-from pursuit.study import read_store
-from pursuit.study.markdown import power, spaced, table
-from pursuit.study.results import Cell, Results
-from pursuit.study.stats import summarize
+from pursuit.experiments.common.formatting import power, spaced, table
+from pursuit.experiments.study import read_store
+from pursuit.experiments.study.results import Cell, Results
+from pursuit.experiments.study.stats import summarize
 
 # Problems are told apart by these.
 Place = tuple[str, float | None, int]

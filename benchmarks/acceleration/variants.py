@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pursuit.checks import Vector
-from pursuit.oracles import AdaptiveStep
-from pursuit.schemes import Patience, ask, create_scheme, tell
-from pursuit.schemes.acceleration import carry
-from pursuit.vectors import add, blend, copy, dot, scale, shift
+from pursuit.compiling.vectors import add, blend, copy, dot, scale, shift
+from pursuit.methods import Patience, ask, create_scheme, tell
+from pursuit.methods.acceleration import carry
+from pursuit.methods.line_searches import AdaptiveStep
 
 COMPARISONS, CORRELATION, EITHER, NEVER = range(4)
 TESTS = {"comparisons": COMPARISONS, "correlation": CORRELATION, "either": EITHER, "never": NEVER}

@@ -6,7 +6,7 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-from pursuit.study.markdown import table
+from pursuit.experiments.common.formatting import table
 
 FILE = Path(__file__).with_name("features.toml")
 

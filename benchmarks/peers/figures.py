@@ -13,7 +13,7 @@ from matplotlib.lines import Line2D
 from benchmarks.peers.adapters import LINEAR, QUADRATIC, SOLVERS, Solver
 from benchmarks.peers.measured import Measured, Outcome, outcomes
 from benchmarks.peers.problems import Task
-from pursuit.study.markdown import spaced
+from pursuit.experiments.common.formatting import spaced
 
 
 class Look(NamedTuple):

@@ -14,7 +14,7 @@ from benchmarks.peers.problems import SMOOTH, Task
 from benchmarks.peers.records import MISSING, SKIPPED, UNDONE, MemoryRow, OverheadRow, RunRow, read_rows
 from benchmarks.peers.suite import Reached
 from benchmarks.peers.versions import noted
-from pursuit.study.markdown import power
+from pursuit.experiments.common.formatting import power
 
 # After these more might have come.
 _CUT_OFF = (CAP, TIME, SKIPPED)

@@ -20,7 +20,7 @@ from benchmarks.peers.isolation import Failure, Job, run_alone
 from benchmarks.peers.overhead import spend, start_of
 from benchmarks.peers.records import MEASURED, MISSING, SKIPPED, UNDONE, MemoryRow, Table
 from benchmarks.peers.versions import version_of
-from pursuit.study.markdown import spaced
+from pursuit.experiments.common.formatting import spaced
 
 DIMENSIONS = (100_000, 1_000_000)
 EVALUATIONS = 150

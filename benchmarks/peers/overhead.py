@@ -23,7 +23,7 @@ from benchmarks.peers.records import MEASURED, MISSING, SKIPPED, UNDONE, Overhea
 from benchmarks.peers.versions import version_of
 from benchmarks.reporting import seconds, seconds_each
 from pursuit.checks import Vector
-from pursuit.study.markdown import spaced
+from pursuit.experiments.common.formatting import spaced
 
 DIMENSIONS = (100, 1_000, 10_000, 100_000, 1_000_000)
 _TIMEOUT = 400.0

@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 
 import pursuit
 from pursuit.checks import Vector
-from pursuit.compilation import compiled
+from pursuit.compiling.cache import compiled
+from pursuit.compiling.vectors import SERIAL
+from pursuit.experiments.common.formatting import power
 from pursuit.problems import evaluate, value
 from pursuit.problems.contract import sources_of
-from pursuit.study.markdown import power
-from pursuit.vectors import SERIAL
 
 # Q is the same in all runs, so that a seed changes nothing but the solver.
 _TURN_SEED = 20140913

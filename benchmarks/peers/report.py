@@ -16,7 +16,7 @@ from benchmarks.peers.memory import EVALUATIONS as MEMORY_EVALUATIONS
 from benchmarks.peers.problems import DIGITS, HARD, HARD_CONDITION, NOISE, TARGET, Task
 from benchmarks.peers.records import UNDONE, RunRow
 from benchmarks.peers.summary import Duel, absent, count, duels, losses, reach
-from pursuit.study.markdown import brief, power, spaced, table
+from pursuit.experiments.common.formatting import brief, power, spaced, table
 
 FILE = "report.md"
 _NORMALS = "n normals by NumPy"

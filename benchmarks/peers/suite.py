@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from benchmarks.peers import adapters
 from benchmarks.peers.adapters import SOLVERS, Solver, solver_named
-from pursuit.study.markdown import table
+from pursuit.experiments.common.formatting import table
 
 SUITE = "bbob-largescale"
 COMPARED = (
@@ -61,8 +61,8 @@ def measure_all(
 ) -> None:
     """Run what is missing of the suite, its data in one folder, and draw profiles of it into another."""
     # Who reads what was measured need not have COCO.
-    from pursuit.integrations.coco import draw_profiles, run_suite
-    from pursuit.integrations.coco.solvers import solver_named as coco_solver
+    from pursuit.experiments.coco import draw_profiles, run_suite
+    from pursuit.experiments.coco.solvers import solver_named as coco_solver
 
     done = []
     for solver in solvers:

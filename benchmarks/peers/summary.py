@@ -11,7 +11,7 @@ from benchmarks.peers.measured import LINEAR_PEERS, OURS, PEERS, Best, Measured,
 from benchmarks.peers.problems import SMOOTH, Task
 from benchmarks.peers.records import MISSING
 from benchmarks.reporting import verdict
-from pursuit.study.markdown import spaced, table
+from pursuit.experiments.common.formatting import spaced, table
 
 # What is to be reached on the rotated problems among the solvers of linear memory.
 FEWEST_ON = 5

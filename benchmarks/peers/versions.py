@@ -14,7 +14,7 @@ import numpy as np
 import scipy
 
 from benchmarks.peers.adapters import SOLVERS, Solver
-from pursuit.compilation import code_hash
+from pursuit.compiling.cache import code_hash
 
 FILE = "versions.json"
 

@@ -1,11 +1,11 @@
 """Minimise functions of many variables from their values alone, at a cost per step that grows like n."""
 
-from pursuit import problems, schemes
-from pursuit.api import minimize
-from pursuit.integrations.scipy import scipy_method
+from pursuit import problems
+from pursuit.methods.catalogue import methods
+from pursuit.minimize import minimize
 from pursuit.optimizer import Optimizer
 from pursuit.result import Result
-from pursuit.schemes.catalogue import methods
+from pursuit.scipy import scipy_method
 
-__all__ = ["Optimizer", "Result", "methods", "minimize", "problems", "schemes", "scipy_method"]
+__all__ = ["Optimizer", "Result", "methods", "minimize", "problems", "scipy_method"]
 __version__ = "0.1.0"

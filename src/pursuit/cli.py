@@ -10,8 +10,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from pursuit.schemes.catalogue import DEFAULT_METHOD
-from pursuit.schemes.options import READINGS
+from pursuit.methods.catalogue import DEFAULT_METHOD
+from pursuit.methods.options import READINGS
 
 # What the commands need beyond the package's own dependencies, by the extra that installs it.
 _STUDY = {"study": ("filelock", "matplotlib", "plotly", "polars", "rich")}
@@ -29,7 +29,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if missing:
         absent = [name for names in missing.values() for name in names]
         return _complain(f"{', '.join(absent)} is missing: pip install 'pursuit[{','.join(missing)}]'")
-    from pursuit.study import StudyError
+    from pursuit.experiments.study import StudyError
 
     try:
         status: int = options.command(options)
@@ -41,7 +41,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _reproduce(options: argparse.Namespace) -> int:
-    from pursuit.study import draw_report, reproduce
+    from pursuit.experiments.study import draw_report, reproduce
 
     done = reproduce(
         options.file or options.preset,
@@ -60,14 +60,14 @@ def _reproduce(options: argparse.Namespace) -> int:
 
 
 def _report(options: argparse.Namespace) -> int:
-    from pursuit.study import draw_report
+    from pursuit.experiments.study import draw_report
 
     _tell(draw_report(options.folder, options.against))
     return 0
 
 
 def _status(options: argparse.Namespace) -> int:
-    from pursuit.study import read_store
+    from pursuit.experiments.study import read_store
 
     with read_store(options.folder) as store:
         progress, unused, made = store.progress(), store.unused(), store.results().made
@@ -84,8 +84,8 @@ def _status(options: argparse.Namespace) -> int:
 
 
 def _export(options: argparse.Namespace) -> int:
-    from pursuit.study import read_store
-    from pursuit.study.export import export
+    from pursuit.experiments.study import read_store
+    from pursuit.experiments.study.export import export
 
     with read_store(options.folder) as store:
         for path in export(store.results(), options.to):
@@ -94,7 +94,7 @@ def _export(options: argparse.Namespace) -> int:
 
 
 def _coco(options: argparse.Namespace) -> int:
-    from pursuit.integrations.coco import run_suite
+    from pursuit.experiments.coco import run_suite
 
     done = run_suite(
         options.suite,
@@ -113,7 +113,7 @@ def _coco(options: argparse.Namespace) -> int:
 
 
 def _coco_profiles(options: argparse.Namespace) -> int:
-    from pursuit.integrations.coco import draw_profiles
+    from pursuit.experiments.coco import draw_profiles
 
     figure, table = draw_profiles(
         options.folders, options.out, functions=options.functions, dimensions=options.dimensions

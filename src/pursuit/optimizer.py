@@ -10,18 +10,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pursuit import checkpoint
-from pursuit.bounds import checked_box, preimage, reflect
 from pursuit.checks import Vector, checked_number, checked_point
-from pursuit.compilation import compiled
-from pursuit.interrupts import Interrupts
-from pursuit.objective import as_value
+from pursuit.compiling.cache import compiled
+from pursuit.engine import checkpoint
+from pursuit.engine.interrupts import Interrupts
+from pursuit.engine.iteration import BlackBox
+from pursuit.engine.run import Memory, Run, first_memory
+from pursuit.engine.stopping import Reason
+from pursuit.engine.tally import Limits
+from pursuit.methods.catalogue import DEFAULT_METHOD, create_scheme, method_from_text, method_text
+from pursuit.problems.bounds import checked_box, preimage, reflect
+from pursuit.problems.objective import as_value
 from pursuit.result import Result, result_of
-from pursuit.run import Memory, Run, first_memory
-from pursuit.schemes.catalogue import DEFAULT_METHOD, create_scheme, method_from_text, method_text
-from pursuit.session import BlackBox
-from pursuit.stopping import Reason
-from pursuit.tally import Limits
 
 
 class Optimizer:

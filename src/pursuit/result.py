@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from scipy.optimize import OptimizeResult
 
-from pursuit.run import Outcome
-from pursuit.stopping import Reason
+from pursuit.engine.run import Outcome
+from pursuit.engine.stopping import Reason
 
 
 class Result(OptimizeResult):
@@ -22,7 +22,7 @@ class Result(OptimizeResult):
     success : bool
         Whether the run ended as it should: at the target, or where nothing better was to be found.
     status : int
-        The reason for stopping, a `pursuit.stopping.Reason`.
+        The reason for stopping, a `pursuit.engine.stopping.Reason`.
     message : str
         The same as a sentence.
     method : str

@@ -4,8 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from pursuit.methods import Points, ask, tell
 from pursuit.problems import evaluate, value
-from pursuit.schemes import Points, ask, tell
 
 
 class Narrowing(NamedTuple):

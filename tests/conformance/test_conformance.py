@@ -6,8 +6,8 @@ import pytest
 import pursuit
 from conformance.own import Bowl, Narrowing
 from helpers import run_scheme
-from pursuit.schemes import create_scheme
-from pursuit.tally import Limits
+from pursuit.engine.tally import Limits
+from pursuit.methods import create_scheme
 
 SCHEMES = {
     **{name: (name, {}) for name in pursuit.methods()},

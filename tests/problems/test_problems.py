@@ -8,8 +8,8 @@ import scipy.optimize
 
 import pursuit
 from helpers import make_problem
+from pursuit.compiling.vectors import SERIAL
 from pursuit.problems import line_minimizer
-from pursuit.vectors import SERIAL
 from reference import problems as reference
 
 DIMENSIONS = [2, 3, 5, 20, 21]

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 import pursuit
 from helpers import make_problem
-from pursuit.oracles import Step, begin, learn
-from pursuit.schemes import ask, create_scheme, tell
-from pursuit.vectors import SERIAL
+from pursuit.compiling.vectors import SERIAL
+from pursuit.methods import ask, create_scheme, tell
+from pursuit.methods.line_searches import Step, begin, learn
 
 COMPARING = ["auto", "rp", "sarp", "cma", "ep-cma-1", "ep-cma-4", "ep-cma-n"]
 dimensions = st.integers(2, 8)

@@ -19,9 +19,9 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 
 from pursuit.checks import Vector
-from pursuit.compilation import compiled
-from pursuit.dispatch import Generic
-from pursuit.vectors import SERIAL
+from pursuit.compiling.cache import compiled
+from pursuit.compiling.dispatch import Generic
+from pursuit.compiling.vectors import SERIAL
 
 value = Generic("value", on=1)
 line_minimizer = Generic("line_minimizer", on=1)

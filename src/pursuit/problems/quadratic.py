@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pursuit.checks import Vector, checked_count, checked_number
+from pursuit.compiling.vectors import summed
 from pursuit.problems.contract import evaluate, line_minimizer, value
-from pursuit.vectors import summed
 
 
 class Quadratic(NamedTuple):

@@ -9,8 +9,8 @@ import numba
 import numpy as np
 
 from pursuit.checks import Vector, checked_count
+from pursuit.compiling.vectors import summed
 from pursuit.problems.contract import evaluate, line_minimizer, value
-from pursuit.vectors import summed
 
 
 class Rosenbrock(NamedTuple):

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pursuit.checks import Vector
+from pursuit.compiling.vectors import apply_matrix
 from pursuit.problems.contract import Problem, evaluate, line_minimizer, value
-from pursuit.vectors import apply_matrix
 
 
 class Rotated(NamedTuple):

@@ -1,0 +1,110 @@
+"""What happens beside a run: the clock, callbacks, checkpoints and a line of progress."""
+
+from __future__ import annotations
+
+import inspect
+import math
+import sys
+import time
+from collections.abc import Callable
+from typing import Any, TextIO
+
+from pursuit.engine.run import Outcome, Run
+from pursuit.engine.stopping import Reason
+
+# How often the line of progress is written anew, in seconds.
+_LINE_EVERY = 0.2
+
+
+class Watch:
+    """Looks after a run; called by the driver after every leg, it returns a reason to stop, if any.
+
+    Parameters
+    ----------
+    maxtime : float
+        Stop after so many seconds.
+    callback : callable or None
+        Called with an outcome after every iteration; a `StopIteration` from it stops the run.
+    save : callable or None
+        Called with the run every `save_every` seconds.
+    save_every : float
+        How often, in seconds.
+    progress : bool
+        Whether to show a line of progress, if standard error is a terminal.
+    """
+
+    def __init__(
+        self,
+        *,
+        maxtime: float = math.inf,
+        callback: Callable[[Outcome], object] | None = None,
+        save: Callable[[Run], None] | None = None,
+        save_every: float = math.inf,
+        progress: bool = False,
+    ) -> None:
+        now = time.perf_counter()
+        self._begin, self._end = now, now + maxtime
+        self._callback = callback
+        self._called_at = 0
+        self._save, self._save_every = save, save_every
+        self._next_save = now + save_every if save else math.inf
+        self._line = _Line(sys.stderr) if progress and sys.stderr.isatty() else None
+        self._next_line = now if self._line else math.inf
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether there is nothing to look after."""
+        busy = self._callback or self._save or self._line or math.isfinite(self._end)
+        return not busy
+
+    def __call__(self, run: Run) -> Reason:
+        """Look after the run once."""
+        if self._callback is not None and run.nit != self._called_at:
+            self._called_at = run.nit
+            try:
+                self._callback(run.outcome())
+            except StopIteration:
+                return Reason.CALLBACK
+        now = time.perf_counter()
+        if now >= self._next_save and self._save is not None:
+            self._save(run)
+            self._next_save = time.perf_counter() + self._save_every
+        if now >= self._next_line and self._line is not None:
+            self._line.write(run, now - self._begin)
+            self._next_line = now + _LINE_EVERY
+        return Reason.MAXTIME if now >= self._end else Reason.RUNNING
+
+    def close(self, run: Run) -> None:
+        """Show the last state of the line of progress, and end it."""
+        if self._line is not None:
+            self._line.write(run, time.perf_counter() - self._begin, end="\n")
+
+
+class _Line:
+    """One line of a terminal, written over and over."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def write(self, run: Run, seconds: float, end: str = "") -> None:
+        state, tally, _ = run.look()
+        text = (
+            f"\riteration {tally.nit}  evaluation {tally.nfev}  f {state.fx:.6e}  "
+            f"sigma {state.sigma:.2e}  {seconds:.1f} s"
+        )
+        self._stream.write(f"{text:79}{end}")
+        self._stream.flush()
+
+
+def scipy_style(callback: Any, result_of: Callable[[Outcome], Any]) -> Callable[[Outcome], object] | None:
+    """Return a callback of an outcome that calls one in SciPy's convention.
+
+    One whose only parameter is named `intermediate_result` receives a result, any other the point alone.
+    """
+    if callback is None:
+        return None
+    if not callable(callback):
+        raise TypeError(f"callback must be callable, but {callback!r} was given.")
+    if set(inspect.signature(callback).parameters) == {"intermediate_result"}:
+        return lambda outcome: callback(intermediate_result=result_of(outcome))
+    return lambda outcome: callback(outcome.x)

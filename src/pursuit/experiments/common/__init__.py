@@ -1,0 +1,1 @@
+"""What studies and COCO experiments share: errors, files, executors, formatting and plotting."""

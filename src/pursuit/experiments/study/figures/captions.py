@@ -1,0 +1,63 @@
+"""What is written above and below a figure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from pursuit.experiments.common.formatting import power
+from pursuit.experiments.study.figures.styles import legend_order
+from pursuit.experiments.study.results import Cell, CellResults, Figure
+from pursuit.experiments.study.stats import TARGETS
+
+
+def title_of(cell: Cell) -> str:
+    """Return the title of a panel.
+
+    Examples
+    --------
+    >>> from pursuit.experiments.study.figures.captions import title_of
+    >>> from pursuit.experiments.study.results import Cell
+    >>> title_of(Cell("exp", 1e4, 20, "rp", "fitted"))
+    'exp, L = 1e4, n = 20'
+    """
+    hardness = "" if cell.L is None else f", L = {power(cell.L)}"
+    return f"{cell.problem}{hardness}, n = {cell.n}"
+
+
+def caption_of(figure: Figure, entries: Sequence[CellResults], measure: str) -> str:
+    """Return the caption of a figure that shows the courses of these cells."""
+    targets = " or ".join(power(target) for target in sorted({entry.target for entry in entries}))
+    return (
+        f"{figure.caption} For each scheme the run with the median number of iterations is shown; markers "
+        f"and bars tell mean and standard deviation of the {measure} of the runs that reached {targets}, "
+        f"out of {_span(len(entry.runs) for entry in entries)}. Reading: {entries[0].cell.reading}."
+    )
+
+
+def caption_of_distributions(entries: Sequence[CellResults], measure: str) -> str:
+    """Return the caption of a figure that shows the runtime distributions of these cells."""
+    return (
+        "Runtime distributions: the share of all pairs of a run and a target that were reached within so "
+        f"many {measure} per dimension, over all problems. The {TARGETS.size} targets lie between "
+        f"{power(TARGETS.max())} and {power(TARGETS.min())}.{_warning(entries)} "
+        f"Reading: {entries[0].cell.reading}."
+    )
+
+
+def _warning(entries: Sequence[CellResults]) -> str:
+    """Return a sentence that warns of comparing schemes over different problems, if that is so."""
+    covered: dict[tuple[int, str], set[Any]] = {}
+    for entry in entries:
+        cell = entry.cell
+        covered.setdefault((cell.n, cell.scheme), set()).add((cell.problem, cell.L))
+    largest = {n: set().union(*(found for (m, _), found in covered.items() if m == n)) for n, _ in covered}
+    partial = {scheme for (n, scheme), found in covered.items() if found != largest[n]}
+    if not partial:
+        return ""
+    return f" Not run on all of these problems: {', '.join(legend_order(partial))}."
+
+
+def _span(numbers: Iterable[int]) -> str:
+    found = sorted(numbers)
+    return f"{found[0]}" if found[0] == found[-1] else f"{found[0]} to {found[-1]}"

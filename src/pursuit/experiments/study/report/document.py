@@ -1,0 +1,149 @@
+"""The report as Markdown."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from pursuit.experiments.common.formatting import brief, power, table
+from pursuit.experiments.study.claims import Judgement, Measurement
+from pursuit.experiments.study.figures import Drawn
+from pursuit.experiments.study.report.overview import (
+    CITATIONS,
+    Claim,
+    Growth,
+    Summaries,
+    agreement,
+    claims_of,
+    distinct,
+    facts,
+    missing,
+)
+from pursuit.experiments.study.results import Cell, Results
+from pursuit.experiments.study.stats import Estimate
+
+
+def document_of(
+    results: Results,
+    summaries: Summaries,
+    growths: Sequence[Growth],
+    judgements: Sequence[Judgement],
+    pictures: Sequence[tuple[Drawn, str]],
+    measure: str,
+) -> str:
+    """Return the report with tables of `measure`; `pictures` are figures with their addresses."""
+    claims = claims_of(judgements)
+    readings = distinct(entry.cell.reading for entry in results.cells)
+    parts = [
+        f"# {results.title}",
+        "## What was run",
+        table(["what", "which"], facts(results)),
+        *_missing(results),
+        "Made with:",
+        table(["what", "which"], list(results.made.items())),
+        "## The paper's claims",
+        table(["", "claim", *readings], [_verdicts(claim) for claim in claims]),
+        *(part for claim in claims for part in _measurements(claim, readings)),
+        "## Figures",
+        *(
+            f"![{figure.name}, {figure.reading}]({path})\n\n**{figure.name}.** {figure.caption}"
+            for figure, path in pictures
+        ),
+        f"## Medians of {measure} / n",
+        "In brackets the 95 % bootstrap interval; in parentheses how many runs reached the target, if not "
+        "all did: the others count as infinite.",
+        *_median_tables(summaries, measure),
+        *_growth_tables(growths, measure),
+        "## How to cite",
+        *(f"{citation.text}\n\n```bibtex\n{citation.bibtex}\n```" for citation in CITATIONS),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _missing(results: Results) -> list[str]:
+    rows = [[str(entry.cell), str(len(entry.runs)), str(entry.wanted)] for entry in missing(results)]
+    return (
+        ["Cells that have fewer runs than wanted:", table(["cell", "runs", "wanted"], rows)] if rows else []
+    )
+
+
+def _verdicts(claim: Claim) -> list[str]:
+    found = [(judgement.verdict, agreement(judgement)) for judgement in claim.judgements]
+    verdicts = [f"**{verdict}** ({share})" if share else verdict for verdict, share in found]
+    return [str(claim.number), claim.claim, *verdicts]
+
+
+def _measurements(claim: Claim, readings: Sequence[str]) -> list[str]:
+    rows = [[line.text, line.paper, *map(_ours, line.measurements)] for line in claim.lines]
+    header = ["measured", "paper", *(f"ours, {reading}" for reading in readings)]
+    return [f"### Claim {claim.number}", claim.claim, table(header, rows)]
+
+
+def _ours(found: Measurement | None) -> str:
+    if found is None or found.ours is None:
+        return "—"
+    mark = {True: "✓ ", False: "✗ ", None: ""}[found.holds]
+    return mark + _estimate(found.ours)
+
+
+def _estimate(found: Estimate) -> str:
+    return f"{brief(found.value)} [{brief(found.low)}, {brief(found.high)}]"
+
+
+def _median_tables(summaries: Summaries, measure: str) -> list[str]:
+    """Return tables of schemes by problems, one for each reading, n and L."""
+    groups: dict[tuple[str, int, float | None], list[Cell]] = {}
+    for cell in summaries:
+        groups.setdefault((cell.reading, cell.n, cell.L), []).append(cell)
+    readings = distinct(cell.reading for cell in summaries)
+
+    def place(group: tuple[str, int, float | None]) -> tuple[int, int, float]:
+        reading, n, condition = group
+        return readings.index(reading), n, math.inf if condition is None else condition
+
+    parts = []
+    for key in sorted(groups, key=place):
+        reading, n, condition = key
+        cells = {(cell.scheme, cell.problem): cell for cell in groups[key]}
+        problems = distinct(cell.problem for cell in groups[key])
+        rows = [
+            [scheme, *(_median(summaries, cells.get((scheme, problem)), measure) for problem in problems)]
+            for scheme in distinct(cell.scheme for cell in groups[key])
+        ]
+        where = f"n = {n}" if condition is None else f"n = {n}, L = {power(condition)}"
+        parts += [f"### Reading {reading}, {where}", table(["scheme", *problems], rows)]
+    return parts
+
+
+def _median(summaries: Summaries, cell: Cell | None, measure: str) -> str:
+    if cell is None:
+        return "—"
+    found = summaries[cell][measure]
+    reached = "" if found.successes == found.runs else f" ({found.successes} of {found.runs})"
+    return _estimate(Estimate(*(count / cell.n for count in found.median))) + reached
+
+
+def _growth_tables(growths: Sequence[Growth], measure: str) -> list[str]:
+    """Return tables of schemes by problems, one for each reading."""
+    parts = []
+    for reading in distinct(growth.reading for growth in growths):
+        chosen = [growth for growth in growths if growth.reading == reading]
+        found = {(growth.scheme, growth.problem, growth.L): growth for growth in chosen}
+        columns = distinct((growth.problem, growth.L) for growth in chosen)
+        header = [name if L is None else f"{name}, L = {power(L)}" for name, L in columns]
+        rows = [
+            [scheme, *(_exponent(found.get((scheme, *column)), measure) for column in columns)]
+            for scheme in distinct(growth.scheme for growth in chosen)
+        ]
+        parts += [f"### Growth, reading {reading}", table(["scheme", *header], rows)]
+    if not parts:
+        return []
+    explanation = (
+        f"The power of n with which the median of {measure} grows, by least squares on logarithms over all "
+        "dimensions that were run: 1 where the cost per variable is constant."
+    )
+    return ["## Growth with n", explanation, *parts]
+
+
+def _exponent(growth: Growth | None, measure: str) -> str:
+    return "" if growth is None else _estimate(growth.exponents[measure])

@@ -1,0 +1,253 @@
+"""The report as one HTML page, which needs nothing beside itself.
+
+The page is a small program, `report.js`, that draws everything from one object. Here that object is made, and
+put into the page together with the program, its style and plotly.js.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+import math
+from collections.abc import Sequence
+from importlib import resources
+from string import Template
+from typing import Any
+
+import numpy as np
+import plotly.offline
+from numpy.typing import NDArray
+
+from pursuit.experiments.common.formatting import power
+from pursuit.experiments.study.claims import Judgement, Measurement
+from pursuit.experiments.study.figures.captions import title_of
+from pursuit.experiments.study.figures.styles import legend_order, style_of
+from pursuit.experiments.study.report.overview import (
+    CITATIONS,
+    Claim,
+    Growth,
+    Summaries,
+    agreement,
+    claims_of,
+    distinct,
+    facts,
+    missing,
+)
+from pursuit.experiments.study.results import CellResults, Figure, Results, applies
+from pursuit.experiments.study.stats import MEASURES, TARGETS, Summary, ecdf, median_run
+
+_DIGITS = 6
+_MOST_POINTS = 400
+# Matplotlib's signs in plotly's words.
+_DASHES = {"-": "solid", "--": "dash", "-.": "dashdot", ":": "dot"}
+_SYMBOLS = {
+    "o": "circle",
+    "D": "diamond",
+    "^": "triangle-up",
+    "v": "triangle-down",
+    "<": "triangle-left",
+    ">": "triangle-right",
+    "s": "square",
+    "P": "cross",
+    "X": "x",
+    "*": "star",
+    "p": "pentagon",
+    "d": "diamond-tall",
+    "h": "hexagon",
+    "8": "octagon",
+}
+
+
+def page_of(
+    results: Results,
+    summaries: Summaries,
+    growths: Sequence[Growth],
+    judgements: Sequence[Judgement],
+    measure: str,
+) -> str:
+    """Return the page; its figures show `measure` at first."""
+    content = {
+        "measure": measure,
+        "readings": distinct(entry.cell.reading for entry in results.cells),
+        "schemes": _schemes(results),
+        "facts": facts(results),
+        "made": list(results.made.items()),
+        "missing": [
+            {**entry.cell._asdict(), "runs": len(entry.runs), "wanted": entry.wanted}
+            for entry in missing(results)
+        ],
+        "claims": [_claim(claim) for claim in claims_of(judgements)],
+        **_figures(results, summaries),
+        "ecdf": _distributions(results),
+        "growth": [
+            {**growth._asdict(), "exponents": {name: e._asdict() for name, e in growth.exponents.items()}}
+            for growth in growths
+        ],
+        "summary": [_row(entry, summaries[entry.cell]) for entry in results.select()],
+        "citations": [citation._asdict() for citation in CITATIONS],
+    }
+    text = json.dumps(_plain(content), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return Template(_part("report.html")).substitute(
+        title=html.escape(results.title),
+        style=_part("report.css"),
+        script=_part("report.js"),
+        plotly=plotly.offline.get_plotlyjs(),
+        # Inside of a script element nothing else can end it or open a comment.
+        data=text.replace("<", "\\u003c"),
+    )
+
+
+def _part(name: str) -> str:
+    return (resources.files("pursuit.experiments.study.report.page") / name).read_text(encoding="utf-8")
+
+
+def _plain(entry: Any) -> Any:
+    """Return an entry as JSON knows it: numbers are rounded, infinite ones a text, missing ones null."""
+    if isinstance(entry, dict):
+        return {key: _plain(value) for key, value in entry.items()}
+    if isinstance(entry, (list, tuple)):
+        return [_plain(value) for value in entry]
+    if isinstance(entry, np.ndarray):
+        return _plain(entry.tolist())
+    if not isinstance(entry, float):
+        return entry
+    if math.isnan(entry):
+        return None
+    if math.isinf(entry):
+        return "∞" if entry > 0 else "-∞"
+    return float(f"{entry:.{_DIGITS}g}")
+
+
+def _schemes(results: Results) -> list[dict[str, str]]:
+    """Return how schemes look, in plotly's words."""
+    names = [entry.cell.scheme for entry in results.cells]
+    styles = {name: style_of(name, names) for name in legend_order(names)}
+    return [
+        {"name": name, "colour": style.colour, "dash": _DASHES[style.line], "symbol": _SYMBOLS[style.marker]}
+        for name, style in styles.items()
+    ]
+
+
+def _claim(claim: Claim) -> dict[str, Any]:
+    return {
+        "number": claim.number,
+        "claim": claim.claim,
+        "judgements": [
+            {"reading": found.reading, "verdict": found.verdict, "agreement": agreement(found)}
+            for found in claim.judgements
+        ],
+        "lines": [
+            {
+                "text": line.text,
+                "paper": line.paper,
+                "ours": [_measured(found) for found in line.measurements],
+            }
+            for line in claim.lines
+        ],
+    }
+
+
+def _measured(found: Measurement | None) -> dict[str, Any] | None:
+    return found and {"ours": found.ours and found.ours._asdict(), "holds": found.holds}
+
+
+def _figures(results: Results, summaries: Summaries) -> dict[str, Any]:
+    """Return the panels, and the figures with the numbers of theirs, row by row."""
+    panels: dict[tuple[Any, ...], list[CellResults]] = {}
+    for entry in results.select():
+        panels.setdefault(entry.cell[:3], []).append(entry)
+    shown = [
+        {"name": figure.name, "caption": figure.caption, "rows": _rows(figure, list(panels.values()))}
+        for figure in results.shown_figures()
+    ]
+    return {
+        "panels": [_panel(results, entries, summaries) for entries in panels.values()],
+        "figures": [figure for figure in shown if figure["rows"]],
+    }
+
+
+def _rows(figure: Figure, panels: Sequence[list[CellResults]]) -> list[list[int]]:
+    rows: dict[Any, list[int]] = {}
+    for number, (entry, *_) in enumerate(panels):
+        if applies(figure.where, entry.cell):
+            rows.setdefault(getattr(entry.cell, figure.rows), []).append(number)
+    return list(rows.values())
+
+
+def _panel(results: Results, entries: Sequence[CellResults], summaries: Summaries) -> dict[str, Any]:
+    cell = entries[0].cell
+    return {
+        "title": title_of(cell),
+        "n": cell.n,
+        "target": entries[0].target,
+        "curves": [_curve(results, entry, summaries[entry.cell]) for entry in entries],
+    }
+
+
+def _curve(results: Results, entry: CellResults, summary: dict[str, Summary]) -> dict[str, Any]:
+    run = median_run(entry)
+    trace = results.trace(entry.cell, run.number)
+    chosen = _chosen(trace.nit.size)
+    return {
+        "scheme": entry.cell.scheme,
+        "reading": entry.cell.reading,
+        "run": run.number,
+        "seconds": run.seconds,
+        "runs": len(entry.runs),
+        "successes": summary[MEASURES[0]].successes,
+        "averages": {
+            measure: {"mean": found.mean, "deviation": found.deviation} for measure, found in summary.items()
+        },
+        "iterations": trace.nit[chosen],
+        "evaluations": trace.nfev[chosen],
+        "fun": trace.fun[chosen],
+    }
+
+
+def _chosen(points: int) -> NDArray[np.intp]:
+    """Return which points of a curve to show: the first, the last and as many between as serve."""
+    return np.linspace(0, points - 1, min(points, _MOST_POINTS)).round().astype(np.intp)
+
+
+def _distributions(results: Results) -> dict[str, Any]:
+    """Return the runtime distributions: a panel per n, a curve per scheme and reading over all problems."""
+    panels = []
+    for n in sorted({entry.cell.n for entry in results.select()}):
+        groups: dict[tuple[str, str], list[CellResults]] = {}
+        for entry in results.select(n=n):
+            groups.setdefault((entry.cell.scheme, entry.cell.reading), []).append(entry)
+        panels.append(
+            {"title": f"n = {n}", "curves": [_distribution(results, group) for group in groups.values()]}
+        )
+    return {
+        "note": (
+            "The share of all pairs of a run and a target that were reached within a budget, over all "
+            f"problems of a dimension. The targets are {TARGETS.size} values from {power(TARGETS.max())} to "
+            f"{power(TARGETS.min())}."
+        ),
+        "panels": panels,
+    }
+
+
+def _distribution(results: Results, group: Sequence[CellResults]) -> dict[str, Any]:
+    curve: dict[str, Any] = {
+        "scheme": group[0].cell.scheme,
+        "reading": group[0].cell.reading,
+        "problems": len(group),
+        "runs": sum(len(entry.runs) for entry in group),
+    }
+    for measure in MEASURES:
+        budgets, fractions = ecdf(results, group, TARGETS, measure)
+        chosen = _chosen(budgets.size)
+        curve[measure] = {"budgets": budgets[chosen], "fractions": fractions[chosen]}
+    return curve
+
+
+def _row(entry: CellResults, summary: dict[str, Summary]) -> dict[str, Any]:
+    """Return a cell's line of the table of numbers; counts are divided by n."""
+    line: dict[str, Any] = entry.cell._asdict()
+    line |= {"runs": len(entry.runs), "successes": summary[MEASURES[0]].successes}
+    for measure, found in summary.items():
+        counts = {**found.median._asdict(), "mean": found.mean, "deviation": found.deviation}
+        line[measure] = {name: count / entry.cell.n for name, count in counts.items()}
+    return line

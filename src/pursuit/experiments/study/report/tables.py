@@ -1,0 +1,97 @@
+"""The numbers of a study as rows for CSV files; a missing number is NaN or None."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from pursuit.experiments.study.claims import Judgement
+from pursuit.experiments.study.report.overview import Growth, Summaries
+from pursuit.experiments.study.results import Results
+from pursuit.experiments.study.stats import Estimate, Summary
+
+Row = dict[str, Any]
+
+
+def summary_rows(results: Results, summaries: Summaries) -> list[Row]:
+    """Return a row for each cell with what its runs spent, not divided by n."""
+    return [
+        {
+            **entry.cell._asdict(),
+            "target": entry.target,
+            "cap": entry.cap,
+            "wanted": entry.wanted,
+            "runs": len(entry.runs),
+            "successes": sum(run.success for run in entry.runs),
+            **{
+                f"{measure}_{name}": value
+                for measure, found in summaries[entry.cell].items()
+                for name, value in _numbers(found).items()
+            },
+        }
+        for entry in results.select()
+    ]
+
+
+def claim_rows(judgements: Sequence[Judgement]) -> list[Row]:
+    """Return a row for each measurement of each claim under each reading."""
+    return [
+        {
+            "claim": judgement.number,
+            "sentence": judgement.claim,
+            "reading": judgement.reading,
+            "verdict": judgement.verdict,
+            "measured": found.text,
+            "paper": found.paper,
+            **(found.ours or Estimate(math.nan, math.nan, math.nan))._asdict(),
+            "holds": found.holds,
+        }
+        for judgement in judgements
+        for found in judgement.measurements
+    ]
+
+
+def growth_rows(growths: Sequence[Growth]) -> list[Row]:
+    """Return a row for each scheme on each problem with the power of n with which its counts grow."""
+    return [
+        {
+            "problem": growth.problem,
+            "L": growth.L,
+            "scheme": growth.scheme,
+            "reading": growth.reading,
+            "dimensions": " ".join(map(str, growth.dimensions)),
+            **{
+                f"{measure}_exponent{ending}": getattr(found, name)
+                for measure, found in growth.exponents.items()
+                for name, ending in (("value", ""), ("low", "_low"), ("high", "_high"))
+            },
+        }
+        for growth in growths
+    ]
+
+
+def run_rows(results: Results) -> list[Row]:
+    """Return a row for each run."""
+    return [
+        {
+            **entry.cell._asdict(),
+            "run": run.number,
+            "nit": run.nit,
+            "nfev": run.nfev,
+            "fun": run.fun,
+            "reason": run.reason,
+        }
+        for entry in results.select()
+        for run in entry.runs
+    ]
+
+
+def _numbers(found: Summary) -> dict[str, float]:
+    return {
+        "median": found.median.value,
+        "median_low": found.median.low,
+        "median_high": found.median.high,
+        "mean": found.mean,
+        "deviation": found.deviation,
+    }

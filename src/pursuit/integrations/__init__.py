@@ -1,1 +1,0 @@
-"""The edge: how other tools call this library."""

@@ -1,0 +1,121 @@
+"""The schemes by name, and how a name, options and a problem become a scheme."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import math
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from pursuit.methods.auto import Auto
+from pursuit.methods.auto_values import AutoValues
+from pursuit.methods.cma import Cma
+from pursuit.methods.contract import Scheme, ask, tell
+from pursuit.methods.ep_cma import EpCma
+from pursuit.methods.random_pursuit import RandomPursuit
+from pursuit.methods.sarp import Sarp
+from pursuit.problems.contract import line_minimizer, value
+
+# What needs to know nothing of the problem.
+DEFAULT_METHOD = "auto"
+
+_NAMED: dict[str, tuple[type, dict[str, Any]]] = {
+    "auto": (Auto, {}),
+    "auto-values": (AutoValues, {}),
+    "rp": (RandomPursuit, {}),
+    "rp-exact": (RandomPursuit, {"oracle": "exact"}),
+    "sarp": (Sarp, {}),
+    "sarp-exact": (Sarp, {"oracle": "exact"}),
+    "cma": (Cma, {}),
+    "ep-cma-1": (EpCma, {"m": 1}),
+    "ep-cma-2": (EpCma, {"m": 2}),
+    "ep-cma-4": (EpCma, {"m": 4}),
+    "ep-cma-sqrt": (EpCma, {"m": "sqrt"}),
+    "ep-cma-n": (EpCma, {"m": "n"}),
+}
+
+
+def methods() -> tuple[str, ...]:
+    """Return the names that `method` accepts; ``ep-cma-<m>`` works for any m.
+
+    Examples
+    --------
+    >>> import pursuit
+    >>> pursuit.methods()[:4]
+    ('auto', 'auto-values', 'rp', 'rp-exact')
+    """
+    return tuple(_NAMED)
+
+
+def create_scheme(method: str | type, n: int, options: Mapping[str, Any] | None, problem: Any) -> Scheme:
+    """Return the scheme that `method` and `options` describe, for n variables of `problem`.
+
+    What the options leave open and the problem knows is taken from it: the condition number, and
+    whether its exact line minimiser exists. Where that does not, the bracketing search stands in.
+    """
+    cls, settings = resolved(method, n)
+    allowed = options_of(method, n)
+    for name, setting in dict(options or {}).items():
+        if name not in allowed:
+            raise ValueError(
+                f"{name!r} is not an option of the method {method_text(method)}: "
+                f"its options are {', '.join(allowed)}."
+            )
+        settings[name] = setting
+    if "kappa" in allowed and not {"kappa", "m", "L"} & settings.keys() and _has_spectrum(problem):
+        settings["kappa"] = max(1.0, problem.L / problem.m)
+    if settings.get("oracle") == "exact" and not line_minimizer.handles(type(problem)):
+        settings["oracle"] = "bracketing"
+    scheme: Scheme = cls.create(n, **settings)  # type: ignore[attr-defined]
+    return scheme
+
+
+def _has_spectrum(problem: Any) -> bool:
+    return value.handles(type(problem)) and hasattr(problem, "m") and hasattr(problem, "L")
+
+
+def options_of(method: str | type, n: int) -> tuple[str, ...]:
+    """Return the names of a method's options."""
+    cls, settings = resolved(method, n)
+    parameters = inspect.signature(cls.create).parameters  # type: ignore[attr-defined]
+    return tuple(name for name in parameters if name != "n" and name not in settings)
+
+
+def resolved(method: str | type, n: int) -> tuple[type, dict[str, Any]]:
+    """Return the class that a method stands for in n dimensions, and the options that its name implies."""
+    if isinstance(method, type):
+        missing = [f"an implementation of {g.__name__}" for g in (ask, tell) if not g.handles(method)]
+        if missing:
+            raise TypeError(
+                f"method must be a name or a scheme's class, but {method.__qualname__} lacks "
+                f"{' and '.join(missing)}."
+            )
+        return method, {}
+    if not isinstance(method, str):
+        raise TypeError(f"method must be a name or a scheme's class, but {method!r} was given.")
+    numbered = re.fullmatch(r"ep-cma-(\d+)", method)
+    if numbered:
+        return EpCma, {"m": int(numbered[1])}
+    if method not in _NAMED:
+        raise ValueError(
+            f"method must be one of {', '.join(methods())} or ep-cma-<m>, but {method!r} was given."
+        )
+    cls, settings = _NAMED[method]
+    memories = {"sqrt": round(math.sqrt(n)), "n": n}
+    return cls, {name: memories.get(setting, setting) for name, setting in settings.items()}
+
+
+def method_text(method: str | type) -> str:
+    """Return a method's name, or for a class the words "module:name" by which to find it again."""
+    return method if isinstance(method, str) else f"{method.__module__}:{method.__qualname__}"
+
+
+def method_from_text(text: str) -> str | type:
+    """Return the method that `method_text` has put into words."""
+    module, colon, name = text.partition(":")
+    if not colon:
+        return text
+    method: type = getattr(importlib.import_module(module), name)
+    return method

@@ -1,0 +1,123 @@
+"""EP-CMA-m, the paper's Fig. 2, bottom left: a few evolution paths instead of a covariance matrix.
+
+    p_0 <- 0;  P_1, ..., P_{m-1} <- 0;  q <- 0
+    for k = 1 to N:
+        C_k <- I_n;  for P in P_1, ..., P_{m-1}, p_{k-1}:  C_k <- (1 - c_cov) C_k + c_cov P P^T
+        u_k ~ N(0, C_k)
+        (x_k, sigma_k) <- aSS(x_{k-1}, u_k, sigma_{k-1})
+        if success:  p_k <- (1 - c_c) p_{k-1} + sqrt(c_c (2 - c_c)) u_k
+        else:        p_k <- (1 - c_p) p_{k-1}
+        if k > q + n^2/m:  P_1, ..., P_{m-1} <- P_2, ..., P_{m-1}, p_k;  q <- k
+
+The print forgets to store p_k. Written out, C_k = (1-c)^m I + sum_i c (1-c)^(m-i) P_i P_i^T with P_m the
+current path. So with n + m standard normals z, w a draw is u = (1-c)^(m/2) z + sum_i b_i w_i P_i with
+b_i = sqrt(c (1-c)^(m-i)): no matrix is ever formed. Work and memory per iteration are Theta(mn).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pursuit.checks import Vector, checked_count
+from pursuit.compiling.vectors import add, blend, mix_rows, push, scale
+from pursuit.methods.cma import checked_rate
+from pursuit.methods.contract import ask, elitist_patience, tell
+from pursuit.methods.line_searches import AdaptiveStep, Line
+from pursuit.methods.options import reading_named
+
+
+class EpCma(NamedTuple):
+    """EP-CMA-m: a search biased along the current evolution path and m - 1 earlier ones."""
+
+    oracle: AdaptiveStep
+    m: int
+    c_c: float
+    c_cov: float
+    c_p: float
+
+    @classmethod
+    def create(
+        cls,
+        n: int,
+        *,
+        m: int = 4,
+        c_c: float | None = None,
+        c_cov: float | None = None,
+        c_p: float | None = None,
+        p: float = 0.27,
+        reading: str = "frozen",
+    ) -> EpCma:
+        """Return the scheme with m paths; the rates default to the paper's, c_p to the reading's."""
+        m = checked_count("m", m, at_least=1)
+        default_c_cov = 0.2 if m == 1 else 2.0 / (6.0 + m)
+        default_c_p = reading_named(reading).c_p(n)
+        return cls(
+            AdaptiveStep.create(p),
+            m,
+            checked_rate("c_c", 2.0 / (n + 2.0) if c_c is None else c_c),
+            checked_rate("c_cov", default_c_cov if c_cov is None else c_cov),
+            checked_rate("c_p", default_c_p if c_p is None else c_p),
+        )
+
+    def init(self, x: Vector, fx: float, sigma: float) -> State:
+        """Return the first state."""
+        ages = np.arange(self.m - 1, -1, -1)
+        weights = np.sqrt(self.c_cov * (1.0 - self.c_cov) ** ages)
+        return State(x, fx, fx, sigma, np.zeros((self.m, x.size)), weights, 0, 0)
+
+    def points(self) -> int:
+        """Return the most points that a query holds."""
+        return 1
+
+    def draws(self, n: int) -> int:
+        """Return the number of normals per iteration."""
+        return n + self.m
+
+    def patience(self, n: int) -> int:
+        """Return after how many iterations without a better point to give up."""
+        return elitist_patience(n)
+
+
+class State(NamedTuple):
+    """The state of EP-CMA-m: x_k, its value, sigma_k, the paths from the oldest to p_k, k and q."""
+
+    x: Vector
+    fx: float
+    f: float
+    sigma: float
+    paths: NDArray[np.float64]
+    weights: Vector
+    k: int
+    q: int
+
+
+@ask.register(EpCma)
+def _ask(team, scheme, state, normals):
+    n = state.x.shape[0]
+    u = normals[:n]
+    w = normals[n:]
+    for i in range(scheme.m):
+        w[i] *= state.weights[i]
+    mix_rows(team, u, (1.0 - scheme.c_cov) ** (0.5 * scheme.m), w, state.paths)
+    return Line(state.x, u, state.fx, state.sigma)
+
+
+@tell.register(EpCma)
+def _tell(team, scheme, state, line, step):
+    n = state.x.shape[0]
+    p = state.paths[scheme.m - 1]
+    fx, k, q = state.fx, state.k + 1, state.q
+    if step.length != 0.0:
+        fx = step.value
+        add(team, state.x, step.length, line.direction)
+        blend(team, p, 1.0 - scheme.c_c, math.sqrt(scheme.c_c * (2.0 - scheme.c_c)), line.direction)
+    elif scheme.c_p != 0.0:
+        scale(team, p, 1.0 - scheme.c_p)
+    if (k - q) * scheme.m > n * n:
+        push(team, state.paths)
+        q = k
+    return State(state.x, fx, fx, step.sigma, state.paths, state.weights, k, q)

@@ -1,0 +1,45 @@
+"""Options that several schemes share: the reading of the paper, and the oracle along a line."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from pursuit.checks import checked_choice
+from pursuit.methods.line_searches import AdaptiveStep, Bracketing, ExactStep
+
+Oracle = AdaptiveStep | ExactStep | Bracketing
+
+
+class Reading(NamedTuple):
+    """One way to read what the paper leaves open or prints against its own figures."""
+
+    failure_decay: float | None
+    """c_p, by which a failure shortens the evolution path; None for 1/n."""
+    damping: float
+    """c in SARP's theta = 1/(n sqrt(c kappa)) when its steps are adaptive."""
+
+    def c_p(self, n: int) -> float:
+        """Return c_p in dimension n."""
+        return 1.0 / n if self.failure_decay is None else self.failure_decay
+
+
+READINGS = {
+    "printed": Reading(failure_decay=1.0 / 12.0, damping=2.0),
+    "fitted": Reading(failure_decay=None, damping=3.0),
+    "frozen": Reading(failure_decay=0.0, damping=3.0),
+}
+
+
+def reading_named(name: Any) -> Reading:
+    """Return the reading of that name."""
+    return READINGS[checked_choice("reading", name, tuple(READINGS))]
+
+
+def oracle_named(name: Any, p: float, tolerance: float) -> Oracle:
+    """Return the oracle of that name; `p` and `tolerance` are checked whichever it is."""
+    oracles: dict[str, Oracle] = {
+        "adaptive": AdaptiveStep.create(p),
+        "exact": ExactStep(),
+        "bracketing": Bracketing.create(tolerance),
+    }
+    return oracles[checked_choice("oracle", name, tuple(oracles))]

@@ -1,0 +1,117 @@
+"""Callbacks as in SciPy, and a line of progress that only a terminal sees."""
+
+import os
+import pty
+import subprocess
+import sys
+import textwrap
+
+import numpy as np
+import pytest
+import scipy.optimize
+
+import pursuit
+from pursuit.engine.stopping import Reason
+
+EXP = pursuit.problems.exp(5, 100.0)
+both_drivers = pytest.mark.parametrize("fun", [EXP, lambda x: EXP(x)], ids=["compiled", "python"])
+
+
+@both_drivers
+def test_an_intermediate_result_is_passed_by_name(fun):
+    seen = []
+
+    def callback(intermediate_result):
+        seen.append(intermediate_result)
+
+    result = pursuit.minimize(fun, EXP.x0, method="rp", rng=1, maxiter=50, callback=callback)
+    assert [each.nit for each in seen] == list(range(1, 51))
+    assert isinstance(seen[0], scipy.optimize.OptimizeResult)
+    assert all(each.fun == EXP(each.x) for each in seen)
+    assert seen[-1].fun == result.fun
+    np.testing.assert_array_equal(seen[-1].x, result.x)
+
+
+@both_drivers
+def test_any_other_callback_receives_the_point(fun):
+    seen = []
+    result = pursuit.minimize(fun, EXP.x0, method="rp", rng=1, maxiter=50, callback=seen.append)
+    assert len(seen) == 50
+    np.testing.assert_array_equal(seen[-1], result.x)
+    assert not any(np.shares_memory(seen[i], seen[i + 1]) for i in range(49))
+
+
+@both_drivers
+def test_stop_iteration_stops_as_in_scipy(fun):
+    def stop_at_ten():
+        calls = []
+
+        def callback(x):
+            calls.append(1)
+            if len(calls) == 10:
+                raise StopIteration
+
+        return callback
+
+    ours = pursuit.minimize(fun, EXP.x0, method="rp", rng=1, callback=stop_at_ten())
+    theirs = scipy.optimize.minimize(lambda x: EXP(x), EXP.x0, method="Nelder-Mead", callback=stop_at_ten())
+    assert (ours.nit, ours.success, ours.message) == (10, theirs.success, theirs.message)
+    assert ours.status == Reason.CALLBACK
+
+
+@both_drivers
+def test_a_callback_does_not_change_the_run(fun):
+    plain = pursuit.minimize(fun, EXP.x0, method="sarp", rng=1, maxiter=100, options={"kappa": 100.0})
+    watched = pursuit.minimize(
+        fun,
+        EXP.x0,
+        method="sarp",
+        rng=1,
+        maxiter=100,
+        options={"kappa": 100.0},
+        callback=lambda x: x.fill(0.0),
+    )
+    np.testing.assert_array_equal(plain.x, watched.x)
+
+
+def test_a_callback_s_own_error_goes_through():
+    def broken(x):
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        pursuit.minimize(EXP, EXP.x0, method="rp", rng=1, callback=broken)
+
+
+def test_something_else_than_a_callback_is_refused():
+    with pytest.raises(TypeError, match="callback must be callable, but 3 was given"):
+        pursuit.minimize(EXP, EXP.x0, method="rp", callback=3)
+
+
+SHOW = """
+import time, pursuit
+problem = pursuit.problems.exp(5, 100.0)
+def slow(x):
+    time.sleep(0.01)
+    return problem(x)
+pursuit.minimize(slow, problem.x0, method="rp", rng=1, maxiter=100, progress=True)
+print("done")
+"""
+
+
+def test_progress_is_shown_in_a_terminal():
+    ours, theirs = pty.openpty()
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(SHOW)], stderr=theirs, stdout=subprocess.PIPE, check=True
+    )
+    os.close(theirs)
+    shown = os.read(ours, 100_000).decode()
+    os.close(ours)
+    assert done.stdout == b"done\n"
+    lines = shown.replace("\n", "").split("\r")
+    assert sum(line.startswith("iteration ") for line in lines) >= 3
+    assert any(line.startswith("iteration 100  evaluation 101  f ") for line in lines)
+
+
+def test_progress_is_silent_elsewhere():
+    done = subprocess.run([sys.executable, "-c", textwrap.dedent(SHOW)], capture_output=True, check=True)
+    assert (done.stdout, done.stderr) == (b"done\n", b"")

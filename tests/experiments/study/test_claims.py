@@ -1,0 +1,281 @@
+"""The paper's claims, judged on studies that are made up so that the verdicts are known."""
+
+import math
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from pursuit.engine.tally import Trace
+from pursuit.experiments.study.claims import VERDICTS, judge
+from pursuit.experiments.study.results import Cell, CellResults, Results, Run
+
+EP_CMA = ("ep-cma-1", "ep-cma-2", "ep-cma-4", "ep-cma-sqrt", "ep-cma-n")
+SCHEMES = ("rp", "rp-exact", "sarp", "sarp-exact", "cma", *EP_CMA)
+DIMENSIONS = (20, 80, 100)
+# Iterations divided by n, for n = 100, that make every claim true at once: of rp, sarp, cma and EP-CMA-m.
+AS_THE_PAPER_SAYS = {
+    ("exp", 1e4): (30_000, 3_000, 800, (9_000, 5_000, 3_000, 1_000, 900)),
+    ("exp", 1e6): (900_000, 30_000, 8_000, (420_000, 90_000, 60_000, 30_000, 21_000)),
+    ("lin", 1e4): (50_000, 5_000, 800, (1_000, 900, 800, 800, 800)),
+    ("lin", 1e6): (480_000, 48_000, 1_000, (2_000, 1_500, 1_000, 1_000, 1_000)),
+    ("two", 1e4): (150_000, 5_000, 1_500, (60_000, 40_000, 30_000, 20_000, 10_000)),
+    ("two", 1e6): (1_500_000, 50_000, 15_000, (600_000, 400_000, 300_000, 200_000, 100_000)),
+    ("rosenbrock", None): (70_000, 3_000, 200_000, (200_000, 200_000, 200_000, 200_000, 200_000)),
+}
+SARP_TO_EP_CMA_4 = "exp L=1e4 n=100: sarp / ep-cma-4"
+
+
+def iterations(cell):
+    """Return the iterations of a scheme as the paper has them."""
+    rp, sarp, cma, ep_cma = AS_THE_PAPER_SAYS[cell.problem, cell.L]
+    at_100 = {"rp": rp, "rp-exact": rp / 2.5, "sarp": sarp, "sarp-exact": sarp / 2.5, "cma": cma}
+    at_100 |= dict(zip(EP_CMA, ep_cma, strict=True))
+    power = 2 if cell.scheme == "cma" or (cell.scheme in EP_CMA and cell.problem == "rosenbrock") else 1
+    if cell.scheme in EP_CMA and cell.problem == "lin":
+        power = 1.2
+    return 100 * at_100[cell.scheme] * (cell.n / 100) ** power
+
+
+def study(change=lambda cell: 1, dimensions=DIMENSIONS, readings=("fitted",)):
+    """Return the paper's study, with the iterations of a cell multiplied by what `change` says.
+
+    Instead of a factor it may give several, one per run, the reason for which all runs failed, or None,
+    which leaves the cell out.
+    """
+    cells = (
+        Cell(problem, L, n, scheme, reading)
+        for problem, L in AS_THE_PAPER_SAYS
+        for n in dimensions
+        for scheme in SCHEMES
+        for reading in readings
+    )
+    entries = {cell: entry_of(cell, change(cell)) for cell in cells if change(cell) is not None}
+
+    def trace(cell, number):
+        run = entries[cell].runs[number]
+        return Trace(np.array([0, run.nit]), np.array([1, run.nfev]), np.array([1e4, run.fun]))
+
+    return Results("made up", tuple(entries.values()), (), trace, {})
+
+
+def entry_of(cell, change):
+    cap = int(10**6.5 * cell.n)
+    if isinstance(change, str):
+        runs = (Run(0, cap, cap, 0.5, change, 0.0),)
+    else:
+        factors = change if isinstance(change, tuple) else (change,)
+        counts = [round(iterations(cell) * factor) for factor in factors]
+        runs = tuple(Run(i, count, count, 9e-10, "target", 0.0) for i, count in enumerate(counts))
+    return CellResults(cell, 1e-9, cap, len(runs), "", runs)
+
+
+def changed(factor, **where):
+    """Return a change of the cells whose fields have these values, or one of them where a tuple is given."""
+
+    def change(cell):
+        values = cell._asdict()
+        return factor if all(values[name] in np.atleast_1d(wanted) for name, wanted in where.items()) else 1
+
+    return change
+
+
+def verdicts(results, *numbers):
+    found = {judgement.number: judgement.verdict for judgement in judge(results)}
+    return [found[number] for number in numbers]
+
+
+def measurements(results, number):
+    return next(judgement.measurements for judgement in judge(results) if judgement.number == number)
+
+
+def only(results, number, text):
+    """Return the measurement of a claim that has this text."""
+    return next(measurement for measurement in measurements(results, number) if measurement.text == text)
+
+
+def test_all_claims_can_hold_at_once():
+    judgements = judge(study())
+    assert [judgement.number for judgement in judgements] == list(range(1, 13))
+    assert {judgement.verdict for judgement in judgements} == {"holds"}
+    for judgement in judgements:
+        assert all(measurement.holds for measurement in judgement.measurements), judgement
+        assert all(measurement.ours.low <= measurement.ours.value <= measurement.ours.high
+                   for measurement in judgement.measurements)  # fmt: skip
+
+
+# What the paper says, and for how many schemes times problems and L times dimensions.
+PAPER_NUMBERS = {
+    1: {"2 to 3": 2 * 7 * 3},
+    2: {"about 5": 1, "about 24": 1, "more than 1": 2},
+    3: {"about 3": 1, "about 14": 1, "more than 10": 2 * 2},
+    4: {"1": 2 * 7},
+    5: {"at least 1": 7 * 4, "about 10": 1, "about 20": 1, "more than 1": 2 * 2, "about 1": 2},
+    6: {"about 1": 2},
+    7: {"about 1": 2},
+    8: {"more than 1": 2 * 2 * 5, "about 1": 2 * 5},
+    9: {"2": 7, "more than 1": 2 * 2 * 3, "about 1": 2 * 3},
+    10: {"more than 10": 2 * 7},
+    11: {"one order of magnitude": 2 * 3},
+    12: {"less than 0.01": 1},
+}
+
+
+def test_every_number_of_the_paper_is_there_for_every_scheme_and_place():
+    judgements = judge(study())
+    assert {j.number: Counter(m.paper for m in j.measurements) for j in judgements} == PAPER_NUMBERS
+
+
+BREAKS = [
+    (1, changed(2, scheme=("rp", "sarp")), "does not hold"),
+    (1, changed(0.5, scheme="sarp-exact", n=80), "holds in part"),
+    (2, changed(0.1, scheme="sarp", problem="lin", L=1e6), "holds in part"),
+    (
+        2,
+        lambda cell: 9 * (100 / cell.n) ** 0.5 if cell[0] == "lin" and cell[3] == "ep-cma-1" else 1,
+        "does not hold",
+    ),
+    (3, changed(5, scheme="ep-cma-1", problem="exp", n=100), "holds in part"),
+    (3, changed(10, scheme="sarp"), "does not hold"),
+    (4, lambda cell: cell.n**0.3 if cell.scheme == "sarp" else 1, "holds in part"),
+    (4, lambda cell: cell.n**-0.3 if cell.scheme in ("sarp", "rp") else 1, "does not hold"),
+    (5, changed(9, scheme="ep-cma-n", problem="exp", L=1e4), "holds in part"),
+    (5, changed(0.1, scheme="ep-cma-2", problem="two", n=100), "holds in part"),
+    (5, changed(0.05, scheme="ep-cma-n", problem="lin"), "holds in part"),
+    (5, changed(0.5, scheme="ep-cma-n", problem="rosenbrock"), "holds in part"),
+    (6, changed(2, scheme="ep-cma-4", L=1e6), "holds in part"),
+    (6, changed(0.5, scheme="ep-cma-4"), "does not hold"),
+    (7, changed(2, scheme="ep-cma-sqrt"), "holds in part"),
+    (7, changed(2, scheme="sarp"), "does not hold"),
+    (8, changed(0.01, scheme="ep-cma-n", problem="two"), "holds in part"),
+    (8, changed(2, scheme="cma", problem="rosenbrock"), "holds in part"),
+    (8, changed(0.001, scheme=EP_CMA), "does not hold"),
+    (9, lambda cell: 1 / cell.n if cell.scheme == "cma" else 1, "holds in part"),
+    (9, changed(0.05, scheme="sarp-exact", problem="two", n=80), "holds in part"),
+    (9, changed(2, scheme="ep-cma-sqrt", problem="lin"), "holds in part"),
+    (10, changed(0.1, scheme="cma"), "holds in part"),
+    (10, changed(100, scheme="sarp"), "does not hold"),
+    (11, changed(4, scheme="rp", L=1e6), "holds in part"),
+    (11, changed(0.3, scheme="rp"), "does not hold"),
+    (12, changed("maxiter", scheme="rp", problem="lin", L=1e6), "does not hold"),
+]
+
+
+@pytest.mark.parametrize(("number", "change", "expected"), BREAKS)
+def test_a_claim_that_is_broken_no_longer_holds(number, change, expected):
+    assert verdicts(study(change), number) == [expected]
+
+
+def test_judgements_go_claim_by_claim_through_the_readings_of_the_study():
+    results = study(changed(2, scheme="sarp", reading="printed"), readings=("printed", "fitted"))
+    order = [(judgement.number, judgement.reading) for judgement in judge(results)]
+    assert order == [(number, reading) for number in range(1, 13) for reading in ("printed", "fitted")]
+    assert [j.verdict for j in judge(results) if j.number == 7] == ["does not hold", "holds"]
+
+
+def test_what_a_study_lacks_is_listed_and_does_not_count():
+    results = study(changed(None, L=1e6))
+    third = measurements(results, 3)
+    assert verdicts(results, 3, 12) == ["holds", "not measured"]
+    assert [m.holds for m in third] == [True, None, True, True, True, True]
+    assert third[1][1:] == ("about 14", None, None)
+    assert {judgement.verdict for judgement in judge(results)} == {"holds", "not measured"}
+
+
+def test_a_study_of_something_else_measures_nothing():
+    judgements = judge(study(changed(None, scheme=SCHEMES[1:])))
+    assert {judgement.verdict for judgement in judgements} <= {"holds", "not measured"}
+    assert [judgement.number for judgement in judgements if judgement.verdict == "holds"] == [4, 12]
+    assert all(judgement.measurements for judgement in judgements)
+    assert judge(Results("", (), (), lambda cell, number: None, {})) == []
+
+
+def test_numbers_stand_beside_those_of_the_paper():
+    results = study(changed(2, scheme="sarp", problem="lin"))
+    found = only(results, 2, "lin L=1e4 n=100: sarp / ep-cma-1")
+    assert found[1:] == ("about 5", (10, 10, 10), False)
+    found = only(results, 5, "ep-cma-1 / ep-cma-n, on exp L=1e4 n=100 divided by that on lin L=1e4 n=100")
+    assert found[1:] == ("more than 1", pytest.approx((8, 8, 8)), True)
+    found = only(results, 9, "two L=1e6: exponent of n in the iterations of cma, n = 20, 80, 100")
+    assert found[1:] == ("2", pytest.approx((2, 2, 2)), True)
+
+
+def test_best_of_the_others_is_named():
+    found = only(study(), 9, "exp L=1e4 n=100: best of 9 others (ep-cma-n) / cma")
+    assert found.ours.value == pytest.approx(900 / 800)
+
+
+def test_dimensions_beyond_the_papers_do_not_count():
+    assert judge(study(lambda cell: cell.n, dimensions=(20, 100))) == judge(
+        study(lambda cell: cell.n, dimensions=(20, 100, 200))
+    )
+
+
+def test_growth_and_falling_factors_need_two_dimensions():
+    results = study(dimensions=(100,))
+    assert verdicts(results, 4) == ["not measured"]
+    assert [m.holds for m in measurements(results, 2)] == [True, None, True, None]
+
+
+@pytest.mark.parametrize(
+    ("factor", "holds"), [(1 / 1.51, False), (1 / 1.49, True), (1.49, True), (1.51, False)]
+)
+def test_about_a_number_is_within_a_factor_of_one_and_a_half(factor, holds):
+    assert only(study(changed(factor, scheme="sarp")), 7, SARP_TO_EP_CMA_4).holds is holds
+
+
+@pytest.mark.parametrize(
+    ("extra", "linear", "quadratic"), [(0.08, True, True), (0.2, False, True), (0.3, False, False)]
+)
+@pytest.mark.parametrize("sign", [-1, 1])
+def test_growth_is_judged_by_the_exponent(sign, extra, linear, quadratic):
+    results = study(lambda cell: cell.n ** (sign * extra))
+    exponent = "exp L=1e4: exponent of n in the iterations of {}, n = 20, 80, 100"
+    assert only(results, 4, exponent.format("sarp")).holds is linear
+    assert only(results, 9, exponent.format("cma")).holds is quadratic
+
+
+def test_approximate_numbers_are_judged_by_the_interval_and_inequalities_by_the_median():
+    """Runs at 1.4, 1.6 and 1.9 have the first and the last as their interval's ends."""
+    assert only(study(changed((1.4, 1.6, 1.9), scheme="sarp")), 7, SARP_TO_EP_CMA_4).holds
+    found = only(study(changed((0.9, 0.1, 0.1), scheme="ep-cma-n")), 8, "two L=1e4 n=20: ep-cma-n / sarp")
+    assert found.ours.low < 1 < found.ours.high
+    assert not found.holds
+
+
+def test_a_scheme_that_fails_loses_every_comparison():
+    results = study(changed("diverged", scheme="sarp"))
+    assert only(results, 2, "lin L=1e4 n=100: sarp / ep-cma-1").ours == (math.inf, math.inf, math.inf)
+    assert verdicts(results, 2, 3, 7, 10, 11) == ["does not hold"] * 5
+
+
+def test_two_schemes_that_fail_cannot_be_compared():
+    results = study(changed("diverged", scheme=("sarp", "rp")))
+    assert verdicts(results, 4, 11) == ["not measured"] * 2
+    assert {m.ours for m in measurements(results, 11)} == {None}
+
+
+def test_a_limit_that_comes_too_early_decides_only_what_it_shows():
+    """With a limit of 3.16e6 n, Random Pursuit needs more than 66 times what SARP does on lin for L = 1e6."""
+    cut = changed("maxiter", scheme="rp")
+    far = only(study(cut), 11, "lin L=1e6 n=20: rp / sarp")
+    assert far.ours == (math.inf, pytest.approx(65.88, abs=0.01), math.inf)
+    assert far.holds is False
+    near = only(
+        study(lambda cell: 4 if cell.scheme == "sarp" else cut(cell)), 11, "lin L=1e6 n=20: rp / sarp"
+    )
+    assert near.ours == (math.inf, pytest.approx(65.88 / 4, abs=0.01), math.inf)
+    assert near.holds is None
+    assert only(study(cut), 10, "rosenbrock n=20: rp / sarp").holds is True
+
+
+def test_value_after_needs_runs_that_were_allowed_to_go_so_far():
+    results = study()
+    short = tuple(entry._replace(cap=entry.cap // 2) for entry in results.cells)
+    assert verdicts(results._replace(cells=short), 12) == ["not measured"]
+
+
+def test_sentences_differ_and_verdicts_are_the_announced_ones():
+    judgements = judge(study(changed(3, scheme="sarp")))
+    assert len({judgement.claim for judgement in judgements}) == 12
+    assert {judgement.verdict for judgement in judgements} <= set(VERDICTS)

@@ -1,0 +1,151 @@
+import re
+
+import pytest
+
+from experiments.study.small import CELLS, DECLARATION, RUNS, declared
+from helpers import PAPER
+from pursuit.experiments.common.errors import StudyError
+from pursuit.experiments.study.declaration import PRESETS, load_study, parse_study, parse_where
+from pursuit.experiments.study.grid import entries_of
+from pursuit.experiments.study.results import Cell, applies
+
+
+def test_a_file_becomes_cells_with_their_runs(tmp_path):
+    entries = entries_of(load_study(declared(tmp_path)))
+    assert len(entries) == CELLS
+    assert sum(entry.runs for entry in entries) == RUNS
+    assert entries[0].cell == Cell("exp", 10.0, 4, "rp", "fitted")
+    assert [entry.runs for entry in entries if entry.cell[:4] == ("exp", 100.0, 4, "rp")] == [2]
+    assert not [entry for entry in entries if entry.cell[:4] == ("exp", 100.0, 6, "rp")]
+    assert {entry.recipe.cap for entry in entries if entry.cell.n == 6} == {120_000}
+
+
+@pytest.mark.parametrize(
+    ("preset", "cells", "runs"),
+    [
+        ("quick", 4 * 10, 4 * 10 * 11),
+        # exp 3 x 2, lin 1 x 2, two 2, rosenbrock 2; 11 runs of RP on lin with L = 1e6
+        ("main", 12 * 10, 12 * 10 * 51 - 40),
+        # 7 x 5 panels; RP on lin with L = 1e6 in five dimensions; two, n = 100, L = 1e6: nine schemes
+        ("full", 35 * 10 - 1, (35 * 10 - 10 - 5) * 51 + 5 * 11 + 9 * 11),
+    ],
+)
+def test_the_presets_are_the_papers_panels(preset, cells, runs):
+    study = load_study(preset)
+    entries = entries_of(study)
+    assert len(entries) == cells
+    assert sum(entry.runs for entry in entries) == runs
+    assert {entry.cell.scheme for entry in entries} == set(PAPER)
+    assert {entry.recipe.cap for entry in entries} == {int(10**6.5 * n) for n in {e.cell.n for e in entries}}
+    for figure in study.figures:
+        assert any(applies(figure.where, entry.cell) for entry in entries)
+
+
+def test_the_presets_are_those_of_the_command_line():
+    assert PRESETS == ("quick", "main", "full")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("runs = 3", "runs = 0", "the key runs must be a whole number of at least 1, but 0 was given"),
+        ("runs = 3", "run = 3", "the key runs is missing"),
+        ("runs = 3", "runs = 3\nrun = 3", "the key run is unknown; allowed are title, problems, schemes,"),
+        ("target = 1e-6", "target = nan", "the key target must be a finite number, but nan was given"),
+        (
+            '"sarp"',
+            '"spar"',
+            "the key schemes[1].method must be one of auto, auto-values, rp, .* or module:name",
+        ),
+        ('"sarp"', '"rp"', "schemes must have different labels, but 'rp' occurs twice"),
+        ('"sarp"', "3", "the key schemes[1] must be a method's name or a table with one, but 3 was given"),
+        ('"sarp"', '{ name = "sarp" }', "the key schemes[1].method is missing"),
+        (
+            'problem = "exp"\nn',
+            'problem = "exq"\nn',
+            "the key problems[0].problem must be one of exp, lin, two,",
+        ),
+        ("n = [4, 6]", "n = [4, 4]", "the key problems[0].n must not name anything twice"),
+        ("n = [4, 6]", "n = []", "the key problems[0].n must be a list that is not empty"),
+        ("L = [10, 100]", "", "the key problems[0].L is missing: exp needs it"),
+        ("n = 4\n", "n = 4\nL = 10\n", "the key problems[1].L is not allowed: rosenbrock has none"),
+        (
+            'scheme = "rp" }',
+            'scheme = "pr" }',
+            "the key exceptions[0].where names the scheme 'pr', but the study has",
+        ),
+        (
+            'where = { problem = "exp" }',
+            "where = { n = 5 }",
+            "the key figures[0].where names the n 5, but the study has",
+        ),
+        (
+            "where = { problem",
+            "where = { task",
+            "the key exceptions[0].where must be a table of problem, L, n,",
+        ),
+        (
+            'rows = "n"',
+            'rows = "m"',
+            "the key figures[0].rows must be one of problem, L, n, but 'm' was given",
+        ),
+        ('rows = "n"', 'rows = "L"', "the key figures[0].columns must differ from rows"),
+        ("cap = 20000", "cap = ", "is not valid TOML"),
+    ],
+)
+def test_errors_name_the_file_the_key_and_what_is_allowed(tmp_path, old, new, message):
+    text = DECLARATION.replace(old, new, 1)
+    assert text != DECLARATION
+    path = declared(tmp_path, text)
+    expected = re.escape(message).replace(re.escape(".*"), ".*")
+    with pytest.raises(StudyError, match=f"^{re.escape(str(path))}.*{expected}"):
+        load_study(path)
+
+
+def test_a_missing_file_is_said_to_be_missing(tmp_path):
+    with pytest.raises(StudyError, match=r"one of quick, main, full or a TOML file, but .*nowhere.toml"):
+        load_study(tmp_path / "nowhere.toml")
+
+
+def test_a_selection_names_fields_and_values():
+    assert parse_where("") == {}
+    assert parse_where("n=20,40 scheme=rp") == {"n": (20, 40), "scheme": ("rp",)}
+    for bad in ("m=3", "n", "n=x", "n=3,"):
+        with pytest.raises(StudyError, match=re.escape(repr(bad))):
+            parse_where(bad)
+
+
+def test_a_problem_without_l_belongs_to_every_l():
+    assert applies({"L": (1e4,)}, Cell("rosenbrock", None, 20, "rp", "fitted"))
+    assert not applies({"L": (1e4,)}, Cell("exp", 1e6, 20, "rp", "fitted"))
+
+
+def test_a_selection_of_nothing_is_an_error():
+    study = parse_study(DECLARATION, "small.toml", ".")
+    with pytest.raises(StudyError, match="the selection names none"):
+        entries_of(study, only={"n": (5,)})
+
+
+def test_an_option_that_a_scheme_lacks_is_said_with_its_cell():
+    study = parse_study(
+        DECLARATION.replace('"sarp"', '{ method = "sarp", options = { c = 3 } }'), "s.toml", "."
+    )
+    with pytest.raises(
+        StudyError, match=r"The cell exp L=10 n=4 sarp fitted cannot be run: .*'c' is not an option"
+    ):
+        entries_of(study)
+
+
+def test_one_run_serves_cells_that_differ_in_name_only():
+    entries = entries_of(
+        load_study("quick"), readings=["printed", "fitted", "frozen"], only={"problem": ("exp",)}
+    )
+    identities = {entry.cell[3:]: entry.identity for entry in entries}
+    for reading in ("printed", "fitted", "frozen"):
+        assert identities["ep-cma-4", reading] == identities["ep-cma-sqrt", reading]
+        assert identities["rp", reading] == identities["rp", "printed"]
+        assert identities["sarp-exact", reading] == identities["sarp-exact", "printed"]
+    assert identities["sarp", "fitted"] == identities["sarp", "frozen"] != identities["sarp", "printed"]
+    assert len({identities["cma", reading] for reading in ("printed", "fitted", "frozen")}) == 3
+    # rp, rp-exact, sarp-exact, two of sarp, three of cma and of ep-cma-1, -2, -4, -n
+    assert len(set(identities.values())) == 3 + 2 + 3 * 5

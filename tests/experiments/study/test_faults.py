@@ -1,0 +1,306 @@
+"""What befalls a study from outside: killed drivers and workers, full disks, read-only folders, rivals."""
+
+import functools
+import multiprocessing
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import textwrap
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from experiments.study.small import declared, pursuit_command, run_pursuit, wait_for
+from pursuit.experiments.common.executors import dask_cluster, processes
+from pursuit.experiments.study import StudyError, draw_report, load_study, read_store, reproduce
+from pursuit.experiments.study.grid import entries_of
+from pursuit.experiments.study.scheduler import Watcher, conduct
+from pursuit.experiments.study.store import FILE, open_store
+
+DECLARATION = """
+title = "Something to go wrong"
+schemes = ["rp", "cma"]
+runs = 12
+target = 1e-9
+cap = 1e6
+
+[[problems]]
+problem = "exp"
+n = [6]
+L = 1e4
+"""
+# A problem whose study is caught in the middle however fast the machine is: where HOLD is set, a process
+# may finish one run of it, and waits for ever in the next.
+HELD = """
+[[problems]]
+problem = "held:Held"
+n = 4
+"""
+HELD_MODULE = """
+import os
+import signal
+
+
+class Held:
+    begun = 0
+
+    def __init__(self, n):
+        self.n, self.x0 = n, [1.0] * n
+
+    def __call__(self, x):
+        if "HOLD" in os.environ and (x == self.x0).all():
+            Held.begun += 1
+            if Held.begun > 1:
+                signal.pause()
+        return float((x**2).sum())
+"""
+HOLDING = {**os.environ, "HOLD": "yes"}
+# The superuser may write everywhere, unless this is taken from it.
+WITHOUT_PRIVILEGE = ["setpriv", "--bounding-set=-dac_override"] if os.geteuid() == 0 else []
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory):
+    """Return the declaration's path."""
+    return declared(tmp_path_factory.mktemp("faults"), DECLARATION)
+
+
+@pytest.fixture(scope="module")
+def undisturbed(study):
+    """Return the folder of the study that nothing has befallen, with its report."""
+    folder = study.parent / "undisturbed"
+    with ThreadPoolExecutor(2) as executor:
+        reproduce(study, folder, executor=executor)
+    draw_report(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def held_study(tmp_path_factory):
+    """Return the path of a declaration with a problem that holds runs up."""
+    folder = tmp_path_factory.mktemp("held")
+    (folder / "held.py").write_text(HELD_MODULE)
+    return declared(folder, DECLARATION + HELD)
+
+
+def outcomes(folder):
+    """Return all that is stored of each run but its time, and its trace."""
+    found = {}
+    with read_store(folder) as store:
+        results = store.results()
+        for entry in results.cells:
+            for run in entry.runs:
+                trace = results.trace(entry.cell, run.number)
+                found[entry.cell, run._replace(seconds=0.0)] = [column.tolist() for column in trace]
+    return found
+
+
+def made_files(folder):
+    """Return tables and figures, by name."""
+    return {
+        path.relative_to(folder): path.read_bytes()
+        for part in ("tables", "figures")
+        for path in sorted((folder / part).rglob("*"))
+        if path.is_file()
+    }
+
+
+def finished_runs(folder):
+    try:
+        with read_store(folder) as store:
+            return sum(entry.done for entry in store.progress())
+    except StudyError as error:
+        if "There is no study" in str(error):
+            return 0
+        raise
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks for child processes in /proc")
+def test_a_study_killed_again_and_again_equals_an_undisturbed_one(held_study, tmp_path):
+    killed, undisturbed = tmp_path / "killed", tmp_path / "undisturbed"
+    command = ["reproduce", held_study, "--jobs", 2, "--out"]
+    for _ in range(3):
+        before = finished_runs(killed)
+        running = subprocess.Popen(pursuit_command(*command, killed), stderr=subprocess.DEVNULL, env=HOLDING)
+        wait_for(lambda before=before: finished_runs(killed) > before, running)
+        children = Path(f"/proc/{running.pid}/task/{running.pid}/children").read_text().split()
+        running.send_signal(signal.SIGKILL)
+        running.wait()
+        # Workers do not outlive their driver.
+        wait_for(lambda children=children: not any(Path(f"/proc/{child}").exists() for child in children))
+    assert before > 0
+    for folder in (killed, undisturbed):
+        run_pursuit(*command, folder)
+    assert outcomes(killed) == outcomes(undisturbed)
+    ours, theirs = made_files(killed), made_files(undisturbed)
+    assert len(theirs) > 5
+    assert ours == theirs
+
+
+def test_ctrl_c_keeps_what_is_finished(held_study, tmp_path):
+    command = pursuit_command("reproduce", held_study, "--out", tmp_path, "--jobs", 2)
+    running = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=HOLDING)
+    wait_for(lambda: finished_runs(tmp_path) > 0, running)
+    running.send_signal(signal.SIGINT)
+    _, said = running.communicate(timeout=60)
+    assert running.returncode == 130
+    assert said.endswith("pursuit: interrupted. What is finished is kept; the same command goes on.\n")
+    assert finished_runs(tmp_path) > 0
+
+
+def test_a_second_process_is_refused(study, tmp_path):
+    with open_store(tmp_path):
+        refused = run_pursuit("reproduce", study, "--out", tmp_path, check=False)
+    assert refused.returncode == 1
+    assert refused.stderr.startswith(f"pursuit: Another process is working in {tmp_path}")
+
+
+def test_a_full_disk_loses_nothing(study, undisturbed, tmp_path):
+    """The limit on a file's size makes writing fail as a full disk would, in the middle."""
+    code = """
+        import resource, sys
+        from pursuit.cli import main
+        resource.setrlimit(resource.RLIMIT_FSIZE, (60_000, 60_000))
+        sys.exit(main())
+    """
+    arguments = ["reproduce", str(study), "--out", str(tmp_path), "--jobs", "1", "--no-report"]
+    failed = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(code), *arguments], capture_output=True, text=True
+    )
+    assert failed.returncode == 1
+    assert f"{tmp_path / FILE} cannot be read or written:" in failed.stderr
+    assert "Traceback" not in failed.stderr
+    kept = outcomes(tmp_path)
+    assert 0 < len(kept) < 24
+    run_pursuit(*arguments)
+    assert outcomes(tmp_path) == outcomes(undisturbed)
+    assert kept.items() <= outcomes(tmp_path).items()
+
+
+def test_a_read_only_folder_can_be_looked_at_and_not_written(study, undisturbed, tmp_path):
+    folder = tmp_path / "fixed"
+    folder.mkdir()
+    shutil.copy(undisturbed / FILE, folder)
+    (folder / FILE).chmod(0o444)
+    folder.chmod(0o555)
+
+    def as_somebody(*arguments):
+        return subprocess.run(
+            [*WITHOUT_PRIVILEGE, *pursuit_command(*arguments)], capture_output=True, text=True
+        )
+
+    refused = as_somebody("reproduce", study, "--out", folder)
+    assert refused.returncode == 1
+    assert f"Nothing can be written into the folder {folder}" in refused.stderr
+    looked = as_somebody("status", folder)
+    assert "24 of 24 runs are done" in looked.stdout, looked.stderr
+    refused = as_somebody("report", folder)
+    assert refused.returncode == 1
+    assert f"The report cannot be written into {folder}: Permission denied." in refused.stderr
+
+
+class Killer(Watcher):
+    """Kills a worker after the second run, and hears of it."""
+
+    def __init__(self, workers):
+        self.workers = workers
+        self.runs = self.lost_runs = 0
+
+    def finished(self, batch, run):
+        self.runs += 1
+        if self.runs == 2:
+            os.kill(self.workers()[0], signal.SIGKILL)
+
+    def lost(self, runs):
+        self.lost_runs += runs
+
+
+def test_a_killed_worker_costs_a_retry(study, undisturbed, tmp_path):
+    killer = Killer(lambda: [child.pid for child in multiprocessing.active_children()])
+    entries = entries_of(load_study(study))
+    with open_store(tmp_path) as store:
+        store.declare(load_study(study), entries, {})
+        assert conduct(entries, store, functools.partial(processes, 2), killer) == []
+    assert killer.lost_runs > 0
+    assert outcomes(tmp_path) == outcomes(undisturbed)
+
+
+def test_a_killed_worker_of_a_dask_cluster_costs_a_retry(study, undisturbed, tmp_path):
+    distributed = pytest.importorskip("distributed")
+    entries = entries_of(load_study(study))
+    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
+        killer = Killer(lambda: [nanny.pid for nanny in cluster.workers.values()])
+        with open_store(tmp_path) as store:
+            store.declare(load_study(study), entries, {})
+            crew = functools.partial(dask_cluster, cluster.scheduler_address, 1)
+            assert conduct(entries, store, crew, killer) == []
+    assert killer.runs == 24
+    assert outcomes(tmp_path) == outcomes(undisturbed)
+
+
+OWN = """
+title = "Trouble"
+schemes = ["rp"]
+runs = 3
+target = 1e-6
+cap = 1e4
+
+[[problems]]
+problem = "trouble:{}"
+n = 3
+"""
+TROUBLE = """
+import os
+
+
+class Raising:
+    n, x0 = 3, [1.0, 1.0, 1.0]
+
+    def __init__(self, n):
+        pass
+
+    def __call__(self, x):
+        raise ArithmeticError("no value here")
+
+
+class Deadly(Raising):
+    def __call__(self, x):
+        os._exit(1)
+"""
+
+
+@pytest.fixture
+def trouble(tmp_path, monkeypatch):
+    """Return a function that declares a study of one of the problems above."""
+    (tmp_path / "trouble.py").write_text(TROUBLE)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    yield lambda name: declared(tmp_path, OWN.format(name))
+    sys.modules.pop("trouble", None)
+
+
+def test_a_run_that_raises_is_named_and_the_rest_goes_on(trouble, tmp_path):
+    text = trouble("Raising").read_text() + '[[problems]]\nproblem = "exp"\nn = 3\nL = 10\n'
+    with ThreadPoolExecutor(1) as executor:
+        done = reproduce(declared(tmp_path, text), tmp_path / "out", executor=executor)
+    assert [str(failure) for failure in done.failures] == [
+        "Raising n=3 rp fitted, run 0: ArithmeticError: no value here. The rest of its runs are left out."
+    ]
+    with read_store(tmp_path / "out") as store:
+        assert [(entry.cell.problem, entry.done) for entry in store.progress()] == [
+            ("Raising", 0),
+            ("exp", 3),
+        ]
+
+
+def test_workers_that_die_of_every_run_end_the_study(trouble, tmp_path):
+    with pytest.raises(StudyError, match="Workers died 4 times in a row without finishing a run"):
+        reproduce(trouble("Deadly"), tmp_path / "out", jobs=1)
+
+
+def test_a_scheduler_that_is_not_there_is_said_not_to_be(study, tmp_path):
+    pytest.importorskip("distributed")
+    with pytest.raises(StudyError, match="There is no Dask scheduler at tcp"):
+        reproduce(study, tmp_path, dask="tcp://127.0.0.1:9")

@@ -1,0 +1,173 @@
+"""The report's files, beside numbers worked out by hand."""
+
+import csv
+import json
+import math
+import re
+
+import pytest
+
+from experiments.study.made_up import CAP, FIGURES, READINGS, TITLE, made_up_results
+from pursuit.experiments.common.formatting import brief, table
+from pursuit.experiments.study.claims import judge
+from pursuit.experiments.study.report import write_report
+from pursuit.experiments.study.report.overview import growths_of, summaries_of
+from pursuit.experiments.study.report.page import page_of
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory):
+    return write_report(made_up_results(figures=FIGURES[1:]), tmp_path_factory.mktemp("report")).parent
+
+
+def rows_of(path):
+    with path.open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def files_of(folder):
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()
+    }
+
+
+def test_every_file_is_where_it_belongs(report):
+    names = set(files_of(report))
+    tables = {"tables/summary.csv", "tables/growth.csv", "tables/claims.csv", "tables/runs.csv"}
+    assert {"report.html", "report.md"} | tables <= names
+    assert {name.split("/")[0] for name in names} == {"report.html", "report.md", "tables", "figures"}
+
+
+def test_summary_by_hand(report):
+    rows = {
+        (row["problem"], row["L"], row["n"], row["scheme"], row["reading"]): row
+        for row in rows_of(report / "tables" / "summary.csv")
+    }
+    # All cells but the one without runs.
+    assert len(rows) == 35
+    sarp = rows["exp", "10000.0", "5", "sarp", "fitted"]
+    assert (sarp["runs"], sarp["wanted"], sarp["successes"], sarp["cap"]) == ("3", "3", "3", str(5 * CAP))
+    assert [float(sarp[f"iterations_{name}"]) for name in ("median", "mean", "deviation")] == [
+        2000,
+        2000,
+        1000,
+    ]
+    assert [float(sarp[f"evaluations_{name}"]) for name in ("median", "mean", "deviation")] == [
+        4001,
+        4001,
+        2000,
+    ]
+    assert float(sarp["iterations_median_low"]) == 1000
+    assert float(sarp["iterations_median_high"]) == 3000
+
+
+def test_what_is_infinite_and_what_is_missing_differ(report):
+    rows = rows_of(report / "tables" / "summary.csv")
+    lost = next(row for row in rows if row["problem"] == "rosenbrock" and row["successes"] == "0")
+    assert (lost["scheme"], lost["reading"], lost["L"]) == ("sarp", "printed", "")
+    assert float(lost["iterations_median"]) == math.inf
+    assert lost["iterations_mean"] == lost["iterations_deviation"] == ""
+
+
+def test_every_run_has_its_row(report):
+    rows = rows_of(report / "tables" / "runs.csv")
+    assert len(rows) == 36 * 3 - 5
+    assert list(rows[0]) == ["problem", "L", "n", "scheme", "reading", "run", "nit", "nfev", "fun", "reason"]
+    cma = next(
+        row for row in rows if row["scheme"] == "cma" and row["reading"] == "printed" and row["run"] == "2"
+    )
+    assert (cma["nit"], cma["nfev"], float(cma["fun"]), cma["reason"]) == ("3000", "3001", 5e-10, "target")
+
+
+def test_claims_have_a_row_per_reading_and_measurement(report):
+    rows = rows_of(report / "tables" / "claims.csv")
+    assert {(int(row["claim"]), row["reading"]) for row in rows} == {
+        (number, reading) for number in range(1, 13) for reading in READINGS
+    }
+    # All lengths are proportional to n.
+    growth = [row for row in rows if row["claim"] == "4" and row["measured"].startswith("exp L=1e4:")]
+    assert [float(row["value"]) for row in growth] == pytest.approx([1.0] * 4)
+    assert {row["holds"] for row in growth} == {"True"}
+
+
+def test_growth_by_hand(report):
+    """All lengths are proportional to n; a scheme that always fails has no growth to speak of."""
+    rows = rows_of(report / "tables" / "growth.csv")
+    assert {row["dimensions"] for row in rows} == {"5 10"}
+    sarp = next(
+        row for row in rows if (row["problem"], row["scheme"], row["reading"]) == ("exp", "sarp", "fitted")
+    )
+    assert float(sarp["iterations_exponent"]) == pytest.approx(1.0)
+    assert float(sarp["evaluations_exponent"]) == pytest.approx(math.log2(8001 / 4001))
+    assert float(sarp["iterations_exponent_low"]) < 1.0 < float(sarp["iterations_exponent_high"])
+    lost = next(
+        row
+        for row in rows
+        if (row["problem"], row["scheme"], row["reading"]) == ("rosenbrock", "sarp", "printed")
+    )
+    assert lost["iterations_exponent"] == ""
+    assert re.search(r"^## Growth with n$", (report / "report.md").read_text(), re.MULTILINE)
+
+
+def test_markdown_tells_what_was_run_and_what_is_missing(report):
+    text = (report / "report.md").read_text()
+    assert text.startswith(f"# {TITLE}\n")
+    assert "| runs | 103 of 108 wanted |" in text
+    assert "| exp L=1e6 n=10 rp fitted | 0 | 3 |" in text
+    assert "| date | 2014-09-13 |" in text
+    assert "arXiv:1406.2010" in text
+
+
+def test_markdown_has_a_table_of_medians_for_each_reading_n_and_condition(report):
+    text = (report / "report.md").read_text()
+    medians = text.partition("## Medians of iterations / n")[2]
+    assert medians.count("\n### Reading") == 12
+    assert "### Reading printed, n = 10, L = 1e4\n\n| scheme | exp |" in medians
+    assert "| sarp | 400 [200, 600] |" in medians.partition("### Reading fitted, n = 5, L = 1e4")[2]
+    assert "| sarp | ∞ [∞, ∞] (0 of 3) |" in medians.partition("### Reading printed, n = 10\n")[2]
+
+
+def test_markdown_shows_every_figure_as_a_file_beside_it(report):
+    links = [line.partition("](")[2].rstrip(")") for line in (report / "report.md").read_text().splitlines()
+             if line.startswith("![")]  # fmt: skip
+    assert links
+    assert all((report / link).read_bytes().startswith(b"\x89PNG") for link in links)
+
+
+def test_all_but_the_page_follows_from_the_runs_alone(tmp_path):
+    rosenbrock = {"places": [("rosenbrock", None)], "readings": ["fitted"], "figures": FIGURES[1:]}
+    (tmp_path / "first").mkdir()
+    (tmp_path / "first" / "report.md").write_text("older")
+    for folder, seconds in (("first", 1.0), ("second", 3.0)):
+        results = made_up_results(**rosenbrock, seconds=seconds)
+        write_report(results, tmp_path / folder, measure="evaluations")
+    first, second = files_of(tmp_path / "first"), files_of(tmp_path / "second")
+    assert first.keys() == second.keys()
+    assert {name for name in first if first[name] != second[name]} == {"report.html"}
+    assert "| sarp | 800 [400, 1 200] |" in first["report.md"].decode()
+
+
+def test_the_page_needs_no_figures_and_no_other_files():
+    results = made_up_results(figures=[])
+    page = page_of(results, summaries_of(results), growths_of(results), judge(results), "iterations")
+    assert not re.search(r"<(script|img|link|iframe)[^>]*(src|href)=[\"'](?!data:)", page)
+    (text,) = re.findall(r'<script type="application/json" id="data">(.*?)</script>', page)
+    data = json.loads(text, parse_constant=pytest.fail)
+    # One figure for each problem: a row for each n, a column for each L.
+    assert [figure["rows"] for figure in data["figures"]] == [[[0, 2], [1, 3]], [[4], [5]]]
+    assert all(len(curve["fun"]) <= 400 for panel in data["panels"] for curve in panel["curves"])
+
+
+def test_a_measure_that_does_not_exist(tmp_path):
+    with pytest.raises(ValueError, match="iterations, evaluations"):
+        write_report(made_up_results(), tmp_path, measure="seconds")
+
+
+def test_numbers_and_tables_of_markdown():
+    assert [brief(number) for number in (999.4, 999.6, 0.012345, -math.inf)] == [
+        "999",
+        "1 000",
+        "0.0123",
+        "-∞",
+    ]
+    assert table(["a|b"], [["c"]]) == "| a\\|b |\n| --- |\n| c |"

@@ -1,0 +1,1 @@
+"""Trajectories written down once, to which every later version is held bit for bit."""

@@ -1,0 +1,98 @@
+"""The command line, as people meet it."""
+
+import io
+import re
+import sys
+
+import pytest
+from rich.console import Console
+
+from experiments.study.small import RUNS, declared, run_pursuit
+from pursuit.cli import main
+from pursuit.experiments.study import reproduce
+from pursuit.experiments.study.progress import Bars, Lines, watcher_for
+from pursuit.experiments.study.store import FILE
+
+SELECTION = ["--only", "n=4 L=10 scheme=rp,cma", "--runs", "2", "--jobs", "1"]
+
+
+def test_reproduce_runs_reports_and_says_where(tmp_path):
+    path = declared(tmp_path)
+    done = run_pursuit("reproduce", path, "--out", tmp_path / "out", *SELECTION)
+    assert done.stdout == (
+        f"The report is in {tmp_path}/out/report.html, and as Markdown in {tmp_path}/out/report.md.\n"
+    )
+    lines = done.stderr.splitlines()
+    assert re.fullmatch(r"\d\d:\d\d:\d\d 8 of 8 runs to do, 1 at a time\.", lines[0])
+    assert len(lines) == 1 + 4
+    pattern = (
+        r"\d\d:\d\d:\d\d exp L=10 n=4 (rp|cma) fitted: 2 runs, \S+ s each\. \d of 8 done, \d:\d\d:\d\d left\."
+    )
+    assert sum(bool(re.fullmatch(pattern, line)) for line in lines[1:]) == 2
+    for name in ("report.html", "report.md", "tables/runs.csv", "tables/summary.csv", "tables/claims.csv"):
+        assert (tmp_path / "out" / name).stat().st_size > 0
+
+
+def test_status_and_export_look_at_a_folder(tmp_path, capsys):
+    path = declared(tmp_path)
+    reproduce(path, tmp_path / "out", only="n=4 L=10 scheme=rp,cma", runs=2, jobs=1)
+    assert main(["status", str(tmp_path / "out")]) == 0
+    said = capsys.readouterr().out
+    assert re.search(r"^exp L=10 n=4 rp fitted +2 of +2 runs  \S+ s each$", said, re.MULTILINE)
+    assert "8 of 8 runs are done." in said
+    assert "Made with: date 20" in said
+    assert main(["export", str(tmp_path / "out"), "--to", str(tmp_path / "runs.csv")]) == 0
+    assert capsys.readouterr().out == f"{tmp_path}/runs.csv\n{tmp_path}/runs-traces.csv\n"
+    assert main(["report", str(tmp_path / "out"), "--against", "evaluations"]) == 0
+    assert "evaluations" in (tmp_path / "out" / "report.md").read_text()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["status", "nowhere"], "pursuit: There is no study in nowhere: the file study.sqlite is missing."),
+        (["reproduce", "nothing.toml"], "pursuit: A study is one of quick, main, full or a TOML file, but "),
+        (["reproduce", "--only", "n=3"], "pursuit: No cell of the study 'quick' is left to run: "),
+        (["reproduce", "--only", "n3"], "pursuit: A selection is made of FIELD=VALUE,VALUE"),
+    ],
+)
+def test_errors_are_sentences_and_not_tracebacks(arguments, sentence, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert main(arguments) == 1
+    said = capsys.readouterr()
+    assert said.err.startswith(sentence)
+    assert said.err.count("\n") == 1
+    assert not (tmp_path / "reproduced" / "quick" / FILE).exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (["reproduce", "--jobs", "0"], "must be a whole number of at least 1, but 0 was given"),
+        (["reproduce", "--runs", "few"], "must be a whole number of at least 1, but few was given"),
+        (["reproduce", "--preset", "huge"], "invalid choice: 'huge'"),
+        (["reproduce", "--preset", "full", "own.toml"], "not allowed with argument"),
+        ([], "the following arguments are required: COMMAND"),
+    ],
+)
+def test_wrong_arguments_are_refused(arguments, complaint, capsys):
+    with pytest.raises(SystemExit, match="2"):
+        main(arguments)
+    assert complaint in capsys.readouterr().err
+
+
+def test_without_the_extra_the_command_says_what_to_install(monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "plotly", None)
+    assert main(["status", "anywhere"]) == 1
+    assert capsys.readouterr().err == "pursuit: plotly is missing: pip install 'pursuit[study]'.\n"
+
+
+def test_a_terminal_shows_a_bar_for_every_scheme(tmp_path):
+    console = Console(file=io.StringIO(), force_terminal=True, width=100, color_system=None)
+    assert isinstance(watcher_for(console), Bars)
+    assert type(watcher_for(Console(file=io.StringIO()))) is Lines
+    reproduce(declared(tmp_path), tmp_path / "out", jobs=1, console=console)
+    shown = console.file.getvalue()
+    assert re.search(rf"all runs .* {RUNS}/{RUNS}", shown)
+    for scheme in ("rp", "sarp", "cma", "ep-cma-2"):
+        assert re.search(rf"{scheme} .* (\d+)/\1", shown)

@@ -1,0 +1,137 @@
+"""What people pass in: everything wrong is refused in a sentence, before anything is evaluated."""
+
+import numpy as np
+import pytest
+from scipy.optimize import OptimizeResult
+
+import pursuit
+from helpers import PAPER
+from pursuit.methods import EpCma
+
+EXP = pursuit.problems.exp(4, 100.0)
+
+
+def never(x):
+    raise AssertionError("the objective was called")
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "words"),
+    [
+        ({"x0": [1.0, np.nan]}, ValueError, r"x0 must be finite, but x0\[1\] is nan"),
+        ({"x0": [np.inf, 1.0]}, ValueError, r"x0 must be finite, but x0\[0\] is inf"),
+        ({"x0": []}, ValueError, r"x0 must have one dimension and at least one entry, but its shape is \(0,\)"),
+        ({"x0": [[1.0, 2.0]]}, ValueError, r"its shape is \(1, 2\)"),
+        ({"x0": 3.0}, ValueError, r"its shape is \(\)"),
+        ({"x0": "start"}, TypeError, "x0 must be a sequence of real numbers, but 'start' was given"),
+        ({"x0": [1j, 2.0]}, TypeError, "x0 must be a sequence of real numbers"),
+        ({"sigma0": 0.0}, ValueError, "sigma0 must be finite and above 0, but 0.0 was given"),
+        ({"sigma0": -1}, ValueError, "sigma0 must be finite and above 0, but -1 was given"),
+        ({"sigma0": np.nan}, ValueError, "sigma0 must be finite and above 0"),
+        ({"sigma0": "large"}, TypeError, "sigma0 must be a number, but 'large' was given"),
+        ({"fun": 7}, TypeError, "fun must be callable, but 7 was given"),
+        ({"method": "newton"}, ValueError, "method must be one of auto, .* but 'newton' was given"),
+        ({"method": "ep-cma-x"}, ValueError, "method must be one of"),
+        ({"method": "ep-cma-0"}, ValueError, "m must be at least 1, but 0 was given"),
+        ({"method": 3}, TypeError, "method must be a name or a scheme's class, but 3 was given"),
+        ({"method": dict}, TypeError, "dict lacks an implementation of ask and an implementation of tell"),
+        ({"options": {"p": 0.0}}, ValueError, "p must be finite and above 0 and below 1, but 0.0"),
+        ({"options": {"p": 1.0}}, ValueError, "p must be finite and above 0 and below 1, but 1.0"),
+        ({"options": {"reading": "loose"}}, ValueError, "reading must be one of printed, fitted, frozen, but 'loose'"),
+        ({"options": {"speed": 9}}, ValueError, "'speed' is not an option of the method rp: its options are oracle, p"),
+        ({"options": {"oracle": "magic"}}, ValueError, "oracle must be one of adaptive, exact, bracketing"),
+        ({"options": {"tolerance": 0}}, ValueError, "tolerance must be finite and above 0 and below 1, but 0"),
+        ({"method": "rp-exact", "options": {"oracle": "exact"}}, ValueError, "'oracle' is not an option of .* rp-exact"),
+        ({"method": "ep-cma-4", "options": {"m": 5}}, ValueError, "'m' is not an option of the method ep-cma-4"),
+        ({"method": "ep-cma-4", "options": {"c_cov": 1.0}}, ValueError, "c_cov must be finite and at least 0"),
+        ({"method": "cma", "options": {"c_p": -0.1}}, ValueError, "c_p must be finite and at least 0 and below 1"),
+        ({"method": "cma", "options": {"c_c": "a"}}, TypeError, "c_c must be a number, but 'a'"),
+        ({"method": "sarp"}, ValueError, "SARP needs the condition number .* but none of them was given"),
+        ({"method": "sarp", "options": {"m": 1.0}}, ValueError, "but m=1.0 was given"),
+        ({"method": "sarp", "options": {"kappa": 2.0, "L": 3.0}}, ValueError, "but kappa=2.0 and L=3.0 was given"),
+        ({"method": "sarp", "options": {"kappa": 0.5}}, ValueError, "kappa must be finite and at least 1, but 0.5"),
+        ({"method": "sarp", "options": {"m": 2.0, "L": 1.0}}, ValueError, "L must be finite and at least 2, but 1.0"),
+        ({"method": "sarp", "options": {"m": 0.0, "L": 1.0}}, ValueError, "m must be finite and above 0, but 0.0"),
+        ({"method": "sarp", "options": {"kappa": 9, "damping": 0}}, ValueError, "damping must be finite and above 0"),
+        ({"maxiter": 0}, ValueError, "maxiter must be at least 1, but 0 was given"),
+        ({"maxiter": 10.0}, TypeError, "maxiter must be an integer, but 10.0 was given"),
+        ({"maxiter": True}, TypeError, "maxiter must be an integer, but True was given"),
+        ({"maxfev": -5}, ValueError, "maxfev must be at least 1, but -5 was given"),
+        ({"maxtime": 0}, ValueError, "maxtime must be finite and above 0, but 0 was given"),
+        ({"ftarget": "low"}, TypeError, "ftarget must be a number, but 'low' was given"),
+        ({"fun": EXP, "x0": [1.0]}, ValueError, "x0 must have the problem's 4 entries, but it has 1"),
+        ({"fun": EXP, "x0": EXP.x0, "args": (1,)}, ValueError, "A problem takes no further arguments"),
+    ],
+)  # fmt: skip
+def test_bad_input_is_named_before_anything_is_evaluated(change, error, words):
+    arguments = {"fun": never, "x0": [1.0, 2.0], "method": "rp", "rng": 1, "maxiter": 10, **change}
+    with pytest.raises(error, match=words) as caught:
+        pursuit.minimize(**arguments)
+    assert str(caught.value).count("\n") == 0
+    assert str(caught.value).endswith(".")
+
+
+@pytest.mark.parametrize(
+    "x0", [[1, 2, 3], (1.0, 2.0, 3.0), np.array([1, 2, 3], dtype=np.float32), np.arange(1, 7)[::2] / 1]
+)
+def test_any_sequence_of_numbers_is_a_start(x0):
+    result = pursuit.minimize(lambda x: float(x @ x), x0, method="rp", rng=1, maxiter=20, sigma0=1)
+    assert result.x.dtype == np.float64
+    assert result.fun < float(np.dot(x0, x0))
+
+
+def test_a_read_only_start_is_fine():
+    x0 = np.ones(3)
+    x0.setflags(write=False)
+    assert pursuit.minimize(lambda x: float(x @ x), x0, method="rp", rng=1, maxiter=20).fun < 3.0
+
+
+def test_one_variable_is_enough():
+    result = pursuit.minimize(lambda x: float(x[0] ** 2), [5.0], rng=1, ftarget=1e-9)
+    assert result.success
+
+
+def test_args_reach_the_objective():
+    def objective(x, a, b):
+        return float(x @ x) * a + b
+
+    result = pursuit.minimize(objective, [1.0, 1.0], (2.0, 3.0), rng=1, ftarget=3.001)
+    assert result.fun <= 3.001
+
+
+def test_result_is_scipy_s_with_our_fields():
+    result = pursuit.minimize(EXP, EXP.x0, method="sarp", rng=1, ftarget=1e-9)
+    assert isinstance(result, OptimizeResult)
+    expected = {
+        "x", "fun", "nit", "nfev", "success", "status", "message", "method", "sigma", "nfaulty",
+    }  # fmt: skip
+    assert set(result) == expected
+    assert result.method == "sarp"
+    assert isinstance(result.nit, int)
+    assert isinstance(result.fun, float)
+
+
+def test_methods_are_ours_and_the_paper_s_ten():
+    assert pursuit.methods() == ("auto", "auto-values", *PAPER)
+
+
+def test_sarp_takes_the_condition_number_from_the_problem_or_from_options():
+    runs = [
+        pursuit.minimize(EXP, EXP.x0, method="sarp", rng=1, maxiter=100, options=options)
+        for options in ({}, {"kappa": 100.0}, {"m": 2.0, "L": 200.0})
+    ]
+    for run in runs[1:]:
+        np.testing.assert_array_equal(runs[0].x, run.x)
+
+
+def test_a_scheme_s_class_is_a_method():
+    by_class = pursuit.minimize(EXP, EXP.x0, method=EpCma, rng=1, maxiter=50, options={"m": 4})
+    by_name = pursuit.minimize(EXP, EXP.x0, method="ep-cma-4", rng=1, maxiter=50)
+    np.testing.assert_array_equal(by_class.x, by_name.x)
+    assert by_class.method == "EpCma"
+
+
+def test_numpy_s_global_state_is_untouched():
+    before = np.random.get_state()[1].copy()  # noqa: NPY002 (it is what must not change)
+    pursuit.minimize(EXP, EXP.x0, method="rp", maxiter=50)
+    np.testing.assert_array_equal(before, np.random.get_state()[1])  # noqa: NPY002
