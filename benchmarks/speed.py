@@ -19,8 +19,8 @@ import pursuit
 from benchmarks.reporting import made_by, main, peak_vectors, seconds, seconds_each, verdict
 from pursuit.compiling.cache import compiled
 from pursuit.compiling.vectors import SERIAL
-from pursuit.engine.iteration import iterate, open_session
-from pursuit.engine.tally import Limits, open_books
+from pursuit.engine.iteration import Buffers, iterate, open_session
+from pursuit.engine.tally import UNLIMITED, Counting, Limits, start_tally
 from pursuit.experiments.common.formatting import spaced, table
 from pursuit.methods import create_scheme
 
@@ -72,20 +72,20 @@ def trace_cost(rounds: int) -> float:
     """Return by what part tracing lengthens an iteration where it weighs most, in two dimensions."""
     problem = pursuit.problems.exp(2, 1e4)
     scheme = create_scheme("rp", 2, {}, problem)
-    limits = Limits(-1.0, 2**62, 2**62, 2**62)
-    best = dict.fromkeys((1, 2**62), math.inf)
+    limits = Limits(target=-1.0, iterations=UNLIMITED, evaluations=UNLIMITED, patience=UNLIMITED)
+    best = dict.fromkeys((1, UNLIMITED), math.inf)
     for _ in range(rounds):
         for due in best:
             x0, rng = problem.x0, np.random.default_rng(1)
-            tally, trace = open_books(problem(x0), 1.0)
-            session = compiled(open_session)(
-                SERIAL, scheme, problem, scheme.init(x0, problem(x0), 1.0), tally._replace(due=due), trace,
-                limits, rng.standard_normal((1, 2)), 0, np.empty((1, 2)), np.empty(1),
-            )  # fmt: skip
+            tally, trace = start_tally(problem(x0), 1.0)
+            counting = Counting(tally._replace(due=due), trace, limits)
+            buffers = Buffers(rng.standard_normal((1, 2)), np.empty((1, 2)), np.empty(1))
+            state = scheme.init(x0, problem(x0), 1.0)
+            session = compiled(open_session)(SERIAL, scheme, problem, state, counting, buffers, 0)
             compiled(iterate)(session, rng, 1)
             taken = seconds(lambda s=session, r=rng: compiled(iterate)(s, r, 2_000_000))  # type: ignore[misc]
             best[due] = min(best[due], taken)
-    return best[1] / best[2**62] - 1
+    return best[1] / best[UNLIMITED] - 1
 
 
 START = """

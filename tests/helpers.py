@@ -25,7 +25,7 @@ def run_scheme(scheme, problem, *, rng, limits, whole):
     """
     x0 = problem.x0
     memory = first_memory(scheme, x0, problem(x0), 1.0, rng)
-    known = whole or isinstance(getattr(scheme, "oracle", None), ExactStep)
+    known = whole or isinstance(getattr(scheme, "line_search", None), ExactStep)
     run = Run(scheme, problem if known else BlackBox(), memory, rng, limits, whole=whole)
-    outcome = run.outcome(drive(run, problem, whole=whole, interrupts=Interrupts()))
+    outcome = run.outcome(drive(run, problem, interrupts=Interrupts()))
     return outcome._replace(trace=outcome.trace())

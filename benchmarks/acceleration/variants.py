@@ -14,9 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pursuit.checks import Vector
+from pursuit.compiling.dispatch import generic
 from pursuit.compiling.vectors import add, blend, copy, dot, scale, shift
 from pursuit.methods import Patience, ask, create_scheme, tell
-from pursuit.methods.acceleration import carry
+from pursuit.methods.acceleration import Momentum, carry
+from pursuit.methods.auto import AutoState
+from pursuit.methods.auto_values import AutoValuesState
 from pursuit.methods.line_searches import AdaptiveStep
 
 COMPARISONS, CORRELATION, EITHER, NEVER = range(4)
@@ -39,9 +42,18 @@ class Rules(NamedTuple):
     paths: int
     """How many drifts to keep, those at the latest restarts."""
 
-    def no_past(self, n: int) -> Past:
+    def first_past(self, n: int) -> Past:
         """Return what a run begins with."""
-        return Past(0.0, np.full(self.kept, math.inf), 0, 0, 0.0, 0.0, np.zeros((self.paths, n)), 0)
+        return Past(
+            age=0.0,
+            values=np.full(self.kept, math.inf),
+            oldest=0,
+            rises=0,
+            agreement=0.0,
+            due=0.0,
+            drifts=np.zeros((self.paths, n)),
+            restarts=0,
+        )
 
 
 class Past(NamedTuple):
@@ -49,8 +61,8 @@ class Past(NamedTuple):
 
     age: float
     values: NDArray[np.float64]
-    seat: int
-    higher: int
+    oldest: int
+    rises: int
     agreement: float
     """The sum of the cosines between steps and drift in this round."""
     due: float
@@ -68,14 +80,15 @@ def _carry(team, rules, past, y, v, s, m, value):
     blend(team, y, 1.0 / (1.0 + theta), theta / (1.0 + theta), v)
     blend(team, v, 1.0 - theta, theta, y)
     add(team, v, root / math.sqrt(rules.damping), s)
-    age, seat, higher, due, restarts = past.age + m, past.seat, past.higher, past.due - m, past.restarts
+    age, due, restarts = past.age + m, past.due - m, past.restarts
+    oldest, rises = past.oldest, past.rises
     if due <= 0.0:
         due += max(1.0, rules.look_back * n / rules.kept)
-        higher += 1 if value > past.values[seat] else 0
-        past.values[seat] = value
-        seat += 1
-    if seat == rules.kept:
-        rising = rules.test in (COMPARISONS, EITHER) and 2 * higher > rules.kept
+        rises += 1 if value > past.values[oldest] else 0
+        past.values[oldest] = value
+        oldest += 1
+    if oldest == rules.kept:
+        rising = rules.test in (COMPARISONS, EITHER) and 2 * rises > rules.kept
         turning = rules.test in (CORRELATION, EITHER) and agreement < 0.0
         if rising or turning:
             if rules.paths > 0:
@@ -83,8 +96,17 @@ def _carry(team, rules, past, y, v, s, m, value):
             copy(team, v, y)
             past.values[:] = math.inf
             age, restarts = age * rules.age_left, restarts + 1
-        seat, higher, agreement = 0, 0, 0.0
-    return Past(age, past.values, seat, higher, agreement, due, past.drifts, restarts)
+        oldest, rises, agreement = 0, 0, 0.0
+    return Past(
+        age=age,
+        values=past.values,
+        oldest=oldest,
+        rises=rises,
+        agreement=agreement,
+        due=due,
+        drifts=past.drifts,
+        restarts=restarts,
+    )
 
 
 @numba.njit
@@ -114,7 +136,7 @@ def _keep_drift(team, out, v, y):
 class Variant(NamedTuple):
     """One of the two schemes with other rules, or other directions than its own."""
 
-    oracle: Any
+    line_search: Any
     scheme: Any
     stretch: float
     """How much wider than elsewhere to search along the drifts kept."""
@@ -150,24 +172,30 @@ class Variant(NamedTuple):
             own["learning"] = learning
         base: Any = create_scheme(of, n, own, None)
         if not mirrored:
-            base = base._replace(oracle=AdaptiveStep.create(p))
+            base = base._replace(line_search=AdaptiveStep.create(p))
         directions = max(1.0, times * math.sqrt(n))
         base = base._replace(most=directions) if of == "auto" else base._replace(m=round(directions))
         damping = base.momentum.damping if damping is None else damping
-        rules = Rules(damping, growth, TESTS[test], look_back, kept, age_left, paths)
-        return cls(base.oracle, base._replace(momentum=rules), stretch, drift, equal)
+        rules = Rules(
+            damping=damping,
+            growth=growth,
+            test=TESTS[test],
+            look_back=look_back,
+            kept=kept,
+            age_left=age_left,
+            paths=paths,
+        )
+        return cls(base.line_search, base._replace(momentum=rules), stretch, drift, equal)
 
     def init(self, x: Vector, fx: float, sigma: float) -> Any:
         """Return the first state."""
-        return self.scheme.init(x, fx, sigma)
+        rules = self.scheme.momentum
+        plain = self.scheme._replace(momentum=Momentum(rules.damping, rules.growth))
+        return plain.init(x, fx, sigma)._replace(past=rules.first_past(x.size))
 
     def points(self) -> int:
         """Return the most points that a query holds."""
         return int(self.scheme.points())
-
-    def draws(self, n: int) -> int:
-        """Return the number of normals per iteration."""
-        return n
 
     def patience(self, n: int) -> Patience:
         """Return after how many iterations without a better point to give up."""
@@ -175,11 +203,26 @@ class Variant(NamedTuple):
         return given
 
 
+@generic(on="state")
+def value_at_y(state: Any) -> float:
+    """Return f(y), NaN before it is evaluated."""
+
+
+@value_at_y.register(AutoState)
+def _value_among_trials(state):
+    return state.trials.fy
+
+
+@value_at_y.register(AutoValuesState)
+def _value_among_probes(state):
+    return state.probes.fy
+
+
 @ask.register(Variant)
 def _ask(team, scheme, state, u):
     n = u.shape[0]
     length = math.sqrt(dot(team, n, u, u))
-    if scheme.drift and math.isnan(state.fy) and _distance(state.v, state.y) > 0.0:
+    if scheme.drift and math.isnan(value_at_y(state)) and _distance(state.v, state.y) > 0.0:
         _keep_drift(team, u, state.v, state.y)
         scale(team, u, length)
     if scheme.equal:

@@ -19,7 +19,6 @@ from pursuit.compiling.cache import compiled
 from pursuit.compiling.vectors import SERIAL
 from pursuit.experiments.common.formatting import power
 from pursuit.problems import evaluate, value
-from pursuit.problems.contract import sources_of
 
 # Q is the same in all runs, so that a seed changes nothing but the solver.
 _TURN_SEED = 20140913
@@ -186,7 +185,7 @@ def make(task: Task, seed: int) -> Work:
         problem = turned(problem)
 
     # Looked up once: calling the problem itself would look for its compiled value in every evaluation.
-    at = compiled(_value_at, *sources_of(problem))
+    at = compiled(_value_at, problem)
 
     def fun(x: Vector) -> float:
         return at(SERIAL, problem, np.ascontiguousarray(x, dtype=np.float64))  # type: ignore[no-any-return]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import math
 import os
 from collections.abc import Callable, Iterator, Mapping
@@ -13,20 +14,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pursuit.checks import Vector, checked_count, checked_number, checked_point
-from pursuit.compiling.cache import compiled
+from pursuit.checks import Vector, checked_count, checked_number
 from pursuit.engine import checkpoint as checkpoints
 from pursuit.engine.interrupts import Interrupts
-from pursuit.engine.iteration import BlackBox
-from pursuit.engine.monitor import Watch, scipy_style
-from pursuit.engine.run import Memory, Outcome, Run, drive, first_memory
+from pursuit.engine.monitor import Monitor, scipy_style
+from pursuit.engine.run import Map, Memory, Outcome, Run, drive
+from pursuit.engine.setup import Setup, set_up
 from pursuit.engine.stopping import Reason
-from pursuit.engine.tally import UNLIMITED, Limits
-from pursuit.methods.catalogue import DEFAULT_METHOD, create_scheme, method_text
-from pursuit.methods.contract import Scheme
-from pursuit.problems.bounds import Bounded, Box, checked_box, preimage, reflect
-from pursuit.problems.contract import Problem, value
-from pursuit.problems.objective import Map, as_value, checked_objective, function_of_point
+from pursuit.engine.tally import UNLIMITED
+from pursuit.methods.catalogue import DEFAULT_METHOD
+from pursuit.problems.bounds import Box
+from pursuit.problems.contract import Problem
+from pursuit.problems.objective import as_value, function_of_point
 from pursuit.result import Result, result_of
 
 
@@ -85,14 +84,15 @@ def minimize(
     options : mapping
         The method's own: ``p`` (success probability of adaptive steps), ``reading`` (of the paper),
         ``kappa`` or ``m`` and ``L``, and ``damping`` for SARP; ``c_c``, ``c_cov`` and ``c_p`` for CMA and
-        EP-CMA; ``oracle`` and ``tolerance`` for RP and SARP.
+        EP-CMA; ``line_search`` and ``tolerance`` for RP and SARP.
     trace : bool
-        Whether to return the course of the run.
+        Whether to return the history of the run.
     workers : int or map-like callable
-        How many processes evaluate the points of an iteration at once (-1: one for each core), or a
-        callable like `map` that does. Of the built-in methods only SARP has more than one point.
+        How many processes evaluate the points of a round at once (-1: one for each core), or a callable
+        like `map` that does. SARP, `auto` and `auto-values` ask for up to two points in a round, the other
+        methods for one.
     checkpoint : path
-        Where to keep what is needed to resume. If the file exists already, the run that it holds goes on.
+        Where to keep what is needed to resume. If the file exists already, the run that it holds is resumed.
     checkpoint_every : float
         How often to write it, in seconds; at the end it is written in any case.
     progress : bool
@@ -124,116 +124,92 @@ def minimize(
     >>> result.success
     True
     """
-    start = checked_point("x0", x0)
-    n = start.size
-    sigma0 = checked_number("sigma0", sigma0, above=0.0)
-    box = checked_box(bounds, start, sigma0)
-    objective = checked_objective(fun, args, n, box)
-    scheme = create_scheme(method, n, options, objective)
-    limits = Limits.of(
-        scheme,
-        n,
+    setup, start = set_up(x0, method, sigma0=sigma0, bounds=bounds, options=options, fun=fun, args=args)
+    limits = setup.limits(
         target=-math.inf if ftarget is None else checked_number("ftarget", ftarget),
         iterations=UNLIMITED if maxiter is None else checked_count("maxiter", maxiter, at_least=1),
         evaluations=UNLIMITED if maxfev is None else checked_count("maxfev", maxfev, at_least=1),
     )
     seconds = math.inf if maxtime is None else checked_number("maxtime", maxtime, above=0.0)
     every = checked_number("checkpoint_every", checkpoint_every, at_least=0.0)
-    setting = checkpoints.Setting(method_text(method), dict(options or {}), n, sigma0, box)
     generator = np.random.default_rng(rng)
-    name = method if isinstance(method, str) else method.__qualname__
-    call = scipy_style(callback, lambda outcome: result_of(outcome, name, trace=False))
+    call = scipy_style(callback, lambda outcome: result_of(outcome, setup.name, trace=False))
 
     def save(run: Run) -> None:
         if checkpoint is not None:
-            checkpoints.save(checkpoint, setting, run.remember())
+            checkpoints.save(checkpoint, setup.setting, run.memory())
 
     with _mapped(workers) as apply:
         # Workers get the function itself, at points inside the bounds: nothing else need pickle.
-        evaluated = objective if apply is None else function_of_point(fun, args)
+        objective = setup.objective if apply is None else function_of_point(fun, args)
         if checkpoint is not None and Path(checkpoint).exists():
-            memory, generator = _resumed(checkpoint, setting, scheme)
+            memory, generator = _resumed(checkpoint, setup)
         else:
-            start = start if box is None else preimage(start, box)
-            fx = _value_at_start(evaluated, start, apply, box)
-            memory = first_memory(scheme, start, fx, sigma0, generator)
-        can_compile = value.handles(type(objective))
-        whole = can_compile and apply is None
+            fx = _value_at_start(objective, setup.reflected(start), apply)
+            memory = setup.first_memory(start, fx, generator)
         with Interrupts() as interrupts:
-            known = objective if can_compile else BlackBox()
-            run = Run(scheme, known, memory, generator, limits, whole=whole, box=box)
-            watch = Watch(
+            run = setup.run(memory, generator, limits, whole=setup.can_be_compiled and apply is None)
+            monitor = Monitor(
                 maxtime=seconds,
                 callback=call,
                 save=save if checkpoint is not None else None,
                 save_every=every,
                 progress=progress,
             )
-            longest = UNLIMITED if call is None else 1
+            drive_run = functools.partial(
+                drive,
+                run,
+                objective,
+                interrupts=interrupts,
+                apply=apply,
+                longest_leg=UNLIMITED if call is None else 1,
+                monitor=None if monitor.is_idle else monitor,
+            )
             try:
-                outcome = _driven(run, evaluated, whole, apply, watch, interrupts, longest, name)
+                outcome = _outcome_of(run, drive_run, interrupts, setup.name)
+                monitor.close(run)
             finally:
                 save(run)
-    return result_of(outcome, name, trace=trace)
+    return result_of(outcome, setup.name, trace=trace)
 
 
-def _driven(
-    run: Run,
-    objective: Any,
-    whole: bool,
-    apply: Map | None,
-    watch: Watch,
-    interrupts: Interrupts,
-    longest_leg: int,
-    name: str,
-) -> Outcome:
+def _outcome_of(run: Run, drive_run: Callable[[], Reason], interrupts: Interrupts, name: str) -> Outcome:
     """Drive a run to its end; attach what it has found to an exception that ends it early."""
     try:
-        reason = drive(
-            run,
-            objective,
-            whole=whole,
-            interrupts=interrupts,
-            apply=apply,
-            longest_leg=longest_leg,
-            watch=None if watch.is_idle else watch,
-        )
+        reason = drive_run()
     except KeyboardInterrupt:
         reason = Reason.INTERRUPTED
     except Exception as error:
-        interrupts.keep_out()
+        interrupts.hold()
         with contextlib.suppress(AttributeError):
             error.pursuit_result = result_of(run.outcome(), name, trace=True)  # type: ignore[attr-defined]
             error.add_note("What was found before this is in the attribute pursuit_result of the exception.")
         raise
-    interrupts.keep_out()
-    watch.close(run)
+    interrupts.hold()
     return run.outcome(reason, last=True)
 
 
-def _value_at_start(objective: Any, start: Vector, apply: Map | None, box: Box | None) -> float:
-    point = start.copy()
-    if box is not None and not isinstance(objective, Bounded):
-        compiled(reflect)(point[np.newaxis], box)
-    return as_value(objective(point) if apply is None else next(iter(apply(objective, [point]))))
+def _value_at_start(objective: Any, start: Vector, apply: Map | None) -> float:
+    return as_value(objective(start) if apply is None else next(iter(apply(objective, [start]))))
 
 
-def _resumed(
-    path: str | os.PathLike[str], setting: checkpoints.Setting, scheme: Scheme
-) -> tuple[Memory, np.random.Generator]:
+def _resumed(path: str | os.PathLike[str], setup: Setup) -> tuple[Memory, np.random.Generator]:
     """Return the memory and the generator of a checkpoint, if it is one of the same run."""
     found, memory = checkpoints.load(path)
     for name in ("method", "options", "n", "sigma0"):
-        if getattr(found, name) != getattr(setting, name):
+        stored, given = getattr(found, name), getattr(setup.setting, name)
+        if stored != given:
             raise ValueError(
-                f"{os.fspath(path)} holds a run with {name}={getattr(found, name)!r}, which cannot go on "
-                f"with {name}={getattr(setting, name)!r}."
+                f"{os.fspath(path)} holds a run with {name}={stored!r}, which cannot be resumed "
+                f"with {name}={given!r}."
             )
-    if not _same_box(found.box, setting.box):
-        raise ValueError(f"{os.fspath(path)} holds a run with other bounds, which cannot go on with these.")
+    if not _same_box(found.box, setup.setting.box):
+        raise ValueError(
+            f"{os.fspath(path)} holds a run with other bounds, which cannot be resumed with these."
+        )
     if isinstance(memory, checkpoints.Unstarted):
         raise ValueError(f"{os.fspath(path)} holds an optimizer that was told nothing yet.")
-    recalled = memory(scheme)
+    recalled = memory(setup.scheme)
     return recalled, checkpoints.generator_in_state(recalled.generator)
 
 

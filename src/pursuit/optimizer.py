@@ -10,16 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pursuit.checks import Vector, checked_number, checked_point
-from pursuit.compiling.cache import compiled
+from pursuit.checks import Vector
 from pursuit.engine import checkpoint
 from pursuit.engine.interrupts import Interrupts
-from pursuit.engine.iteration import BlackBox
-from pursuit.engine.run import Memory, Run, first_memory
+from pursuit.engine.run import Memory, Run
+from pursuit.engine.setup import Setup, restored, set_up
 from pursuit.engine.stopping import Reason
-from pursuit.engine.tally import Limits
-from pursuit.methods.catalogue import DEFAULT_METHOD, create_scheme, method_from_text, method_text
-from pursuit.problems.bounds import checked_box, preimage, reflect
+from pursuit.methods.catalogue import DEFAULT_METHOD
 from pursuit.problems.objective import as_value
 from pursuit.result import Result, result_of
 
@@ -41,6 +38,8 @@ class Optimizer:
         Within which all points asked for lie.
     options : mapping
         The method's own, as in `pursuit.minimize`.
+    trace : bool
+        Whether `result` has the history of the run.
 
     Notes
     -----
@@ -66,14 +65,14 @@ class Optimizer:
         sigma0: float = 1.0,
         bounds: Any = None,
         options: Mapping[str, Any] | None = None,
+        trace: bool = False,
     ) -> None:
-        start = checked_point("x0", x0)
-        sigma0 = checked_number("sigma0", sigma0, above=0.0)
-        box = checked_box(bounds, start, sigma0)
-        self._scheme = create_scheme(method, start.size, options, BlackBox())
-        self._setting = checkpoint.Setting(method_text(method), dict(options or {}), start.size, sigma0, box)
-        self._rng = np.random.default_rng(rng)
-        self._x0 = start if box is None else preimage(start, box)
+        setup, start = set_up(x0, method, sigma0=sigma0, bounds=bounds, options=options)
+        self._prepare(setup, start, np.random.default_rng(rng), trace)
+
+    def _prepare(self, setup: Setup, start: Vector, rng: np.random.Generator, trace: bool) -> None:
+        """Be an optimizer that was told nothing yet."""
+        self._setup, self._x0, self._rng, self._trace = setup, start, rng, trace
         self._run: Run | None = None
         self._asked: NDArray[np.float64] | None = None
 
@@ -81,7 +80,7 @@ class Optimizer:
         """Return the points to evaluate next, one a row; asked again, the same."""
         if self._asked is None:
             if self._run is None:
-                self._asked = self._start()[np.newaxis]
+                self._asked = self._setup.reflected(self._x0)[np.newaxis]
             else:
                 rows = self._run.rows
                 if not rows:
@@ -114,10 +113,9 @@ class Optimizer:
         values = [as_value(answer) for answer in answers]
         with Interrupts():
             if self._run is None:
-                x0 = self._x0.copy()
-                self._open(first_memory(self._scheme, x0, values[0], self._setting.sigma0, self._rng))
+                self._begin(self._setup.first_memory(self._x0.copy(), values[0], self._rng))
             else:
-                self._run.take(values)
+                self._run.receive(values)
             self._asked = None
 
     def stop(self) -> dict[str, str]:
@@ -125,7 +123,7 @@ class Optimizer:
         if self._run is None:
             return {}
         with Interrupts():
-            reason = Reason(self._run.look()[2])
+            reason = Reason(self._run.snapshot()[2])
         if reason == Reason.RUNNING:
             return {}
         return {reason.name.lower(): reason.sentence}
@@ -134,28 +132,32 @@ class Optimizer:
     def result(self) -> Result:
         """The best so far; before the first `tell`, the start with an infinite value."""
         if self._run is None:
-            empty = Result(x=self._start(), fun=math.inf, nit=0, nfev=0, nfaulty=0, success=False)
             return Result(
-                **empty,
-                sigma=self._setting.sigma0,
+                x=self._setup.reflected(self._x0),
+                fun=math.inf,
+                nit=0,
+                nfev=0,
+                nfaulty=0,
+                sigma=self._setup.setting.sigma0,
+                success=False,
                 status=int(Reason.RUNNING),
                 message=Reason.RUNNING.sentence,
-                method=self._setting.method,
+                method=self._setup.name,
             )
         with Interrupts():
-            return result_of(self._run.outcome(), self._setting.method, trace=True)
+            return result_of(self._run.outcome(), self._setup.name, trace=self._trace)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write all that is needed to go on, bit for bit, to a file; atomically, and without pickle."""
+        """Write all that is needed to resume, bit for bit, to a file; atomically, and without pickle."""
         with Interrupts():
             if self._run is None:
                 memory: Any = checkpoint.Unstarted(self._x0, self._rng.bit_generator.state)
             else:
-                memory = self._run.remember()
-            checkpoint.save(path, self._setting, memory)
+                memory = self._run.memory()
+            checkpoint.save(path, self._setup.setting, memory)
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Optimizer:
+    def load(cls, path: str | os.PathLike[str], *, trace: bool = False) -> Optimizer:
         """Return the optimizer that was saved to a file.
 
         Examples
@@ -168,31 +170,16 @@ class Optimizer:
         array([[3., 4.]])
         """
         setting, memory = checkpoint.load(path)
+        setup = restored(setting)
         self = cls.__new__(cls)
-        self._setting = setting
-        method = method_from_text(setting.method)
-        self._scheme = create_scheme(method, setting.n, setting.options, BlackBox())
-        self._run = self._asked = None
         if isinstance(memory, checkpoint.Unstarted):
-            self._x0 = memory.x0
-            self._rng = checkpoint.generator_in_state(memory.generator)
+            self._prepare(setup, memory.x0, checkpoint.generator_in_state(memory.generator), trace)
         else:
-            recalled = memory(self._scheme)
-            self._x0 = recalled.state.x
-            self._rng = checkpoint.generator_in_state(recalled.generator)
-            self._open(recalled)
+            recalled = memory(setup.scheme)
+            generator = checkpoint.generator_in_state(recalled.generator)
+            self._prepare(setup, recalled.state.x, generator, trace)
+            self._begin(recalled)
         return self
 
-    def _start(self) -> Vector:
-        """Return a new copy of the start."""
-        point = self._x0.copy()
-        if self._setting.box is not None:
-            compiled(reflect)(point[np.newaxis], self._setting.box)
-        return point
-
-    def _open(self, memory: Memory) -> None:
-        n = self._setting.n
-        limits = Limits.of(self._scheme, n)
-        self._run = Run(
-            self._scheme, BlackBox(), memory, self._rng, limits, whole=False, box=self._setting.box
-        )
+    def _begin(self, memory: Memory) -> None:
+        self._run = self._setup.run(memory, self._rng, self._setup.limits(), whole=False)

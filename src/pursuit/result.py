@@ -32,13 +32,13 @@ class Result(OptimizeResult):
     nfaulty : int
         How many values were NaN; they counted as infinite.
     trace : Trace
-        With ``trace=True``: the arrays `nit`, `nfev` and `fun` of the course of the run at about 50
-        iterations per decade, the first, the last and the best among them.
+        With ``trace=True``: the arrays `nit`, `nfev` and `fun` at about 50 iterations per decade, among them
+        the first, the last and the best.
     """
 
 
 def result_of(outcome: Outcome, method: str, *, trace: bool) -> Result:
-    """Return the result that tells of an outcome."""
+    """Return an outcome as a result, with the trace if it is wanted."""
     result = Result(
         x=outcome.x,
         fun=outcome.fun,

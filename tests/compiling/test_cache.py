@@ -4,8 +4,13 @@ import os
 import subprocess
 import sys
 import textwrap
+from pathlib import Path
 
 import pytest
+
+import pursuit
+from pursuit.compiling import cache as caching
+from pursuit.compiling.cache import code_hash
 
 OWN = """
 from typing import NamedTuple
@@ -27,11 +32,10 @@ RUN = """
 from own import Own
 import numpy as np, pursuit
 from pursuit.compiling.cache import compiled
-from pursuit.problems.contract import sources_of
-from pursuit.methods import RandomPursuit, ask, tell
+from pursuit.methods import create_scheme
 from pursuit.engine.iteration import iterate
 result = pursuit.minimize(Own(3), np.ones(3), method="rp", rng=1, maxiter=1)
-loop = compiled(iterate, ask.source_of(RandomPursuit), tell.source_of(RandomPursuit), *sources_of(Own(3)))
+loop = compiled(iterate, create_scheme("rp", 3, {}, Own(3)), Own(3))
 print(Own(3)(np.ones(3)), sum(loop.stats.cache_hits.values()), sum(loop.stats.cache_misses.values()))
 """
 
@@ -47,6 +51,49 @@ def python(code, folder, cache):
         text=True,
         check=True,
     ).stdout.split()
+
+
+SPREAD = {
+    "own.py": OWN.replace("import pursuit\n", "import pursuit\nimport helper, numbers_\n").replace(
+        "FACTOR * np.sum(x * x)", "helper.scaled(np.sum(x * x)) + numbers_.OFFSET"
+    ),
+    "helper.py": """
+import numba
+from numbers_ import SCALE
+
+@numba.njit
+def scaled(x):
+    return 1.0 * SCALE * x
+""",
+    "numbers_.py": """
+SCALE = 1.0
+OFFSET = 0.0
+""",
+}
+# A problem on its own, within bounds that it does not notice, and rotated by nothing.
+WRAPPED = """
+from own import Own
+import numpy as np
+from pursuit.problems.bounds import Bounded, make_box
+from pursuit.problems.rotated import Rotated
+own = Own(3)
+bounded = Bounded(own, make_box(np.full(3, -9.0), np.full(3, 9.0), 1.0))
+rotated = Rotated(own, np.eye(3), np.empty(3), np.empty(3))
+print(*(problem(np.ones(3)) for problem in (own, bounded, rotated)))
+"""
+MINIMIZED = """
+from own import Own
+import numpy as np, pursuit
+result = pursuit.minimize(
+    Own(3), np.ones(3), method="rp", rng=1, maxiter=1, sigma0=1e-200, bounds=[(-9, 9)] * 3
+)
+print(result.fun)
+"""
+
+
+def write(folder, files):
+    for name, text in files.items():
+        (folder / name).write_text(text)
 
 
 def write_own(folder, factor):
@@ -106,3 +153,142 @@ def test_numba_s_own_setting_is_left_as_it_was(tmp_path):
     """
     assert python(code, tmp_path, tmp_path) == ["somewhere"]
     assert (tmp_path / "somewhere" / "pursuit").is_dir()
+
+
+def test_whatever_a_loop_reaches_is_noticed_when_it_changes(tmp_path):
+    write(tmp_path, SPREAD)
+    assert python(WRAPPED, tmp_path, tmp_path / "cache") == ["3.0"] * 3
+    for file, old, new in [
+        ("own.py", "helper.scaled(np.sum(x * x))", "helper.scaled(2.0 * np.sum(x * x))"),
+        ("helper.py", "1.0 * SCALE", "2.0 * SCALE"),
+        ("numbers_.py", "SCALE = 1.0", "SCALE = 2.0"),
+        ("numbers_.py", "OFFSET = 0.0", "OFFSET = 3.0"),
+    ]:
+        write(tmp_path, SPREAD)
+        write(tmp_path, {file: SPREAD[file].replace(old, new)})
+        assert python(WRAPPED, tmp_path, tmp_path / "cache") == ["6.0"] * 3, f"{new} in {file}"
+
+
+def test_a_compiled_loop_within_bounds_is_not_stale(tmp_path):
+    write_own(tmp_path, "1.0")
+    assert python(MINIMIZED, tmp_path, tmp_path / "cache") == ["3.0"]
+    write_own(tmp_path, "2.0")
+    assert python(MINIMIZED, tmp_path, tmp_path / "cache") == ["6.0"]
+
+
+LIBRARY = """
+import numpy as np, pursuit
+from pursuit.problems.bounds import Bounded, make_box
+problem = pursuit.problems.exp(3, 100.0)
+print(Bounded(problem, make_box(np.full(3, -9.0), np.full(3, 9.0), 1.0))(np.ones(3)))
+"""
+
+
+def test_a_problem_of_one_s_own_does_not_spoil_the_cache_for_others(tmp_path):
+    """What is kept names the module of the problem, which other processes cannot import."""
+    (tmp_path / "elsewhere").mkdir()
+    write(tmp_path, SPREAD)
+    python(WRAPPED, tmp_path, tmp_path / "cache")
+    assert python(LIBRARY, tmp_path / "elsewhere", tmp_path / "cache") == ["55.5"]
+
+
+def test_files_that_cannot_be_read_are_compiled_anew(tmp_path):
+    expected = python(LIBRARY, tmp_path, tmp_path / "cache")
+    kept = [path for path in (tmp_path / "cache").rglob("*") if path.is_file()]
+    assert kept
+    for number, path in enumerate(kept):
+        damaged = [b"", b"no pickle", b"cno_such_module\nname\n."][number % 3]
+        path.write_bytes(damaged)
+    assert python(LIBRARY, tmp_path, tmp_path / "cache") == expected
+    assert all(path.stat().st_size > 100 for path in kept)
+
+
+def test_code_of_versions_long_unused_is_deleted(tmp_path):
+    folder = tmp_path / "cache" / "pursuit"
+    for age in range(5):
+        version = folder / f"version {age}"
+        version.mkdir(parents=True)
+        (version / "file").write_text("compiled")
+        os.utime(version, (1e9 - age, 1e9 - age))
+    python(LIBRARY, tmp_path, tmp_path / "cache")
+    assert {path.name for path in folder.iterdir()} == {
+        "version 0",
+        "version 1",
+        caching._package_hash(),
+    }
+
+
+UNTRACEABLE = """
+import numba
+from numba.extending import overload
+def halved(x):
+    pass
+@overload(halved)
+def _halved(x):
+    return lambda x: 0.5 * x
+"""
+
+
+def test_what_cannot_be_traced_is_not_kept(tmp_path):
+    """Nobody can see from `halved` which code stands for it."""
+    own = OWN.replace("import pursuit\n", "import pursuit\nfrom half import halved\n")
+    write(tmp_path, {"own.py": own.replace("FACTOR * np.sum(x * x)", "halved(np.sum(x * x))")})
+    write(tmp_path, {"half.py": UNTRACEABLE})
+    for _ in range(2):
+        assert python(RUN, tmp_path, tmp_path / "cache") == ["1.5", "0", "1"]
+
+
+@pytest.mark.parametrize(
+    ("platform", "variables", "expected"),
+    [
+        ("linux", {"XDG_CACHE_HOME": "/caches"}, "/caches/pursuit"),
+        ("linux", {}, "~/.cache/pursuit"),
+        ("darwin", {"XDG_CACHE_HOME": "/caches"}, "~/Library/Caches/pursuit"),
+        ("win32", {"LOCALAPPDATA": "/local"}, "/local/pursuit/cache"),
+        ("win32", {}, "~/pursuit/cache"),
+    ],
+)
+def test_every_platform_has_its_own_folder(monkeypatch, platform, variables, expected):
+    monkeypatch.setattr(caching._numba_config, "CACHE_DIR", "")
+    monkeypatch.setattr(sys, "platform", platform)
+    for name in ("XDG_CACHE_HOME", "LOCALAPPDATA"):
+        monkeypatch.delenv(name, raising=False)
+    for name, setting in variables.items():
+        monkeypatch.setenv(name, setting)
+    assert caching._user_cache() == Path(expected).expanduser()
+
+
+PACKAGE = Path(pursuit.__file__).parent
+
+
+@pytest.mark.parametrize(
+    ("file", "counts"),
+    [
+        ("__init__.py", False),
+        ("result.py", False),
+        ("minimize.py", False),
+        ("cli.py", False),
+        ("experiments/study/report/document.py", False),
+        ("methods/sarp.py", True),
+        ("problems/bounds.py", True),
+        ("engine/tally.py", True),
+        ("compiling/vectors.py", True),
+    ],
+)
+def test_a_run_s_key_depends_on_what_fixes_its_trajectory(tmp_path, monkeypatch, file, counts):
+    """A new version number or a changed message must not orphan stored runs."""
+    before = code_hash()
+    for folder in ("compiling", "engine", "methods", "problems"):
+        for path in (PACKAGE / folder).rglob("*.py"):
+            copied = tmp_path / path.relative_to(PACKAGE)
+            copied.parent.mkdir(parents=True, exist_ok=True)
+            copied.write_bytes(path.read_bytes())
+    changed = tmp_path / file
+    changed.parent.mkdir(parents=True, exist_ok=True)
+    changed.write_bytes((PACKAGE / file).read_bytes() + b"# changed")
+    monkeypatch.setattr(caching, "_PACKAGE", tmp_path)
+    caching._package_hash.cache_clear()
+    try:
+        assert (code_hash() != before) == counts
+    finally:
+        caching._package_hash.cache_clear()

@@ -11,8 +11,8 @@ from pursuit.methods import create_scheme
 
 SCHEMES = {
     **{name: (name, {}) for name in pursuit.methods()},
-    "rp-bracketing": ("rp", {"oracle": "bracketing"}),
-    "sarp-bracketing": ("sarp", {"oracle": "bracketing"}),
+    "rp-bracketing": ("rp", {"line_search": "bracketing"}),
+    "sarp-bracketing": ("sarp", {"line_search": "bracketing"}),
     "own": (Narrowing, {"offspring": 3}),
 }
 PROBLEMS = {

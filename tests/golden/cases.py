@@ -17,8 +17,8 @@ from conformance.own import Bowl, Narrowing
 METHODS = {
     **{name: (name, {}) for name in pursuit.methods()},
     "ep-cma-3": ("ep-cma-3", {}),
-    "rp-bracketing": ("rp", {"oracle": "bracketing"}),
-    "sarp-bracketing": ("sarp", {"oracle": "bracketing"}),
+    "rp-bracketing": ("rp", {"line_search": "bracketing"}),
+    "sarp-bracketing": ("sarp", {"line_search": "bracketing"}),
     "own": (Narrowing, {"offspring": 3}),
 }
 # A rotation without rounding errors, whose bits depend on no library.
@@ -144,7 +144,7 @@ def asked_and_told(case, problem):
     """Save and load the optimizer now and then, in the middle of iterations as well."""
     given = arguments(case)
     optimizer = pursuit.Optimizer(
-        problem.x0, given["method"], rng=given["rng"], options=given["options"], sigma0=0.25
+        problem.x0, given["method"], rng=given["rng"], options=given["options"], sigma0=0.25, trace=True
     )
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "optimizer.npz")
@@ -155,7 +155,7 @@ def asked_and_told(case, problem):
                 break
             if count in (0, 7, 100):
                 optimizer.save(path)
-                optimizer = pursuit.Optimizer.load(path)
+                optimizer = pursuit.Optimizer.load(path, trace=True)
     return optimizer.result
 
 

@@ -1,4 +1,4 @@
-"""The step-size oracles, each held in conversation by a loop of a few lines."""
+"""The line searches, each carried out by a loop of a few lines."""
 
 import math
 
@@ -9,36 +9,50 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import pursuit
-from pursuit.methods.line_searches import AdaptiveStep, Bracketing, Line, Step, begin, learn
+from pursuit.compiling.vectors import SERIAL
+from pursuit.methods.line_searches import (
+    AdaptiveStep,
+    Bracketing,
+    ExactStep,
+    Line,
+    MirroredStep,
+    Probe,
+    Step,
+    begin_search,
+    continue_search,
+    known_minimizer,
+)
 
 
-def search(oracle, phi, *, known=True, sigma=1.0):
-    """Minimise phi(t) by the oracle; return its step and every position it looked at."""
+def search(line_search, phi, *, known=True, sigma=1.0, minimizer=math.nan):
+    """Minimise phi(t) by a line search; return its step and every position it evaluated."""
     line = Line(np.zeros(1), np.ones(1), phi(0.0) if known else math.nan, sigma)
-    pending = begin(oracle, line, math.nan)
-    looked = []
-    while pending.wanted:
-        positions = pending.positions[: pending.wanted]
-        looked.extend(positions)
-        pending = learn(oracle, pending, np.array([phi(t) for t in positions]))
-    return Step(pending.length, pending.value, pending.sigma, pending.origin), looked
+    query_state = begin_search(line_search, line, minimizer)
+    evaluated = []
+    while query_state.wanted:
+        positions = query_state.positions[: query_state.wanted]
+        evaluated.extend(positions)
+        query_state = continue_search(line_search, query_state, np.array([phi(t) for t in positions]))
+    return Step(query_state.length, query_state.value, query_state.sigma, query_state.origin), evaluated
 
 
 @pytest.mark.parametrize("p", [0.1, 0.27, 0.5, 0.9])
 def test_adaptive_step_grows_on_success_and_shrinks_on_failure(p):
-    oracle = AdaptiveStep.create(p)
-    step, looked = search(oracle, lambda t: -t, sigma=2.0)
-    assert (step.length, step.value, looked) == (2.0, -2.0, [2.0])
+    line_search = AdaptiveStep.create(p)
+    step, evaluated = search(line_search, lambda t: -t, sigma=2.0)
+    assert (step.length, step.value, evaluated) == (2.0, -2.0, [2.0])
     assert step.sigma == pytest.approx(2.0 * math.exp(1 / 3))
-    step, looked = search(oracle, lambda t: t, sigma=2.0)
-    assert (step.length, step.value, looked) == (0.0, 0.0, [2.0])
+    step, evaluated = search(line_search, lambda t: t, sigma=2.0)
+    assert (step.length, step.value, evaluated) == (0.0, 0.0, [2.0])
     assert step.sigma == pytest.approx(2.0 * math.exp(-p / (3 * (1 - p))))
 
 
 def test_adaptive_step_is_balanced_at_its_success_probability():
     """At a share p of successes the step size stays where it is: that is what p means."""
-    oracle = AdaptiveStep.create(0.27)
-    assert 0.27 * math.log(oracle.grow) + 0.73 * math.log(oracle.shrink) == pytest.approx(0.0, abs=1e-15)
+    line_search = AdaptiveStep.create(0.27)
+    assert 0.27 * math.log(line_search.grow) + 0.73 * math.log(line_search.shrink) == pytest.approx(
+        0.0, abs=1e-15
+    )
 
 
 def test_adaptive_step_counts_an_equal_value_as_success():
@@ -47,9 +61,53 @@ def test_adaptive_step_counts_an_equal_value_as_success():
 
 
 def test_adaptive_step_asks_for_the_origin_where_its_value_is_not_known():
-    step, looked = search(AdaptiveStep.create(0.27), lambda t: (t - 1) ** 2, known=False)
-    assert looked == [1.0, 0.0]
+    step, evaluated = search(AdaptiveStep.create(0.27), lambda t: (t - 1) ** 2, known=False)
+    assert evaluated == [1.0, 0.0]
     assert (step.length, step.value) == (1.0, 0.0)
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_mirrored_step_tries_the_other_side_before_it_fails(known):
+    line_search = MirroredStep.create(0.5)
+    origin = [] if known else [0.0]
+    step, evaluated = search(line_search, lambda t: -t, known=known, sigma=2.0)
+    assert (step.length, step.value, step.origin, evaluated) == (2.0, -2.0, 0.0, [2.0, *origin])
+    assert step.sigma == pytest.approx(2.0 * math.exp(1 / 3))
+    step, evaluated = search(line_search, lambda t: t, known=known, sigma=2.0)
+    assert (step.length, step.value, step.origin, evaluated) == (-2.0, -2.0, 0.0, [2.0, *origin, -2.0])
+    assert step.sigma == pytest.approx(2.0 * math.exp(1 / 3))
+    step, evaluated = search(line_search, abs, known=known, sigma=2.0)
+    assert (step.length, step.value, step.origin, evaluated) == (0.0, 0.0, 0.0, [2.0, *origin, -2.0])
+    assert step.sigma == pytest.approx(2.0 * math.exp(-1 / 3))
+
+
+def test_mirrored_step_begins_no_line_without_an_evaluation_for_the_other_side():
+    line = Line(np.zeros(1), np.ones(1), 1.0, 1.0)
+    query_state = begin_search(MirroredStep.create(0.5), line, math.nan)
+    assert (query_state.wanted, query_state.needed) == (1, 2)
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_a_probe_returns_the_value_at_its_end_whatever_it_is(known):
+    for slope in (1.0, -1.0):
+        step, evaluated = search(Probe(), lambda t, slope=slope: 5.0 + slope * t, known=known, sigma=0.5)
+        assert step == Step(length=0.5, value=5.0 + 0.5 * slope, sigma=0.5, origin=5.0)
+        assert evaluated == ([0.5] if known else [0.5, 0.0])
+
+
+@pytest.mark.parametrize("minimizer", [3.0, -3.0, 0.0])
+def test_exact_step_goes_where_the_problem_says_and_evaluates_once(minimizer):
+    step, evaluated = search(ExactStep(), lambda t: (t - minimizer) ** 2, minimizer=minimizer)
+    assert evaluated == [minimizer]
+    assert (step.length, step.value, step.sigma) == (minimizer, 0.0, abs(minimizer))
+
+
+def test_only_exact_line_search_asks_the_problem_for_its_minimizer():
+    problem = pursuit.problems.exp(3, 100.0)
+    line = Line(problem.x0, np.array([1.0, 0.0, 0.0]), 55.5, 1.0)
+    assert known_minimizer(SERIAL, ExactStep(), problem, line) == -1.0
+    for other in (AdaptiveStep.create(0.27), MirroredStep.create(0.5), Probe(), Bracketing.create(0.1)):
+        assert math.isnan(known_minimizer(SERIAL, other, problem, line))
 
 
 @given(
@@ -59,10 +117,10 @@ def test_adaptive_step_asks_for_the_origin_where_its_value_is_not_known():
     known=st.booleans(),
 )
 def test_bracketing_finds_the_minimum_of_a_parabola(minimum, curvature, sigma, known):
-    oracle = Bracketing.create(1e-3)
-    step, looked = search(oracle, lambda t: curvature * (t - minimum) ** 2, known=known, sigma=sigma)
+    line_search = Bracketing.create(1e-3)
+    step, evaluated = search(line_search, lambda t: curvature * (t - minimum) ** 2, known=known, sigma=sigma)
     assert step.length == pytest.approx(minimum, rel=2e-3, abs=2e-6 * sigma)
-    assert len(looked) <= 60
+    assert len(evaluated) <= 60
 
 
 @pytest.mark.parametrize("tolerance", [1e-1, 1e-2, 1e-4, 1e-6])
@@ -77,21 +135,21 @@ def test_bracketing_finds_the_minimum_of_a_parabola(minimum, curvature, sigma, k
     ],
 )
 def test_bracketing_keeps_its_tolerance(phi, tolerance):
-    step, looked = search(Bracketing.create(tolerance), phi)
+    step, evaluated = search(Bracketing.create(tolerance), phi)
     theirs = scipy.optimize.minimize_scalar(phi, bracket=(0.0, 1.0), tol=1e-10)
     assert step.length == pytest.approx(theirs.x, rel=2 * tolerance)
-    assert len(looked) <= 60
+    assert len(evaluated) <= 60
 
 
 def test_bracketing_stays_at_a_minimum():
-    step, looked = search(Bracketing.create(1e-3), lambda t: t * t)
+    step, evaluated = search(Bracketing.create(1e-3), lambda t: t * t)
     assert step.length == 0.0
-    assert len(looked) == 4
+    assert len(evaluated) == 4
 
 
 def test_bracketing_gives_up_on_a_line_without_a_minimum():
-    step, looked = search(Bracketing.create(1e-3, limit=30), lambda t: -t)
-    assert len(looked) == 30
+    step, evaluated = search(Bracketing.create(1e-3, limit=30), lambda t: -t)
+    assert len(evaluated) == 30
     assert step.value == -step.length < 0
 
 

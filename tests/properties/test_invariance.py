@@ -11,7 +11,7 @@ import pursuit
 from helpers import make_problem
 from pursuit.compiling.vectors import SERIAL
 from pursuit.methods import ask, create_scheme, tell
-from pursuit.methods.line_searches import Step, begin, learn
+from pursuit.methods.line_searches import Step, begin_search, continue_search
 
 COMPARING = ["auto", "rp", "sarp", "cma", "ep-cma-1", "ep-cma-4", "ep-cma-n"]
 dimensions = st.integers(2, 8)
@@ -77,13 +77,17 @@ def drive(scheme, f, x0, draw, iterations):
     values = []
     for k in range(iterations):
         line = ask(SERIAL, scheme, state, draw(k, state))
-        pending = begin(scheme.oracle, line, math.nan)
-        while pending.wanted:
-            positions = pending.positions[: pending.wanted]
+        query_state = begin_search(scheme.line_search, line, math.nan)
+        while query_state.wanted:
+            positions = query_state.positions[: query_state.wanted]
             answers = np.array([f(line.origin + t * line.direction) for t in positions])
-            pending = learn(scheme.oracle, pending, answers)
+            query_state = continue_search(scheme.line_search, query_state, answers)
         state = tell(
-            SERIAL, scheme, state, line, Step(pending.length, pending.value, pending.sigma, pending.origin)
+            SERIAL,
+            scheme,
+            state,
+            line,
+            Step(query_state.length, query_state.value, query_state.sigma, query_state.origin),
         )
         values.append(state.f)
     return state.x, np.array(values)

@@ -1,36 +1,42 @@
-"""Compiled functions that are kept on disk, and never used after a source they depend on has changed.
+"""Compiled functions, kept on disk and never used after a source they depend on has changed.
 
-Numba's own cache watches only the file of the function that is called. Ours calls schemes and problems
-from other files, a user's own among them, so the folder that it is kept in is named by a hash of all of
-them: an edited source means another folder.
+Numba's own cache watches only the file of the function that is called. Ours calls schemes and problems from
+other files, a user's own among them, so the folder of the cache is named by a hash of all that a function
+depends on: an edited source means another folder. In it lies one file for each signature, and no index: two
+processes cannot overwrite each other's entries, and what one cannot read disturbs no other.
 """
 
 from __future__ import annotations
 
 import functools
 import hashlib
-import inspect
 import os
+import shutil
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numba
+from numba.core.caching import FunctionCache, IndexDataCacheFile
+
+from pursuit.compiling.reach import Reach, reach_of
 
 _PACKAGE = Path(__file__).parents[1]
-# What fixes a trajectory, by folder. The rest of the package calls runs and tells of them.
+# What fixes a trajectory, by folder. The rest of the package sets up runs and reports on them.
 _FOLDERS = ("compiling", "engine", "methods", "problems")
+# How many versions of the package keep their compiled code: a few, for people who switch between them.
+_VERSIONS_KEPT = 3
 _numba_config: Any = numba.config
 
 
-def code_hash(*sources: Callable[..., Any] | None) -> str:
-    """Return a hash of all code that a run depends on: this package, Numba's version, and `sources`.
+def code_hash(*records: Any) -> str:
+    """Return a hash of all code that a run depends on: this package, Numba's version, and a user's own.
 
     Parameters
     ----------
-    *sources : callable or None
-        Functions that may come from elsewhere; the files in which they are defined count.
+    *records : NamedTuple
+        The scheme and the problem of the run.
 
     Examples
     --------
@@ -38,72 +44,112 @@ def code_hash(*sources: Callable[..., Any] | None) -> str:
     >>> len(code_hash())
     16
     """
-    return _hash(frozenset(source and source.file for source in _foreign(sources)))
+    reach = reach_of(*records)
+    return _digest(_package_hash(), *_file_hashes(reach), reach.constants)
 
 
-@functools.cache
-def _hash(foreign: frozenset[str | None]) -> str:
-    digest = hashlib.sha256(numba.__version__.encode())
-    for folder in _FOLDERS:
-        for path in sorted(_PACKAGE.joinpath(folder).rglob("*.py")):
-            digest.update(path.relative_to(_PACKAGE).as_posix().encode())
-            digest.update(path.read_bytes())
-    for file in sorted(file for file in foreign if file is not None):
-        digest.update(Path(file).read_bytes())
-    return digest.hexdigest()[:16]
-
-
-def compiled(function: Callable[..., Any], *sources: Callable[..., Any] | None) -> Any:
+def compiled(function: Callable[..., Any], *records: Any) -> Any:
     """Return `function` compiled by Numba, cached on disk under a hash of all it depends on.
 
     Parameters
     ----------
     function : callable
         A function of this package.
-    *sources : callable or None
-        Functions that it will call and that may come from elsewhere. Where the source of one cannot be
-        found, as at an interactive prompt, or where it is None, nothing is kept on disk.
+    *records : NamedTuple
+        The records that it will be called with. Where something that they lead to cannot be traced to a
+        file, nothing is kept on disk.
     """
-    return _compiled(function, _foreign(sources))
+    return _compiled(function, reach_of(*records))
 
 
-def at_once(function: Any, *arguments: Any) -> Callable[..., Any]:
+def specialized(function: Any, *arguments: Any) -> Callable[..., Any]:
     """Return a compiled function for arguments of these types alone.
 
-    It does not look at the types of what it is given, which takes Numba half a microsecond in every call.
+    It does not look at the types of its arguments, which takes Numba half a microsecond in every call.
     """
     entry: Callable[..., Any] = function.compile(tuple(numba.typeof(argument) for argument in arguments))
     return entry
 
 
 @functools.cache
-def _compiled(function: Callable[..., Any], foreign: frozenset[_Source | None]) -> Any:
-    folder = _cache_folder(foreign)
-    if folder is None:
-        return numba.njit(function)
-    # The folder is read when the function is decorated and not later. So Numba's setting is ours only
-    # for this moment, and what other packages cache stays where it was.
-    before = _numba_config.CACHE_DIR
-    _numba_config.CACHE_DIR = str(folder)
-    try:
-        return numba.njit(cache=True)(function)
-    finally:
-        _numba_config.CACHE_DIR = before
+def _compiled(function: Callable[..., Any], reach: Reach) -> Any:
+    dispatcher = numba.njit(function)
+    folder = _cache_folder(reach)
+    if folder is not None:
+        # Numba reads its setting when a cache is made and not later. So it is ours only for this moment, and
+        # what other packages cache stays where it was.
+        before = _numba_config.CACHE_DIR
+        _numba_config.CACHE_DIR = str(folder)
+        try:
+            dispatcher._cache = _Cache(function)
+        finally:
+            _numba_config.CACHE_DIR = before
+    return dispatcher
 
 
-def _cache_folder(foreign: frozenset[_Source | None]) -> Path | None:
+class _Cache(FunctionCache):
+    """Numba's cache of a function, with `_Files` in place of an index and numbered files."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        super().__init__(function)
+        self._cache_file = _Files(self.cache_path, self._impl.filename_base, "")
+
+
+class _Files(IndexDataCacheFile):
+    """A file for each signature, found by its name."""
+
+    def load(self, key: Any) -> Any:
+        """Return what is kept for a signature; None if nothing is, or nothing that can be read."""
+        try:
+            return self._load_data(self._name_of(key))
+        except Exception:
+            # A damaged file, or one that names a module which this process cannot import: it is compiled
+            # anew and overwritten.
+            return None
+
+    def save(self, key: Any, data: Any) -> None:
+        """Keep what was compiled for a signature, if it can be kept."""
+        try:
+            self._save_data(self._name_of(key), data)
+        except OSError:
+            return
+
+    def _name_of(self, key: Any) -> str:
+        return self._data_name_pattern.format(number=int(_digest(*map(str, key)), base=16))
+
+
+def _cache_folder(reach: Reach) -> Path | None:
     """Return the folder for functions that depend on these files beside our own, if there can be one."""
-    known = frozenset(source for source in foreign if source is not None)
-    if len(known) < len(foreign):
+    if not reach.is_complete:
         return None
+    version = _user_cache() / _package_hash()
     # What is kept names the modules of a user's classes: a copy under another name must not find it.
-    modules = sorted({source.module for source in known})
-    folder = _user_cache() / "-".join([_hash(frozenset(source.file for source in known)), *modules])
+    folder = version / _digest(*_file_hashes(reach), *sorted(reach.modules), reach.constants)
     try:
         folder.mkdir(parents=True, exist_ok=True)
+        os.utime(version)
     except OSError:
         return None
-    return folder if os.access(folder, os.W_OK) else None
+    if not os.access(folder, os.W_OK):
+        return None
+    _delete_older_versions(version)
+    return folder
+
+
+@functools.cache
+def _delete_older_versions(version: Path) -> None:
+    """Delete the code compiled for versions of the package that have not been used for longest."""
+    others = [path for path in version.parent.iterdir() if path.is_dir() and path != version]
+    others.sort(key=_last_used, reverse=True)
+    for path in others[_VERSIONS_KEPT - 1 :]:
+        shutil.rmtree(path, ignore_errors=True)
+
+
+def _last_used(path: Path) -> float:
+    try:
+        return path.stat().st_mtime
+    except OSError:
+        return 0.0
 
 
 def _user_cache() -> Path:
@@ -117,33 +163,24 @@ def _user_cache() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "pursuit"
 
 
-class _Source(NamedTuple):
-    """Where a function from outside of this package is defined."""
-
-    module: str
-    file: str
-
-
-def _foreign(sources: Iterable[Callable[..., Any] | None]) -> frozenset[_Source | None]:
-    """Return where these are defined, if not in this package; None for what cannot be found."""
-    found = ((source, _source_file(source)) for source in sources)
-    return frozenset(
-        None if file is None else _Source(getattr(source, "__module__", ""), file)
-        for source, file in found
-        if file not in _own_files()
-    )
+@functools.cache
+def _package_hash() -> str:
+    """Return a hash of Numba's version and of all sources of the package that fix a trajectory."""
+    parts = [numba.__version__]
+    for folder in _FOLDERS:
+        for path in sorted(_PACKAGE.joinpath(folder).rglob("*.py")):
+            parts += [path.relative_to(_PACKAGE).as_posix(), _file_hash(str(path))]
+    return _digest(*parts)
 
 
-def _source_file(function: Callable[..., Any] | None) -> str | None:
-    if function is None:
-        return None
-    try:
-        path = inspect.getsourcefile(function)
-    except TypeError:
-        return None
-    return path if path is not None and Path(path).is_file() else None
+def _file_hashes(reach: Reach) -> list[str]:
+    return sorted(_file_hash(file) for file in reach.files)
 
 
 @functools.cache
-def _own_files() -> frozenset[str]:
-    return frozenset(str(path) for path in _PACKAGE.rglob("*.py"))
+def _file_hash(path: str) -> str:
+    return hashlib.sha256(Path(path).read_bytes()).hexdigest()
+
+
+def _digest(*texts: str) -> str:
+    return hashlib.sha256("\n".join(texts).encode()).hexdigest()[:16]

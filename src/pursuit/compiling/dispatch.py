@@ -1,32 +1,67 @@
-"""Functions that pick their implementation by the type of one argument.
+"""Functions that choose their implementation by the type of one argument.
 
-This is `functools.singledispatch` with one addition: the choice is also made by Numba, while it
-compiles a caller. So `ask(team, scheme, state, normals)` means the same function of the same scheme
-whether Python calls it or a loop that was compiled whole, and in the latter it costs nothing.
+This is `functools.singledispatch` with one addition: Numba makes the same choice while it compiles a
+caller. So `ask(team, scheme, state, normals)` is the same function of the same scheme whether Python calls
+it or a compiled loop, and inside the loop the choice costs nothing.
 """
 
 from __future__ import annotations
 
+import functools
+import inspect
 import re
 from collections.abc import Callable
 from types import ModuleType
-from typing import Any
+from typing import Any, ParamSpec, Protocol, TypeVar, cast
 
 import numba
 from numba.core.extending import overload
 
+P = ParamSpec("P")
+R_co = TypeVar("R_co", covariant=True)
+F = TypeVar("F", bound=Callable[..., Any])
 
-class Generic:
-    """A function with one compiled implementation per class of its argument number `on`.
 
-    The classes are `NamedTuple`s: the only records that Numba takes apart for free, that pickle, and
-    that a reader knows. An implementation must be valid in Numba's nopython mode.
+class GenericFunction(Protocol[P, R_co]):
+    """A function made by `generic`."""
+
+    __name__: str
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R_co:
+        """Call the implementation for the class of the argument that decides."""
+
+    def register(self, cls: type) -> Callable[[F], F]:
+        """Return a decorator that makes a function the implementation for `cls`."""
+
+    def handles(self, cls: type) -> bool:
+        """Say whether `cls` has an implementation of its own."""
+
+
+_generic_functions: dict[Any, dict[type, Any]] = {}
+"""The compiled implementations of every generic function, by class."""
+
+
+def generic(on: str, *, default: bool = False) -> Callable[[Callable[P, R_co]], GenericFunction[P, R_co]]:
+    """Declare a function with one compiled implementation for each class of one argument.
+
+    The classes are `NamedTuple`s: records that Numba takes apart at no cost, that pickle, and that every
+    reader knows. An implementation must be valid in Numba's nopython mode. The function returned has the
+    signature and the docstring of the declaration, and the methods of `GenericFunction`.
+
+    Parameters
+    ----------
+    on : str
+        The name of the parameter whose class decides.
+    default : bool
+        Whether the function declared is the implementation for all classes without one of their own.
 
     Examples
     --------
     >>> from typing import NamedTuple
-    >>> from pursuit.compiling.dispatch import Generic
-    >>> area = Generic("area", on=0)
+    >>> from pursuit.compiling.dispatch import generic
+    >>> @generic(on="shape")
+    ... def area(shape):
+    ...     '''Return the area of a shape.'''
     >>> class Square(NamedTuple):
     ...     side: float
     >>> @area.register(Square)
@@ -36,59 +71,70 @@ class Generic:
     9.0
     """
 
-    def __init__(self, name: str, on: int) -> None:
-        self.__name__ = self.__qualname__ = name
-        self.on = on
-        self._implementations: dict[type, Any] = {}
-        overload(self, strict=False, jit_options={"forceinline": True})(self._compile_time_choice)
+    def declare(declared: Callable[P, R_co]) -> GenericFunction[P, R_co]:
+        position = list(inspect.signature(declared).parameters).index(on)
+        implementations: dict[type, Any] = {}
+        fallback = numba.njit(forceinline=True)(declared) if default else None
 
-    def register(self, cls: type) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-        """Return a decorator that makes a function the implementation for `cls`."""
+        @functools.wraps(declared)
+        def function(*args: Any) -> Any:
+            cls = type(args[position])
+            implementation = implementations.get(cls, fallback)
+            if implementation is None:
+                raise TypeError(f"{declared.__name__} is not implemented for the class {cls.__qualname__}.")
+            return implementation(*args)
 
-        def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
-            _tell_apart(cls)
-            self._implementations[cls] = numba.njit(forceinline=True)(function)
-            return function
+        def choose(*types: Any) -> Callable[..., Any] | None:
+            cls = getattr(types[position], "instance_class", ModuleType)
+            chosen = implementations.get(cls, fallback)
+            return None if chosen is None else lambda *args: chosen(*args)
 
-        return decorate
+        def register(cls: type) -> Callable[[F], F]:
+            def decorate(implementation: F) -> F:
+                _make_name_unique(cls)
+                implementations[cls] = numba.njit(forceinline=True)(implementation)
+                return implementation
 
-    def handles(self, cls: type) -> bool:
-        """Tell whether `cls` has an implementation."""
-        return cls in self._implementations
+            return decorate
 
-    def source_of(self, cls: type) -> Callable[..., Any]:
-        """Return the Python function that was registered for `cls`."""
-        function: Callable[..., Any] = self._implementations[cls].py_func
-        return function
+        overload(function, strict=False, jit_options={"forceinline": True})(choose)
+        function.register = register  # type: ignore[attr-defined]
+        function.handles = implementations.__contains__  # type: ignore[attr-defined]
+        _generic_functions[function] = implementations
+        return cast("GenericFunction[P, R_co]", function)
 
-    def __call__(self, *args: Any) -> Any:
-        """Call the implementation for the class of argument number `on`."""
-        return self._implementations[type(args[self.on])](*args)
-
-    def _compile_time_choice(self, *types: Any) -> Callable[..., Any] | None:
-        cls = getattr(types[self.on], "instance_class", ModuleType)
-        chosen = self._implementations.get(cls)
-        if chosen is None:
-            return None
-        return lambda *args: chosen(*args)
+    return declare
 
 
-_named: dict[str, type] = {}
+def implementations_of(cls: type) -> list[Callable[..., Any]]:
+    """Return the Python functions that are registered for a class, for whichever generic functions."""
+    return [found[cls].py_func for found in _generic_functions.values() if cls in found]
 
 
-def _tell_apart(cls: type) -> None:
+def implementations_in(function: Any) -> list[Callable[..., Any]] | None:
+    """Return a generic function's declaration and implementations; None for any other function."""
+    found = _generic_functions.get(function)
+    if found is None:
+        return None
+    return [function.__wrapped__, *(implementation.py_func for implementation in found.values())]
+
+
+_class_names: dict[str, type] = {}
+
+
+def _make_name_unique(cls: type) -> None:
     """Give a class a `__name__` that no other registered class has.
 
-    By that name alone Numba tells compiled functions of different classes apart: of two classes called
-    Sphere, from two modules or from two executions of one cell of a notebook, the second would run the
-    code of the first. `__qualname__`, by which classes are pickled, stays as it is.
+    Numba tells compiled functions of different classes apart by that name alone. Of two classes called
+    Sphere, from two modules or from two executions of a notebook cell, the second would run the code of the
+    first. `__qualname__`, by which classes are pickled, stays as it is.
     """
-    if _named.get(cls.__name__) is cls:
+    if _class_names.get(cls.__name__) is cls:
         return
     name = unique = re.sub(r"\W+", "_", f"{cls.__module__}.{cls.__qualname__}")
     count = 1
-    while unique in _named:
+    while unique in _class_names:
         count += 1
         unique = f"{name}_{count}"
-    _named[unique] = cls
+    _class_names[unique] = cls
     cls.__name__ = unique

@@ -1,16 +1,17 @@
-"""Checkpoints: all that a run needs to go on, in a file that is written whole or not at all.
+"""Checkpoints: all that a run needs to resume, in a file that is written whole or not at all.
 
 The file is an uncompressed NumPy archive: `numpy.load` opens it, and no pickle is involved. Its entry
 ``header`` is a JSON text in bytes; the other entries are arrays.
 
-- ``format`` and ``version``: "pursuit checkpoint" and the version of this layout, 1.
+- ``format`` and ``version``: "pursuit checkpoint" and the version of this layout, 2.
 - ``method``, ``options``, ``n`` and ``sigma0``: what the scheme was created from; arrays ``lower`` and
   ``upper`` if there are bounds.
 - ``generator``: the state of the bit generator before it drew the normals at hand, as NumPy gives it.
-- ``row`` and ``told``: which of these normals are in use, and the values that this iteration was told.
+- ``row`` and ``received``: which of these normals are in use, and the values received in this iteration.
 - ``tally``: what was counted; arrays ``trace.nit``, ``trace.nfev`` and ``trace.fun``.
-- ``state``: the numbers in the scheme's state; arrays ``state.<field>``. Fields of a tuple in it have dotted
-  names.
+- ``state``: the numbers in the scheme's state; arrays ``state.<field>``.
+
+Fields of a tuple within the tally or the state have dotted names.
 
 Before the start is evaluated there is only ``generator`` and an array ``x0``.
 """
@@ -29,15 +30,15 @@ import numpy as np
 
 from pursuit.checks import Vector
 from pursuit.engine.run import Memory
-from pursuit.engine.tally import Tally, Trace
+from pursuit.engine.tally import Trace, start_tally
 from pursuit.methods.contract import Scheme
 from pursuit.problems.bounds import Box, make_box
 
-_FORMAT, _VERSION = "pursuit checkpoint", 1
+_FORMAT, _VERSION = "pursuit checkpoint", 2
 
 
 class Setting(NamedTuple):
-    """What a run was set up with; a run can only go on under the same."""
+    """What a run was set up with; it can only be resumed with the same."""
 
     method: str
     options: dict[str, Any]
@@ -63,7 +64,8 @@ def save(path: str | os.PathLike[str], setting: Setting, memory: Memory | Unstar
         arrays["x0"] = memory.x0
     else:
         arrays |= {f"trace.{name}": column for name, column in memory.trace._asdict().items()}
-        header |= {"row": memory.row, "told": memory.told, "tally": memory.tally._asdict(), "state": {}}
+        header |= {"row": memory.row, "received": memory.received, "state": {}}
+        header["tally"] = dict(_entries(memory.tally))
         for name, entry in _entries(memory.state):
             if isinstance(entry, np.ndarray):
                 arrays[f"state.{name}"] = entry
@@ -92,16 +94,26 @@ def load(path: str | os.PathLike[str]) -> tuple[Setting, Callable[[Scheme], Memo
             f"version {_VERSION}."
         )
     box = make_box(arrays["lower"], arrays["upper"], header["sigma0"]) if "lower" in arrays else None
-    setting = Setting(header["method"], header["options"], header["n"], header["sigma0"], box)
+    setting = Setting(
+        method=header["method"],
+        options=header["options"],
+        n=header["n"],
+        sigma0=header["sigma0"],
+        box=box,
+    )
     if "tally" not in header:
         return setting, Unstarted(arrays["x0"], header["generator"])
 
     def recall(scheme: Scheme) -> Memory:
         kept = {name.removeprefix("state."): array for name, array in arrays.items()}
-        state = _rebuilt(scheme.init(np.zeros(2), 0.0, setting.sigma0), kept | header["state"])
-        trace = Trace(*(arrays[f"trace.{name}"] for name in Trace._fields))
+        like, _ = start_tally(0.0, setting.sigma0)
         return Memory(
-            state, Tally(**header["tally"]), trace, header["generator"], header["row"], header["told"]
+            state=_rebuilt(scheme.init(np.zeros(setting.n), 0.0, setting.sigma0), kept | header["state"]),
+            tally=_rebuilt(like, header["tally"]),
+            trace=Trace(*(arrays[f"trace.{name}"] for name in Trace._fields)),
+            generator=header["generator"],
+            row=header["row"],
+            received=header["received"],
         )
 
     return setting, recall
@@ -114,9 +126,9 @@ def generator_in_state(state: Mapping[str, Any]) -> np.random.Generator:
     return np.random.Generator(bits)
 
 
-def _entries(state: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """Yield the numbers and arrays of a state with their names, dotted for those of a tuple in it."""
-    for name, entry in state._asdict().items():
+def _entries(record: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield the numbers and arrays of a record with their names, dotted for those of a tuple in it."""
+    for name, entry in record._asdict().items():
         if isinstance(entry, tuple):
             yield from _entries(entry, f"{prefix}{name}.")
         else:
@@ -124,7 +136,7 @@ def _entries(state: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
 
 
 def _rebuilt(like: Any, entries: Mapping[str, Any], prefix: str = "") -> Any:
-    """Return a state like the one given, made of these entries."""
+    """Return a record like the one given, made of these entries."""
     return type(like)(
         *(
             _rebuilt(entry, entries, f"{prefix}{name}.")

@@ -1,8 +1,8 @@
 """Ctrl-C at the right moment.
 
 An exception that a signal raises while Numba turns a compiled result into Python objects can crash the
-process. So while a run is at work interruptions wait, and are delivered where they do no harm: while the
-objective is evaluated, at once, and else between two steps.
+process. So interruptions wait while a run is at work, and are delivered where they do no harm: at once while
+the objective is evaluated, and otherwise between two steps.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from typing import Any
 class Interrupts:
     """A context in which Ctrl-C waits until the run is ready for it.
 
-    Elsewhere than in the main thread, where Python handles no signals, it does nothing.
+    Outside the main thread, where Python handles no signals, it does nothing.
     """
 
     def __init__(self) -> None:
-        self._open = False
+        self._allowed = False
         self._pending = False
         self._before: Any = None
 
@@ -35,19 +35,19 @@ class Interrupts:
 
     def __exit__(self, *_: object) -> None:
         """Hand it back; what waits is delivered now."""
-        self._open = False
+        self._allowed = False
         if self._before is not None:
             signal.signal(signal.SIGINT, self._before)
             self.deliver()
 
-    def let_in(self) -> None:
-        """Deliver what waits, and until `keep_out` whatever comes, at once."""
-        self._open = True
+    def allow(self) -> None:
+        """Deliver what waits, and until `hold` whatever comes, at once."""
+        self._allowed = True
         self.deliver()
 
-    def keep_out(self) -> None:
+    def hold(self) -> None:
         """Let interruptions wait from now on."""
-        self._open = False
+        self._allowed = False
 
     def deliver(self) -> None:
         """Deliver what waits."""
@@ -56,7 +56,7 @@ class Interrupts:
             self._before(signal.SIGINT, None)
 
     def _handle(self, number: int, frame: FrameType | None) -> None:
-        if self._open:
+        if self._allowed:
             self._before(number, frame)
         else:
             self._pending = True

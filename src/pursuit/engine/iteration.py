@@ -1,9 +1,9 @@
-"""A run in progress, and all that happens in it.
+"""What happens in an iteration, and a run in progress as compiled code sees it.
 
 A session is driven in one of two ways, which give the same trajectory, bit for bit:
 
-- by a Python loop, which evaluates any Python function at the points that `pose` and `turn` lay out for it,
-  and hands the values back to `turn`;
+- by a Python loop, which evaluates any Python function at the points that `begin_iteration` and `advance`
+  write for it, and hands the values back to `advance`;
 - by `iterate`, a loop compiled whole, for objectives that Numba can compile.
 """
 
@@ -16,15 +16,17 @@ import numba
 from numba import types
 from numba.experimental import structref
 
-from pursuit.engine.queries import answer_to, place, put, take
+from pursuit.checks import Vector
+from pursuit.compiling.vectors import Matrix
+from pursuit.engine.queries import answer_to, open_query, receive, write_point
 from pursuit.engine.stopping import Reason
-from pursuit.engine.tally import count_evaluations, count_iteration, reason_to_stop
+from pursuit.engine.tally import Counting, count_evaluations, count_iteration, reason_to_stop
 from pursuit.methods.contract import ask, tell
 from pursuit.problems.contract import value
 
 _FIELDS = [
-    "team", "scheme", "problem", "state", "query", "pending", "tally", "trace", "limits", "reason",
-    "block", "row", "points", "values",
+    "team", "scheme", "problem", "state", "query", "query_state", "tally", "trace", "limits", "reason",
+    "normals", "row", "points", "values",
 ]  # fmt: skip
 
 
@@ -36,8 +38,9 @@ class SessionType(types.StructRef):
 class Session(structref.StructRefProxy):
     """A run in progress, held in compiled memory.
 
-    Python sees it as one opaque object, which costs 0.15 microseconds to pass to a compiled function that is
-    told its type once, however many arrays and numbers it holds; passing these one by one would cost four.
+    Python sees it as one opaque object. Passing it to a compiled function that is specialized for its type
+    takes 0.15 microseconds, however many arrays and numbers it holds; passing these one by one would take
+    four.
     """
 
 
@@ -48,60 +51,78 @@ class BlackBox(NamedTuple):
     """The problem of which nothing is known but the values that Python will bring."""
 
 
-def open_session(team, scheme, problem, state, tally, trace, limits, block, row, points, values):
-    """Return a session whose next query is asked, with that row of normals, but not yet put to anyone."""
-    query = ask(team, scheme, state, block[row])
-    pending = put(team, scheme, problem, query)
-    return Session(
-        team, scheme, problem, state, query, pending, tally, trace, limits,
-        reason_to_stop(tally, limits, state), block, row + 1, points, values,
-    )  # fmt: skip
+class Buffers(NamedTuple):
+    """The arrays that a driver and compiled code share."""
+
+    normals: Matrix
+    """Standard normals for some iterations, a row for each."""
+    points: Matrix
+    """The points of a round of evaluations, one a row."""
+    values: Vector
+    """Their values."""
 
 
-def fill(rng, block):
-    """Fill the session's normals anew."""
-    for row in range(block.shape[0]):
-        for i in range(block.shape[1]):
-            block[row, i] = rng.standard_normal()
+def open_session(team, scheme, problem, state, counting, buffers, row):
+    """Return a session whose next query is asked, with that row of normals, but not evaluated yet."""
+    query = ask(team, scheme, state, buffers.normals[row])
+    return Session(  # type: ignore[call-arg]
+        team=team,
+        scheme=scheme,
+        problem=problem,
+        state=state,
+        query=query,
+        query_state=open_query(team, scheme, problem, query),
+        tally=counting.tally,
+        trace=counting.trace,
+        limits=counting.limits,
+        reason=reason_to_stop(counting.tally, counting.limits, state),
+        normals=buffers.normals,
+        row=row + 1,
+        points=buffers.points,
+        values=buffers.values,
+    )
 
 
-def lay_out(session):
+def draw_normals(rng, normals):
+    """Fill the rows with new standard normals."""
+    for row in range(normals.shape[0]):
+        for i in range(normals.shape[1]):
+            normals[row, i] = rng.standard_normal()
+
+
+def write_points(session):
     """Write the points that the session wants now and return their number; 0 if it has stopped."""
-    return _lay_out(session) if session.reason == Reason.RUNNING else 0
+    return _write_points(session) if session.reason == Reason.RUNNING else 0
 
 
-def pose(session):
-    """Begin an iteration with freshly filled normals and lay out its first points."""
+def begin_iteration(session):
+    """Begin an iteration with the first row of normals, write its first points and return their number."""
     session.row = 0
-    return _pose(session)
+    return _begin_iteration(session)
 
 
-def turn(session):
-    """Take the values of the points laid out and lay out the next.
+def advance(session):
+    """Take the values of the points written, and write the next.
 
-    Returns their number, which is 0 if the session has stopped or used up its normals, and the numbers of
-    iterations and evaluations so far.
+    Returns the number of points, which is 0 if the session has stopped or has used up its normals, and the
+    numbers of iterations and evaluations so far.
     """
-    wanted = _turn(session)
+    wanted = _advance(session)
     return wanted, session.tally.nit, session.tally.nfev
 
 
 @numba.njit(forceinline=True)
-def _turn(session):
-    pending, tally, values = session.pending, session.tally, session.values
-    faulty = _reject_faulty(values[: pending.wanted])
-    session.tally = count_evaluations(tally, pending.wanted, faulty)
-    pending = take(session.scheme, session.query, pending, values)
-    session.pending = pending
-    if pending.wanted > 0:
-        return _lay_out(session)
-    session.state, session.tally, session.reason = _conclude(
-        session.team, session.scheme, session.state, session.query, pending, values,
-        session.tally, session.trace, session.limits,
-    )  # fmt: skip
-    if session.reason != Reason.RUNNING or session.row == session.block.shape[0]:
+def _advance(session):
+    query_state, values = session.query_state, session.values
+    faulty = _reject_faulty(values[: query_state.wanted])
+    session.tally = count_evaluations(session.tally, query_state.wanted, faulty)
+    session.query_state = receive(session.scheme, session.query, query_state, values)
+    if session.query_state.wanted > 0:
+        return _write_points(session)
+    _end_iteration(session)
+    if session.reason != Reason.RUNNING or session.row == session.normals.shape[0]:
         return 0
-    return _pose(session)
+    return _begin_iteration(session)
 
 
 @numba.njit(forceinline=True)
@@ -116,37 +137,51 @@ def _reject_faulty(values):
 
 
 @numba.njit(forceinline=True)
-def _pose(session):
+def _begin_iteration(session):
     team, scheme = session.team, session.scheme
-    query = ask(team, scheme, session.state, session.block[session.row])
+    query = ask(team, scheme, session.state, session.normals[session.row])
     session.query = query
-    session.pending = put(team, scheme, session.problem, query)
+    session.query_state = open_query(team, scheme, session.problem, query)
     session.row += 1
-    return _lay_out(session)
+    return _write_points(session)
 
 
 @numba.njit(forceinline=True)
-def _lay_out(session):
-    pending = session.pending
-    if session.tally.nfev + pending.needed > session.limits.evaluations:
-        session.state, session.tally, session.reason = _conclude(
-            session.team, session.scheme, session.state, session.query, pending, session.values,
-            session.tally, session.trace, session.limits,
-        )  # fmt: skip
+def _write_points(session):
+    query_state = session.query_state
+    if session.tally.nfev + query_state.needed > session.limits.evaluations:
+        _end_iteration(session)
         return 0
-    for j in range(pending.wanted):
-        place(session.team, session.query, pending, j, session.points[j])
-    return pending.wanted
+    for j in range(query_state.wanted):
+        write_point(session.team, session.query, query_state, j, session.points[j])
+    return query_state.wanted
 
 
 @numba.njit(forceinline=True)
-def _conclude(team, scheme, state, query, pending, values, tally, trace, limits):
-    """End an iteration, be it because the query is answered or because no evaluations are left."""
-    answered = pending.wanted == 0
-    if not answered and not pending.value < state.fx:
+def _end_iteration(session):
+    session.state, session.tally, session.reason = _concluded(
+        session.team,
+        session.scheme,
+        session.state,
+        session.query,
+        session.query_state,
+        session.values,
+        Counting(session.tally, session.trace, session.limits),
+    )
+
+
+@numba.njit(forceinline=True)
+def _concluded(team, scheme, state, query, query_state, values, counting):
+    """Return state, tally and reason at the end of an iteration.
+
+    It ends because the query is answered, or because no evaluations are left.
+    """
+    tally, limits = counting.tally, counting.limits
+    answered = query_state.wanted == 0
+    if not answered and not query_state.value < state.fx:
         return state, tally, Reason.MAXFEV
-    state = tell(team, scheme, state, query, answer_to(query, pending, values))
-    tally = count_iteration(tally, trace, state)
+    state = tell(team, scheme, state, query, answer_to(query, query_state, values))
+    tally = count_iteration(tally, counting.trace, state)
     reason = reason_to_stop(tally, limits, state)
     if not answered and reason == Reason.RUNNING:
         reason = Reason.MAXFEV
@@ -156,13 +191,13 @@ def _conclude(team, scheme, state, query, pending, values, tally, trace, limits)
 def iterate(session, rng, until):
     """Run a session whose problem can be compiled up to iteration `until`, or until it stops.
 
-    It does what `fill`, `pose`, the objective and `turn` do, in that order, but with everything that
-    changes in local variables, which the compiler can keep in registers.
+    It does what `draw_normals`, `begin_iteration`, the objective and `advance` do, in that order, but with
+    everything that changes in local variables, which the compiler can keep in registers.
     """
     team, scheme, problem = session.team, session.scheme, session.problem
-    state, query, pending = session.state, session.query, session.pending
+    state, query, query_state = session.state, session.query, session.query_state
     tally, trace, limits = session.tally, session.trace, session.limits
-    point, values, normals = session.points[0], session.values, session.block[0]
+    point, values, normals = session.points[0], session.values, session.normals[0]
     reason = session.reason
     asked = session.row > 0  # the first query, by `open_session`
     while reason == Reason.RUNNING and tally.nit < until:
@@ -170,21 +205,20 @@ def iterate(session, rng, until):
             for i in range(normals.shape[0]):
                 normals[i] = rng.standard_normal()
             query = ask(team, scheme, state, normals)
-            pending = put(team, scheme, problem, query)
+            query_state = open_query(team, scheme, problem, query)
         asked = False
-        while pending.wanted > 0 and tally.nfev + pending.needed <= limits.evaluations:
-            for j in range(pending.wanted):
-                place(team, query, pending, j, point)
+        while query_state.wanted > 0 and tally.nfev + query_state.needed <= limits.evaluations:
+            for j in range(query_state.wanted):
+                write_point(team, query, query_state, j, point)
                 values[j] = value(team, problem, point)
-            faulty = _reject_faulty(values[: pending.wanted])
-            tally = count_evaluations(tally, pending.wanted, faulty)
-            pending = take(scheme, query, pending, values)
-        state, tally, reason = _conclude(
-            team, scheme, state, query, pending, values, tally, trace, limits
-        )  # fmt: skip
+            faulty = _reject_faulty(values[: query_state.wanted])
+            tally = count_evaluations(tally, query_state.wanted, faulty)
+            query_state = receive(scheme, query, query_state, values)
+        counting = Counting(tally, trace, limits)
+        state, tally, reason = _concluded(team, scheme, state, query, query_state, values, counting)
         # An objective that raises an exception then leaves the last completed iteration behind.
         session.state, session.tally = state, tally
-    session.query, session.pending = query, pending
+    session.query, session.query_state = query, query_state
     session.reason = reason
     session.row = 1 if asked else 0
 

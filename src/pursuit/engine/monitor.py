@@ -1,4 +1,4 @@
-"""What happens beside a run: the clock, callbacks, checkpoints and a line of progress."""
+"""What happens beside a run: time limit, callbacks, checkpoints and a line of progress."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from pursuit.engine.stopping import Reason
 _LINE_EVERY = 0.2
 
 
-class Watch:
-    """Looks after a run; called by the driver after every leg, it returns a reason to stop, if any.
+class Monitor:
+    """Called by the driver after every leg, returns a reason to stop if there is one.
 
     Parameters
     ----------
@@ -48,17 +48,17 @@ class Watch:
         self._called_at = 0
         self._save, self._save_every = save, save_every
         self._next_save = now + save_every if save else math.inf
-        self._line = _Line(sys.stderr) if progress and sys.stderr.isatty() else None
+        self._line = _ProgressLine(sys.stderr) if progress and sys.stderr.isatty() else None
         self._next_line = now if self._line else math.inf
 
     @property
     def is_idle(self) -> bool:
-        """Whether there is nothing to look after."""
+        """Whether there is nothing to do beside the run."""
         busy = self._callback or self._save or self._line or math.isfinite(self._end)
         return not busy
 
     def __call__(self, run: Run) -> Reason:
-        """Look after the run once."""
+        """Do what is due."""
         if self._callback is not None and run.nit != self._called_at:
             self._called_at = run.nit
             try:
@@ -75,19 +75,19 @@ class Watch:
         return Reason.MAXTIME if now >= self._end else Reason.RUNNING
 
     def close(self, run: Run) -> None:
-        """Show the last state of the line of progress, and end it."""
+        """Write the line of progress a last time, and end it."""
         if self._line is not None:
             self._line.write(run, time.perf_counter() - self._begin, end="\n")
 
 
-class _Line:
+class _ProgressLine:
     """One line of a terminal, written over and over."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
 
     def write(self, run: Run, seconds: float, end: str = "") -> None:
-        state, tally, _ = run.look()
+        state, tally, _ = run.snapshot()
         text = (
             f"\riteration {tally.nit}  evaluation {tally.nfev}  f {state.fx:.6e}  "
             f"sigma {state.sigma:.2e}  {seconds:.1f} s"

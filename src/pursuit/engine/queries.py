@@ -1,77 +1,90 @@
-"""How a scheme's query is put to an objective: which points it wants, and what their values amount to.
+"""How a scheme's query is evaluated: which points it wants, and what answer their values amount to.
 
-A line is answered in a conversation with the scheme's oracle, a set of points at once. Both are held the
-same way: while `pending.wanted` is not 0, that many points are wanted.
+A line is searched step by step by the scheme's line search; a set of points is evaluated at once. Both are
+handled alike: while `query_state.wanted` is not 0, that many points are wanted.
 """
 
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from pursuit.compiling.dispatch import Generic
+from pursuit.checks import Vector
+from pursuit.compiling.dispatch import generic
 from pursuit.compiling.vectors import copy, shift
 from pursuit.methods.contract import Points
-from pursuit.methods.line_searches import Line, Step, aim, begin, learn
-
-put = Generic("put", on=3)
-place = Generic("place", on=1)
-take = Generic("take", on=1)
-answer_to = Generic("answer_to", on=0)
+from pursuit.methods.line_searches import Line, Step, begin_search, continue_search, known_minimizer
 
 
-@put.register(Line)
-def _put_line(team, scheme, problem, line):
-    """Return the conversation about a new query, with the first points it wants."""
-    return begin(scheme.oracle, line, aim(team, scheme.oracle, problem, line))
-
-
-@place.register(Line)
-def _place_on_line(team, line, pending, j, out):
-    """Write the j-th point wanted into `out`."""
-    position = pending.positions[j]
-    if position == 0.0:
-        copy(team, out, line.origin)
-    else:
-        shift(team, out, line.origin, position, line.direction)
-
-
-@take.register(Line)
-def _take_from_line(scheme, line, pending, values):
-    """Return the conversation after the values of the points wanted have come in."""
-    return learn(scheme.oracle, pending, values)
-
-
-@answer_to.register(Line)
-def _answer_line(line, pending, values):
-    """Return what the scheme is told."""
-    return Step(pending.length, pending.value, pending.sigma, pending.origin)
-
-
-class Ballot(NamedTuple):
-    """The conversation about a set of points, which has a single round."""
+class PointsState(NamedTuple):
+    """The state of a query of points, which are all evaluated in one round."""
 
     wanted: int
     needed: int
     value: float
 
 
-@put.register(Points)
-def _put_points(team, scheme, problem, points):
+@generic(on="query")
+def open_query(team: Any, scheme: Any, problem: Any, query: Any) -> Any:
+    """Return the state of a new query, with the number of points that it wants first."""
+
+
+@generic(on="query")
+def write_point(team: Any, query: Any, query_state: Any, j: int, out: Vector) -> None:
+    """Write the j-th point wanted into `out`."""
+
+
+@generic(on="query")
+def receive(scheme: Any, query: Any, query_state: Any, values: Vector) -> Any:
+    """Return the state of a query after the values of the points wanted have come in."""
+
+
+@generic(on="query")
+def answer_to(query: Any, query_state: Any, values: Vector) -> Any:
+    """Return what the scheme is told."""
+
+
+@open_query.register(Line)
+def _open_line(team, scheme, problem, line):
+    minimizer = known_minimizer(team, scheme.line_search, problem, line)
+    return begin_search(scheme.line_search, line, minimizer)
+
+
+@write_point.register(Line)
+def _write_on_line(team, line, query_state, j, out):
+    position = query_state.positions[j]
+    if position == 0.0:
+        copy(team, out, line.origin)
+    else:
+        shift(team, out, line.origin, position, line.direction)
+
+
+@receive.register(Line)
+def _receive_on_line(scheme, line, query_state, values):
+    return continue_search(scheme.line_search, query_state, values)
+
+
+@answer_to.register(Line)
+def _answer_line(line, query_state, values):
+    return Step(query_state.length, query_state.value, query_state.sigma, query_state.origin)
+
+
+@open_query.register(Points)
+def _open_points(team, scheme, problem, points):
     count = points.rows.shape[0]
-    return Ballot(count, count, math.inf)
+    return PointsState(count, count, math.inf)
 
 
-@place.register(Points)
-def _place_row(team, points, pending, j, out):
+@write_point.register(Points)
+def _write_row(team, points, query_state, j, out):
     copy(team, out, points.rows[j])
 
 
-@take.register(Points)
-def _take_all(scheme, points, pending, values):
-    return Ballot(0, 0, math.inf)
+@receive.register(Points)
+def _receive_all(scheme, points, query_state, values):
+    return PointsState(0, 0, math.inf)
 
 
 @answer_to.register(Points)
-def _answer_points(points, pending, values):
+def _answer_points(points, query_state, values):
     return values[: points.rows.shape[0]]

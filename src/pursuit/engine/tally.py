@@ -10,16 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pursuit.engine.stopping import LARGEST_STEP, RUNAWAY, SMALLEST_STEP, Reason
-from pursuit.methods.contract import Patience, Scheme, elitist_patience
+from pursuit.methods.contract import Scheme, elitist_patience, patience_of
 
 _POINTS_PER_DECADE = 50
 _GROWTH = 10.0 ** (1.0 / _POINTS_PER_DECADE)
 # Enough for as many iterations as a 64-bit integer counts.
 _CAPACITY = 19 * _POINTS_PER_DECADE + 74
 
-
-# More iterations or evaluations than any run will see.
 UNLIMITED = 2**62
+"""More iterations or evaluations than any run will see."""
 
 
 class Limits(NamedTuple):
@@ -46,10 +45,15 @@ class Limits(NamedTuple):
         evaluations: int = UNLIMITED,
     ) -> Limits:
         """Return these limits, and the patience of a scheme for n variables."""
-        patience = scheme.patience(n)
-        if not isinstance(patience, Patience):
-            patience = Patience(patience)
-        return cls(target, iterations, evaluations, patience.iterations, elitist_patience(n), patience.share)
+        patience = patience_of(scheme, n)
+        return cls(
+            target=target,
+            iterations=iterations,
+            evaluations=evaluations,
+            patience=patience.iterations,
+            repeats=elitist_patience(n),
+            share=patience.share,
+        )
 
 
 class Trace(NamedTuple):
@@ -58,6 +62,16 @@ class Trace(NamedTuple):
     nit: NDArray[np.int64]
     nfev: NDArray[np.int64]
     fun: NDArray[np.float64]
+
+
+class Best(NamedTuple):
+    """The best value so far, and when it was found."""
+
+    value: float
+    nit: int
+    nfev: int
+    repeats: int
+    """How many iterates since then had that very value."""
 
 
 class Tally(NamedTuple):
@@ -69,20 +83,24 @@ class Tally(NamedTuple):
     """How many values were NaN and counted as infinite."""
     start: float
     """f(x0)."""
-    best: float
-    best_nit: int
-    best_nfev: int
-    repeats: int
-    """How many iterates since the best had its very value."""
+    best: Best
     largest_sigma: float
     """The largest step size among iterates no worse than the start."""
     due: int
-    """The next iteration to go into the trace."""
+    """The next iteration that goes into the trace."""
     rows: int
-    """The rows of the trace that are filled."""
+    """How many rows of the trace are filled."""
 
 
-def open_books(start: float, sigma: float) -> tuple[Tally, Trace]:
+class Counting(NamedTuple):
+    """A run's tally, the trace that it fills, and the limits that it is compared with."""
+
+    tally: Tally
+    trace: Trace
+    limits: Limits
+
+
+def start_tally(start: float, sigma: float) -> tuple[Tally, Trace]:
     """Return the tally and the trace of a run that has evaluated its start and nothing else."""
     trace = Trace(
         np.empty(_CAPACITY, dtype=np.int64),
@@ -90,27 +108,34 @@ def open_books(start: float, sigma: float) -> tuple[Tally, Trace]:
         np.empty(_CAPACITY),
     )
     trace.nit[0], trace.nfev[0], trace.fun[0] = 0, 1, start
-    return Tally(0, 1, 0, start, start, 0, 1, 0, sigma, 1, 1), trace
+    best = Best(value=start, nit=0, nfev=1, repeats=0)
+    tally = Tally(nit=0, nfev=1, faulty=0, start=start, best=best, largest_sigma=sigma, due=1, rows=1)
+    return tally, trace
 
 
 @numba.njit(forceinline=True)
 def count_evaluations(tally, count, faulty):
     """Return the tally after some evaluations."""
     return Tally(
-        tally.nit, tally.nfev + count, tally.faulty + faulty, tally.start, tally.best,
-        tally.best_nit, tally.best_nfev, tally.repeats, tally.largest_sigma, tally.due, tally.rows,
-    )  # fmt: skip
+        nit=tally.nit,
+        nfev=tally.nfev + count,
+        faulty=tally.faulty + faulty,
+        start=tally.start,
+        best=tally.best,
+        largest_sigma=tally.largest_sigma,
+        due=tally.due,
+        rows=tally.rows,
+    )
 
 
 @numba.njit(forceinline=True)
 def count_iteration(tally, trace, state):
     """Return the tally after an iteration that led to `state`; put it into the trace if it is due."""
-    nit = tally.nit + 1
-    best, best_nit, best_nfev, repeats = tally.best, tally.best_nit, tally.best_nfev, tally.repeats
-    if state.fx < best:
-        best, best_nit, best_nfev, repeats = state.fx, nit, tally.nfev, 0
-    elif state.f == best:
-        repeats += 1
+    nit, best = tally.nit + 1, tally.best
+    if state.fx < best.value:
+        best = Best(value=state.fx, nit=nit, nfev=tally.nfev, repeats=0)
+    elif state.f == best.value:
+        best = Best(value=best.value, nit=best.nit, nfev=best.nfev, repeats=best.repeats + 1)
     largest_sigma = tally.largest_sigma
     if state.sigma > largest_sigma and state.f <= tally.start:
         largest_sigma = state.sigma
@@ -120,23 +145,30 @@ def count_iteration(tally, trace, state):
         rows += 1
         due = max(nit + 1, math.ceil(nit * _GROWTH))
     return Tally(
-        nit, tally.nfev, tally.faulty, tally.start, best, best_nit, best_nfev, repeats, largest_sigma,
-        due, rows,
-    )  # fmt: skip
+        nit=nit,
+        nfev=tally.nfev,
+        faulty=tally.faulty,
+        start=tally.start,
+        best=best,
+        largest_sigma=largest_sigma,
+        due=due,
+        rows=rows,
+    )
 
 
 @numba.njit(forceinline=True)
 def reason_to_stop(tally, limits, state):
     """Return why a run in this state has to stop, or `Reason.RUNNING`."""
-    if tally.best <= limits.target:
+    best = tally.best
+    if best.value <= limits.target:
         return Reason.TARGET
     if state.f > tally.start and state.sigma > RUNAWAY * tally.largest_sigma:
         return Reason.DIVERGED
     if not state.sigma < LARGEST_STEP:
         return Reason.DIVERGED
-    if tally.nit - tally.best_nit >= limits.patience + limits.share * tally.best_nit:
+    if tally.nit - best.nit >= limits.patience + limits.share * best.nit:
         return Reason.STALLED
-    if tally.repeats >= limits.repeats:
+    if best.repeats >= limits.repeats:
         return Reason.STALLED
     if state.sigma < SMALLEST_STEP:
         return Reason.STALLED
@@ -152,7 +184,7 @@ def finished_trace(tally: Tally, trace: Trace, last: float) -> Trace:
         for nit, nfev, fun in zip(*(column[: tally.rows] for column in trace), strict=True)
     }
     rows[tally.nit] = (tally.nfev, last)
-    rows[tally.best_nit] = (tally.best_nfev, tally.best)
+    rows[tally.best.nit] = (tally.best.nfev, tally.best.value)
     nits = sorted(rows)
     return Trace(
         np.array(nits, dtype=np.int64),

@@ -8,26 +8,28 @@
 
 is SARP's step (`sarp.py`) after m of its iterations at once, with `root` for the square root of kappa. It
 grows with the age t, as in Nesterov's method for functions that are not strongly convex, until momentum has
-begun to hurt. The test compares values and does nothing else with them.
+begun to hurt. The test uses only comparisons of f.
 """
 
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pursuit.checks import checked_number
-from pursuit.compiling.dispatch import Generic
+from pursuit.checks import Vector, checked_number
+from pursuit.compiling.dispatch import generic
 from pursuit.compiling.vectors import add, blend, copy
 from pursuit.methods.contract import Patience
 
-# How many values of f(y) are kept, evenly spread over the iterations to look back on. In few dimensions f(y)
-# is known every few iterations only, and more values would look back too far.
+# How many values of f(y) are kept, evenly spread over the iterations that the test spans. In few dimensions
+# f(y) is known every few iterations only, and more values would reach too far back.
 _KEPT = 16
-_LOOK_BACK = 2.0
+# How many iterations lie between two values that are compared, divided by n.
+_SPAN = 2.0
+# What a restart leaves of the age.
 _AGE_LEFT = 0.5
 
 
@@ -44,22 +46,22 @@ class Momentum(NamedTuple):
         """Return the rule, its numbers checked."""
         return cls(checked_number("damping", damping, above=0.0), checked_number("growth", growth, above=0.0))
 
-    def no_past(self, n: int) -> Past:
+    def first_past(self) -> MomentumPast:
         """Return what a run begins with."""
-        return Past(0.0, np.full(_KEPT, math.inf), 0, 0, 0.0)
+        return MomentumPast(age=0.0, values=np.full(_KEPT, math.inf), oldest=0, rises=0, due=0.0)
 
 
-class Past(NamedTuple):
-    """The age, and values of f(y) of old."""
+class MomentumPast(NamedTuple):
+    """The age of momentum, and earlier values of f(y)."""
 
     age: float
     values: NDArray[np.float64]
-    seat: int
-    """Which of them is replaced next."""
-    higher: int
-    """How often a value was higher than the one it has replaced, in this round."""
+    oldest: int
+    """The index of the value that is replaced next."""
+    rises: int
+    """How often a value was higher than the one that it has replaced, since the index was 0."""
     due: float
-    """Iterations until the next look."""
+    """Iterations until the next value is kept."""
 
 
 def drifting_patience(n: int) -> Patience:
@@ -70,12 +72,13 @@ def drifting_patience(n: int) -> Patience:
     return Patience(10_000 + 1_000 * n, share=1.0)
 
 
-carry = Generic("carry", on=1)
+@generic(on="momentum")
+def carry(team: Any, momentum: Any, past: Any, y: Vector, v: Vector, s: Vector, m: int, value: float) -> Any:
+    """Move y and v after m iterations whose steps from y add up to s; return the past with f(y) in it."""
 
 
 @carry.register(Momentum)
 def _carry(team, momentum, past, y, v, s, m, value):
-    """Move y and v after m iterations whose steps from y add up to s; return the past with f(y) in it."""
     n = y.shape[0]
     root = max(1.0, momentum.growth * past.age / n)
     theta = m / (n * math.sqrt(momentum.damping) * root)
@@ -86,14 +89,14 @@ def _carry(team, momentum, past, y, v, s, m, value):
     age = past.age + m
     due = past.due - m
     if due > 0.0:
-        return Past(age, past.values, past.seat, past.higher, due)
-    due += max(1.0, _LOOK_BACK * n / _KEPT)
-    higher = past.higher + (1 if value > past.values[past.seat] else 0)
-    past.values[past.seat] = value
-    if past.seat + 1 < _KEPT:
-        return Past(age, past.values, past.seat + 1, higher, due)
-    if 2 * higher > _KEPT:
+        return MomentumPast(age=age, values=past.values, oldest=past.oldest, rises=past.rises, due=due)
+    due += max(1.0, _SPAN * n / _KEPT)
+    rises = past.rises + (1 if value > past.values[past.oldest] else 0)
+    past.values[past.oldest] = value
+    if past.oldest + 1 < _KEPT:
+        return MomentumPast(age=age, values=past.values, oldest=past.oldest + 1, rises=rises, due=due)
+    if 2 * rises > _KEPT:
         copy(team, v, y)
         past.values[:] = math.inf
         age *= _AGE_LEFT
-    return Past(age, past.values, 0, 0, due)
+    return MomentumPast(age=age, values=past.values, oldest=0, rises=0, due=due)

@@ -3,7 +3,7 @@
     y <- x_0;  v <- x_0;  t <- 0;  m <- 1
     repeat:
         s <- the sum of the steps with which m mirrored trials of aSS, all from y, succeed, and one more along
-             a flat direction p (`flatness.py`), with a step size of its own
+             a flat direction p (`flat_direction.py`), with a step size of its own
         if f(y + s) > f(y): s <- 0 and halve m, else let m grow towards sqrt(n)
         carry y and v along (`acceleration.py`)
 
@@ -18,9 +18,9 @@ This is the paper's SARP but for five things.
 
 Where momentum has led to a y at which f has no value, y and v go back to the best point seen.
 
-f is only ever compared: the scheme is invariant under increasing transformations of f, and knows nothing
-of its smallest value. Work and memory per iteration are Theta(n). An iteration is a line looked along: that
-of a trial or that of a sum.
+The scheme uses only comparisons of f: it is invariant under increasing transformations of f, and does not
+need to know its smallest value. Work and memory per iteration are Theta(n). An iteration is one line search:
+along the direction of a trial, or along a sum.
 """
 
 from __future__ import annotations
@@ -33,26 +33,27 @@ import numpy as np
 
 from pursuit.checks import Vector
 from pursuit.compiling.vectors import add, copy, scale, shift
-from pursuit.methods.acceleration import Momentum, Past, drifting_patience
+from pursuit.methods.acceleration import Momentum, MomentumPast, drifting_patience
 from pursuit.methods.contract import Patience, ask, tell
 from pursuit.methods.flat_direction import (
     FARTHEST,
     LEARNING,
-    Flat,
-    carried_and_learnt,
+    FlatDirection,
+    carry_and_learn,
     checked_learning,
-    resized,
 )
 from pursuit.methods.line_searches import Line, MirroredStep
 
 # How fast the number of trials from one point grows while their sum succeeds.
 _GROWTH = 1.05
+# Which line comes next from a point.
+_ALONG_FLAT, _ALONG_RANDOM, _ALONG_SUM = range(3)
 
 
 class Auto(NamedTuple):
     """SARP whose condition number grows until momentum hurts."""
 
-    oracle: MirroredStep
+    line_search: MirroredStep
     momentum: Momentum
     most: float
     """The most trials from one point, but for that along the flat direction."""
@@ -63,29 +64,53 @@ class Auto(NamedTuple):
         cls, n: int, *, damping: float = 2.5, growth: float = 1.0, p: float = 0.5, learning: float = LEARNING
     ) -> Auto:
         """Return the scheme for n variables; the defaults need no knowledge of the problem."""
-        oracle, momentum = MirroredStep.create(p), Momentum.create(damping, growth)
-        return cls(oracle, momentum, max(1.0, math.sqrt(n)), checked_learning(learning))
+        return cls(
+            line_search=MirroredStep.create(p),
+            momentum=Momentum.create(damping, growth),
+            most=max(1.0, math.sqrt(n)),
+            learning=checked_learning(learning),
+        )
 
-    def init(self, x: Vector, fx: float, sigma: float) -> State:
+    def init(self, x: Vector, fx: float, sigma: float) -> AutoState:
         """Return the first state."""
-        flat, past = Flat.create(x.size, self.learning), self.momentum.no_past(x.size)
-        return State(x, fx, fx, sigma, x.copy(), x.copy(), np.zeros(x.size), fx, 0, 0, 1.0, flat, past)
+        return AutoState(
+            x=x,
+            fx=fx,
+            f=fx,
+            sigma=sigma,
+            y=x.copy(),
+            v=x.copy(),
+            s=np.zeros(x.size),
+            trials=Trials(phase=_ALONG_RANDOM, made=0, successes=0, fy=fx),
+            m=1.0,
+            flat=FlatDirection.create(x.size, self.learning),
+            flat_sigma=0.0,
+            past=self.momentum.first_past(),
+        )
 
     def points(self) -> int:
-        """Return the most points that a query holds."""
+        """Return the most points that a query poses at once: a trial, and y itself."""
         return 2
-
-    def draws(self, n: int) -> int:
-        """Return the number of normals per iteration."""
-        return n
 
     def patience(self, n: int) -> Patience:
         """Return after how many iterations without a better point to give up."""
         return drifting_patience(n)
 
 
-class State(NamedTuple):
-    """The state: the best x with its value, f(y), sigma, y and v, and what has come of this y so far."""
+class Trials(NamedTuple):
+    """The trials from one y so far."""
+
+    phase: int
+    """Which line comes next."""
+    made: int
+    """How many there were along random directions."""
+    successes: int
+    fy: float
+    """f(y), NaN before it is evaluated."""
+
+
+class AutoState(NamedTuple):
+    """The state of `auto`; `f` is f(y)."""
 
     x: Vector
     fx: float
@@ -95,85 +120,115 @@ class State(NamedTuple):
     v: Vector
     s: Vector
     """The sum of successful steps from y."""
-    fy: float
-    """f(y), NaN before it is evaluated."""
-    trials: int
-    """Those along random directions; before them -1 along p."""
-    successes: int
+    trials: Trials
     m: float
     """How many trials to make from y, rounded down."""
-    flat: Flat
-    """p; its size is the step size along it."""
-    past: Past
+    flat: FlatDirection
+    flat_sigma: float
+    """The step size along the flat direction; 0 if there is none."""
+    past: MomentumPast
 
 
 @ask.register(Auto)
 def _ask(team, scheme, state, u):
-    if state.trials < 0:
+    phase, fy = state.trials.phase, state.trials.fy
+    if phase == _ALONG_FLAT:
         copy(team, u, state.flat.p)
-        return Line(state.y, u, state.fy, state.flat.size)
-    if state.trials < int(state.m):
-        return Line(state.y, u, state.fy, state.sigma)
+        return Line(state.y, u, fy, state.flat_sigma)
+    if phase == _ALONG_RANDOM:
+        return Line(state.y, u, fy, state.sigma)
     copy(team, u, state.s)
-    return Line(state.y, u, state.fy, 1.0)
+    return Line(state.y, u, fy, 1.0)
 
 
 @tell.register(Auto)
 def _tell(team, scheme, state, line, step):
-    fx = state.fx
     if step.origin == math.inf:
-        return _returned(team, state)
+        return _back_at_best(team, state)
+    fx = state.fx
     if step.value < fx:
         fx = step.value
         if step.length != 0.0:
             shift(team, state.x, state.y, step.length, line.direction)
         else:
             copy(team, state.x, state.y)
-    trials, successes, sigma, m, flat = state.trials, state.successes, state.sigma, state.m, state.flat
-    if trials < int(m):
-        if trials < 0:
-            flat = resized(flat, min(step.sigma, FARTHEST * sigma))
-        else:
-            sigma = step.sigma
-        trials += 1
-        if step.length != 0.0:
-            successes += 1
-            add(team, state.s, step.length, line.direction)
-        # A sum of one step or none need not be tried.
-        if trials < int(m) or successes > 1:
-            return _waiting(state, fx, step.origin, sigma, trials, successes, flat)
-        succeeded = True
-    else:
+    trials, sigma, flat_sigma = state.trials, state.sigma, state.flat_sigma
+    if trials.phase == _ALONG_SUM:
         scale(team, state.s, step.length)
-        succeeded = step.length != 0.0
-    past, flat = carried_and_learnt(team, scheme, state, int(m), step.origin, sigma)
-    scale(team, state.s, 0.0)
-    m = min(scheme.most, _GROWTH * m) if succeeded else max(1.0, 0.5 * m)
-    return State(
-        state.x, fx, step.origin, sigma, state.y, state.v, state.s, math.nan, _first(flat), 0, m, flat, past
+        return _moved(team, scheme, state, fx, step.origin, sigma, step.length != 0.0)
+    made, successes = trials.made, trials.successes
+    if trials.phase == _ALONG_FLAT:
+        flat_sigma = min(step.sigma, FARTHEST * sigma)
+    else:
+        sigma = step.sigma
+        made += 1
+    if step.length != 0.0:
+        successes += 1
+        add(team, state.s, step.length, line.direction)
+    # A sum of one step or none need not be tried.
+    if made == int(state.m) and successes <= 1:
+        return _moved(team, scheme, state, fx, step.origin, sigma, True)
+    phase = _ALONG_RANDOM if made < int(state.m) else _ALONG_SUM
+    return AutoState(
+        x=state.x,
+        fx=fx,
+        f=step.origin,
+        sigma=sigma,
+        y=state.y,
+        v=state.v,
+        s=state.s,
+        trials=Trials(phase=phase, made=made, successes=successes, fy=step.origin),
+        m=state.m,
+        flat=state.flat,
+        flat_sigma=flat_sigma,
+        past=state.past,
     )
 
 
 @numba.njit(forceinline=True)
-def _first(flat):
-    """Return which trial is the first from a point."""
-    return -1 if flat.size > 0.0 else 0
+def _moved(team, scheme, state, fx, fy, sigma, succeeded):
+    """Return the state at the next y, after trials whose sum is or is not a success."""
+    past, flat, is_new = carry_and_learn(team, scheme, state, int(state.m), fy)
+    scale(team, state.s, 0.0)
+    flat_sigma = sigma if is_new else state.flat_sigma
+    return AutoState(
+        x=state.x,
+        fx=fx,
+        f=fy,
+        sigma=sigma,
+        y=state.y,
+        v=state.v,
+        s=state.s,
+        trials=_no_trials(flat_sigma, math.nan),
+        m=min(scheme.most, _GROWTH * state.m) if succeeded else max(1.0, 0.5 * state.m),
+        flat=flat,
+        flat_sigma=flat_sigma,
+        past=past,
+    )
 
 
 @numba.njit(forceinline=True)
-def _returned(team, state):
+def _back_at_best(team, state):
     """Return the state at the best point, without momentum, from where f has no value."""
     copy(team, state.y, state.x)
     copy(team, state.v, state.x)
-    return State(
-        state.x, state.fx, state.fx, state.sigma, state.y, state.v, state.s, state.fx, _first(state.flat), 0,
-        1.0, state.flat, state.past,
-    )  # fmt: skip
+    return AutoState(
+        x=state.x,
+        fx=state.fx,
+        f=state.fx,
+        sigma=state.sigma,
+        y=state.y,
+        v=state.v,
+        s=state.s,
+        trials=_no_trials(state.flat_sigma, state.fx),
+        m=1.0,
+        flat=state.flat,
+        flat_sigma=state.flat_sigma,
+        past=state.past,
+    )
 
 
 @numba.njit(forceinline=True)
-def _waiting(state, fx, fy, sigma, trials, successes, flat):
-    """Return the state between two lines from the same y."""
-    return State(
-        state.x, fx, fy, sigma, state.y, state.v, state.s, fy, trials, successes, state.m, flat, state.past
-    )
+def _no_trials(flat_sigma, fy):
+    """Return that nothing was tried from a point yet; the flat direction comes first, if there is one."""
+    return Trials(phase=_ALONG_FLAT if flat_sigma > 0.0 else _ALONG_RANDOM, made=0, successes=0, fy=fy)

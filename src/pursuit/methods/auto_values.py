@@ -3,7 +3,7 @@
     y <- x_0;  v <- x_0;  t <- 0
     repeat:
         s <- 0
-        if there is a flat direction p (`flatness.py`):
+        if there is a flat direction p (`flat_direction.py`):
             d <- (f(y + h' p) - f(y - h' p))/(2 h');  C <- (f(y + h' p) + f(y - h' p) - 2 f(y))/h'^2
             w <- T/C;  s <- -w d p
         for m directions u, random of the length sqrt(n):
@@ -18,12 +18,12 @@ at the price of one evaluation, which does not overshoot however stiff a directi
 length of recent steps; where every d is 0, or f(y + lambda' s) = f(y), h is too short for the digits that f
 has, and grows.
 
-Two looks to both sides tell the curvature C along p. Steps along it are w = T/C times as long as along
-others, whose mean curvature is T, and looks h' = h sqrt(w), with the w before, which is 1 for a new p. w d^2
-is its part of the sum of d^2.
+Two probes to both sides give the curvature C along p. Steps along it are w = T/C times as long as along
+others, whose mean curvature is T, and probes h' = h sqrt(w) long, with the w before, which is 1 for a new p.
+w d^2 is its part of the sum of d^2.
 
-Work and memory per iteration are Theta(n). An iteration is a value looked at: along p to one side, along one
-of the m = sqrt(n) directions, or along their sum.
+Work and memory per iteration are Theta(n). An iteration is one probe: along p to one side, along one of the
+m = sqrt(n) directions, or along their sum.
 """
 
 from __future__ import annotations
@@ -36,34 +36,35 @@ import numpy as np
 
 from pursuit.checks import Vector
 from pursuit.compiling.vectors import add, copy, dot, scale, shift
-from pursuit.methods.acceleration import Momentum, Past, drifting_patience
+from pursuit.methods.acceleration import Momentum, MomentumPast, drifting_patience
 from pursuit.methods.contract import Patience, ask, tell
 from pursuit.methods.flat_direction import (
     FARTHEST,
     LEARNING,
-    Flat,
-    carried_and_learnt,
+    FlatDirection,
+    carry_and_learn,
     checked_learning,
-    resized,
 )
-from pursuit.methods.line_searches import Line, Look
+from pursuit.methods.line_searches import Line, Probe
 
-# How far to look for a derivative, as a part of the latest step along a direction.
-_LOOK = 0.3
-# How long the first look is, as a part of sigma0.
-_FIRST_LOOK = 1e-3
-# A step is at most this many times as long as the parabola was looked at.
+# How long a probe for a derivative is, as a part of the latest step along a direction.
+_PROBE = 0.3
+# How long the first probe is, as a part of sigma0.
+_FIRST_PROBE = 1e-3
+# A step is at most this many times as long as the probe of the parabola.
 _LEAP = 4.0
 # How much of the curvature is remembered from one step to the next.
 _MEMORY = 0.8
-# How many times as far to look where f is flat, and how far at the most, and how near along p.
-_FARTHER, _FARTHEST, _NEAREST = 4.0, 1e100, 1e-100
+# By how much probes grow where f is flat, the longest of them, and the shortest along p.
+_LONGER, _LONGEST, _SHORTEST = 4.0, 1e100, 1e-100
+# Which probe comes next from a point.
+_AHEAD_ALONG_FLAT, _BACK_ALONG_FLAT, _ALONG_RANDOM, _ALONG_SUM = range(4)
 
 
 class AutoValues(NamedTuple):
     """Momentum that grows until it hurts, along derivatives from differences of values."""
 
-    oracle: Look
+    line_search: Probe
     momentum: Momentum
     m: int
     """The random directions from one point."""
@@ -74,118 +75,159 @@ class AutoValues(NamedTuple):
         cls, n: int, *, damping: float = 1.3, growth: float = 1.0, learning: float = LEARNING
     ) -> AutoValues:
         """Return the scheme for n variables; the defaults need no knowledge of the problem."""
-        momentum = Momentum.create(damping, growth)
-        return cls(Look(), momentum, max(1, round(math.sqrt(n))), checked_learning(learning))
+        return cls(
+            line_search=Probe(),
+            momentum=Momentum.create(damping, growth),
+            m=max(1, round(math.sqrt(n))),
+            learning=checked_learning(learning),
+        )
 
-    def init(self, x: Vector, fx: float, sigma: float) -> State:
+    def init(self, x: Vector, fx: float, sigma: float) -> AutoValuesState:
         """Return the first state."""
-        n, nan = x.size, math.nan
-        h = _FIRST_LOOK * sigma
-        flat, past = Flat.create(n, self.learning), self.momentum.no_past(n)
-        return State(x, fx, fx, h, x.copy(), x.copy(), np.zeros(n), fx, 0, nan, 0.0, 0.0, nan, flat, past)
+        return AutoValuesState(
+            x=x,
+            fx=fx,
+            f=fx,
+            sigma=_FIRST_PROBE * sigma,
+            y=x.copy(),
+            v=x.copy(),
+            s=np.zeros(x.size),
+            probes=Probes(phase=_ALONG_RANDOM, made=0, fy=fx, ahead=math.nan, slope=0.0),
+            curvature=0.0,
+            stretch=math.nan,
+            flat=FlatDirection.create(x.size, self.learning),
+            flat_weight=0.0,
+            past=self.momentum.first_past(),
+        )
 
     def points(self) -> int:
-        """Return the most points that a query holds."""
+        """Return the most points that a query poses at once: a probe, and y itself."""
         return 2
-
-    def draws(self, n: int) -> int:
-        """Return the number of normals per iteration."""
-        return n
 
     def patience(self, n: int) -> Patience:
         """Return after how many iterations without a better point to give up."""
         return drifting_patience(n)
 
 
-class State(NamedTuple):
-    """The state: the best x with its value, f(y), h, y and v, and what has come of this y so far."""
+class Probes(NamedTuple):
+    """The probes from one y so far."""
+
+    phase: int
+    """Which one comes next."""
+    made: int
+    """How many there were along random directions."""
+    fy: float
+    """f(y), NaN before it is evaluated."""
+    ahead: float
+    """f(y + h' p)"""
+    slope: float
+    """The sum of d^2."""
+
+
+class AutoValuesState(NamedTuple):
+    """The state of `auto-values`; `f` is f(y)."""
 
     x: Vector
     fx: float
     f: float
     sigma: float
-    """h, how far to look for a derivative."""
+    """h, the length of a probe for a derivative."""
     y: Vector
     v: Vector
     s: Vector
     """The sum of -d u."""
-    fy: float
-    """f(y), NaN before it is evaluated."""
-    looks: int
-    """Those along random directions; before them -2 and -1 along p, ahead and back."""
-    ahead: float
-    """f(y + h' p)"""
-    slope: float
-    """The sum of d^2."""
+    probes: Probes
     curvature: float
     """T, the mean of u'Au."""
     stretch: float
     """lambda, NaN before there was one."""
-    flat: Flat
-    """p; its size is w."""
-    past: Past
+    flat: FlatDirection
+    flat_weight: float
+    """w; 0 if there is no flat direction."""
+    past: MomentumPast
 
 
 @ask.register(AutoValues)
 def _ask(team, scheme, state, u):
-    if state.looks < 0:
+    phase, fy = state.probes.phase, state.probes.fy
+    if phase in (_AHEAD_ALONG_FLAT, _BACK_ALONG_FLAT):
         copy(team, u, state.flat.p)
-        return Line(state.y, u, state.fy, _reach(state) if state.looks == -2 else -_reach(state))
-    if state.looks < scheme.m:
+        reach = _reach(state)
+        return Line(state.y, u, fy, reach if phase == _AHEAD_ALONG_FLAT else -reach)
+    if phase == _ALONG_RANDOM:
         n = u.shape[0]
         scale(team, u, math.sqrt(n / dot(team, n, u, u)))
-        return Line(state.y, u, state.fy, state.sigma)
+        return Line(state.y, u, fy, state.sigma)
     copy(team, u, state.s)
-    return Line(state.y, u, state.fy, state.stretch)
+    return Line(state.y, u, fy, state.stretch)
 
 
 @tell.register(AutoValues)
 def _tell(team, scheme, state, line, step):
-    fx = state.fx
     if step.origin == math.inf:
-        return _returned(team, state)
+        return _back_at_best(team, state)
+    fx = state.fx
     if step.value < fx:
         fx = step.value
         shift(team, state.x, state.y, step.length, line.direction)
     if step.origin < fx:
         fx = step.origin
         copy(team, state.x, state.y)
-    if state.looks < 0:
-        return _looked_along_p(team, state, step, fx)
-    if state.looks < scheme.m:
-        return _looked(team, scheme, state, line, step, fx)
+    phase = state.probes.phase
+    if phase in (_AHEAD_ALONG_FLAT, _BACK_ALONG_FLAT):
+        return _probed_along_flat(team, state, step, fx)
+    if phase == _ALONG_RANDOM:
+        return _probed(team, scheme, state, line, step, fx)
     return _moved(team, scheme, state, step, fx)
 
 
 @numba.njit(forceinline=True)
-def _returned(team, state):
+def _back_at_best(team, state):
     """Return the state at the best point, without momentum, from where f has no value."""
     copy(team, state.y, state.x)
     copy(team, state.v, state.x)
-    return State(
-        state.x, state.fx, state.fx, state.sigma, state.y, state.v, state.s, state.fx, _first(state.flat),
-        math.nan, 0.0, state.curvature, state.stretch, state.flat, state.past,
-    )  # fmt: skip
+    return AutoValuesState(
+        x=state.x,
+        fx=state.fx,
+        f=state.fx,
+        sigma=state.sigma,
+        y=state.y,
+        v=state.v,
+        s=state.s,
+        probes=_no_probes(state.flat_weight, state.fx),
+        curvature=state.curvature,
+        stretch=state.stretch,
+        flat=state.flat,
+        flat_weight=state.flat_weight,
+        past=state.past,
+    )
 
 
 @numba.njit(forceinline=True)
-def _first(flat):
-    """Return which look is the first from a point."""
-    return -2 if flat.size > 0.0 else 0
+def _no_probes(flat_weight, fy):
+    """Return that nothing was probed from a point yet."""
+    return Probes(phase=_first_phase(flat_weight), made=0, fy=fy, ahead=math.nan, slope=0.0)
+
+
+@numba.njit(forceinline=True)
+def _first_phase(flat_weight):
+    """Return which probe is the first from a point: along the flat direction, if there is one."""
+    return _AHEAD_ALONG_FLAT if flat_weight > 0.0 else _ALONG_RANDOM
 
 
 @numba.njit(forceinline=True)
 def _reach(state):
     """Return h', whose square shall be neither 0 nor infinite."""
-    return min(max(state.sigma * math.sqrt(state.flat.size), _NEAREST), _FARTHEST)
+    return min(max(state.sigma * math.sqrt(state.flat_weight), _SHORTEST), _LONGEST)
 
 
 @numba.njit(forceinline=True)
-def _looked_along_p(team, state, step, fx):
-    """Return the state after a look along p, ahead or back."""
-    weight, slope, ahead = state.flat.size, state.slope, step.value
-    if state.looks == -1:
-        reach, ahead = _reach(state), state.ahead
+def _probed_along_flat(team, state, step, fx):
+    """Return the state after a probe along p, ahead or back."""
+    weight, slope, ahead, phase = state.flat_weight, state.probes.slope, step.value, _BACK_ALONG_FLAT
+    if state.probes.phase == _BACK_ALONG_FLAT:
+        phase = _ALONG_RANDOM
+        reach, ahead = _reach(state), state.probes.ahead
         d = (ahead - step.value) / (2.0 * reach)
         bend = (ahead - step.origin + step.value - step.origin) / (reach * reach)
         if not math.isfinite(bend):
@@ -196,62 +238,98 @@ def _looked_along_p(team, state, step, fx):
         if math.isfinite(bend):
             add(team, state.s, -weight * d, state.flat.p)
             slope += weight * d * d
-    return State(
-        state.x, fx, step.origin, state.sigma, state.y, state.v, state.s, step.origin, state.looks + 1, ahead,
-        slope, state.curvature, state.stretch, resized(state.flat, weight), state.past,
-    )  # fmt: skip
+    return AutoValuesState(
+        x=state.x,
+        fx=fx,
+        f=step.origin,
+        sigma=state.sigma,
+        y=state.y,
+        v=state.v,
+        s=state.s,
+        probes=Probes(phase=phase, made=0, fy=step.origin, ahead=ahead, slope=slope),
+        curvature=state.curvature,
+        stretch=state.stretch,
+        flat=state.flat,
+        flat_weight=weight,
+        past=state.past,
+    )
 
 
 @numba.njit(forceinline=True)
-def _looked(team, scheme, state, line, step, fx):
-    """Return the state after a look along a random direction."""
-    h, slope, stretch = state.sigma, state.slope, state.stretch
+def _probed(team, scheme, state, line, step, fx):
+    """Return the state after a probe along a random direction."""
+    h, slope, stretch = state.sigma, state.probes.slope, state.stretch
     d = (step.value - step.origin) / h - 0.5 * h * state.curvature
     if math.isfinite(d):
         add(team, state.s, -d, line.direction)
         slope += d * d
-    looks = state.looks + 1
-    if looks == scheme.m and not slope > 0.0:
-        # There is no way down: look farther where f is flat, and nearer where it has no value.
-        h = min(_FARTHER * h, _FARTHEST) if math.isfinite(step.value) else 0.5 * h
-        looks = _first(state.flat)
+    made, phase = state.probes.made + 1, _ALONG_RANDOM
+    if made == scheme.m and not slope > 0.0:
+        # There is no way down: longer probes where f is flat, and shorter ones where it has no value.
+        h = min(_LONGER * h, _LONGEST) if math.isfinite(step.value) else 0.5 * h
+        made, phase = 0, _first_phase(state.flat_weight)
         scale(team, state.s, 0.0)
-    elif looks == scheme.m and math.isnan(stretch):
-        stretch = h / math.sqrt(slope / looks)
-    return State(
-        state.x, fx, step.origin, h, state.y, state.v, state.s, step.origin, looks, state.ahead,
-        slope, state.curvature, stretch, state.flat, state.past,
-    )  # fmt: skip
+    elif made == scheme.m:
+        phase = _ALONG_SUM
+        if math.isnan(stretch):
+            stretch = h / math.sqrt(slope / made)
+    return AutoValuesState(
+        x=state.x,
+        fx=fx,
+        f=step.origin,
+        sigma=h,
+        y=state.y,
+        v=state.v,
+        s=state.s,
+        probes=Probes(phase=phase, made=made, fy=step.origin, ahead=state.probes.ahead, slope=slope),
+        curvature=state.curvature,
+        stretch=stretch,
+        flat=state.flat,
+        flat_weight=state.flat_weight,
+        past=state.past,
+    )
 
 
 @numba.njit(forceinline=True)
 def _moved(team, scheme, state, step, fx):
-    """Return the state at the next y, after a look along the sum."""
-    slope, stretch, curvature, h = state.slope, state.stretch, state.curvature, state.sigma
+    """Return the state at the next y, after a probe along the sum."""
+    slope, stretch, curvature, h = state.probes.slope, state.stretch, state.curvature, state.sigma
     square = stretch * stretch
     bend = 2.0 * (step.value - step.origin + stretch * slope) / square if square > 0.0 else math.nan
     if square == 0.0:
-        # Too short a step for double precision, as noise leads to: begin anew with that to the next look.
+        # Too short a step for double precision, as noise leads to: begin anew with the length of a probe.
         length, stretch = 0.0, math.nan
     elif step.value == step.origin:
-        # Too near for the digits that f has, so that the derivatives may be nothing but rounding.
+        # Too short for the digits that f has, so that the derivatives may be nothing but rounding.
         length = 0.0
-        stretch, h = min(_FARTHER * stretch, _FARTHEST), min(_FARTHER * h, _FARTHEST)
+        stretch, h = min(_LONGER * stretch, _LONGEST), min(_LONGER * h, _LONGEST)
     elif not math.isfinite(bend):
-        # Too far, where f has no value: look nearer.
+        # Too long, where f has no value.
         length = 0.0
         stretch, h = 0.5 * stretch, 0.5 * h
     else:
         length = min(slope / bend, _LEAP * stretch) if bend > 0.0 else _LEAP * stretch
         stretch = math.sqrt(stretch * length)
-        h = 0.5 * h + 0.5 * _LOOK * length * math.sqrt(slope / scheme.m)
+        h = 0.5 * h + 0.5 * _PROBE * length * math.sqrt(slope / scheme.m)
         if bend > 0.0:
             mean = bend / slope
             curvature = _MEMORY * curvature + (1.0 - _MEMORY) * mean if curvature > 0.0 else mean
     scale(team, state.s, length)
-    past, flat = carried_and_learnt(team, scheme, state, scheme.m, step.origin, 1.0)
+    past, flat, is_new = carry_and_learn(team, scheme, state, scheme.m, step.origin)
     scale(team, state.s, 0.0)
-    return State(
-        state.x, fx, step.origin, h, state.y, state.v, state.s, math.nan, _first(flat), math.nan, 0.0,
-        curvature, stretch, flat, past,
-    )  # fmt: skip
+    flat_weight = 1.0 if is_new else state.flat_weight
+    return AutoValuesState(
+        x=state.x,
+        fx=fx,
+        f=step.origin,
+        sigma=h,
+        y=state.y,
+        v=state.v,
+        s=state.s,
+        probes=_no_probes(flat_weight, math.nan),
+        curvature=curvature,
+        stretch=stretch,
+        flat=flat,
+        flat_weight=flat_weight,
+        past=past,
+    )

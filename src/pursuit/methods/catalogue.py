@@ -16,7 +16,7 @@ from pursuit.methods.contract import Scheme, ask, tell
 from pursuit.methods.ep_cma import EpCma
 from pursuit.methods.random_pursuit import RandomPursuit
 from pursuit.methods.sarp import Sarp
-from pursuit.problems.contract import line_minimizer, value
+from pursuit.problems.contract import has_line_minimizer, value
 
 # What needs to know nothing of the problem.
 DEFAULT_METHOD = "auto"
@@ -25,9 +25,9 @@ _NAMED: dict[str, tuple[type, dict[str, Any]]] = {
     "auto": (Auto, {}),
     "auto-values": (AutoValues, {}),
     "rp": (RandomPursuit, {}),
-    "rp-exact": (RandomPursuit, {"oracle": "exact"}),
+    "rp-exact": (RandomPursuit, {"line_search": "exact"}),
     "sarp": (Sarp, {}),
-    "sarp-exact": (Sarp, {"oracle": "exact"}),
+    "sarp-exact": (Sarp, {"line_search": "exact"}),
     "cma": (Cma, {}),
     "ep-cma-1": (EpCma, {"m": 1}),
     "ep-cma-2": (EpCma, {"m": 2}),
@@ -66,8 +66,8 @@ def create_scheme(method: str | type, n: int, options: Mapping[str, Any] | None,
         settings[name] = setting
     if "kappa" in allowed and not {"kappa", "m", "L"} & settings.keys() and _has_spectrum(problem):
         settings["kappa"] = max(1.0, problem.L / problem.m)
-    if settings.get("oracle") == "exact" and not line_minimizer.handles(type(problem)):
-        settings["oracle"] = "bracketing"
+    if settings.get("line_search") == "exact" and not has_line_minimizer(problem):
+        settings["line_search"] = "bracketing"
     scheme: Scheme = cls.create(n, **settings)  # type: ignore[attr-defined]
     return scheme
 
@@ -107,13 +107,18 @@ def resolved(method: str | type, n: int) -> tuple[type, dict[str, Any]]:
     return cls, {name: memories.get(setting, setting) for name, setting in settings.items()}
 
 
+def method_name(method: str | type) -> str:
+    """Return a method's name for people: that of a class is its own."""
+    return method if isinstance(method, str) else method.__qualname__
+
+
 def method_text(method: str | type) -> str:
-    """Return a method's name, or for a class the words "module:name" by which to find it again."""
+    """Return a method's name, or for a class the text "module:name" by which to find it again."""
     return method if isinstance(method, str) else f"{method.__module__}:{method.__qualname__}"
 
 
 def method_from_text(text: str) -> str | type:
-    """Return the method that `method_text` has put into words."""
+    """Return the method that `method_text` stands for."""
     module, colon, name = text.partition(":")
     if not colon:
         return text

@@ -23,11 +23,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pursuit.checks import Vector, checked_number
+from pursuit.checks import Vector
 from pursuit.compiling.vectors import add, apply_factor, blend, scale, update_factor
-from pursuit.methods.contract import ask, elitist_patience, tell
+from pursuit.methods.contract import ask, tell
 from pursuit.methods.line_searches import AdaptiveStep, Line
-from pursuit.methods.options import reading_named
+from pursuit.methods.options import checked_rate, reading_named
 
 # A's first entry is kept between the inverse of this and this.
 _FARTHEST = 2.0**32
@@ -36,7 +36,7 @@ _FARTHEST = 2.0**32
 class Cma(NamedTuple):
     """The (1+1)-CMA-ES: a full covariance matrix, learned from the evolution path alone."""
 
-    oracle: AdaptiveStep
+    line_search: AdaptiveStep
     c_c: float
     c_cov: float
     c_p: float
@@ -55,41 +55,35 @@ class Cma(NamedTuple):
         """Return the scheme; the rates default to the paper's, c_p to the reading's."""
         default_c_p = reading_named(reading).c_p(n)
         return cls(
-            AdaptiveStep.create(p),
-            checked_rate("c_c", 2.0 / (n + 2.0) if c_c is None else c_c),
-            checked_rate("c_cov", 2.0 / (n * n + 6.0) if c_cov is None else c_cov),
-            checked_rate("c_p", default_c_p if c_p is None else c_p),
+            line_search=AdaptiveStep.create(p),
+            c_c=checked_rate("c_c", 2.0 / (n + 2.0) if c_c is None else c_c),
+            c_cov=checked_rate("c_cov", 2.0 / (n * n + 6.0) if c_cov is None else c_cov),
+            c_p=checked_rate("c_p", default_c_p if c_p is None else c_p),
         )
 
-    def init(self, x: Vector, fx: float, sigma: float) -> State:
+    def init(self, x: Vector, fx: float, sigma: float) -> CmaState:
         """Return the first state."""
         n = x.size
-        return State(x, fx, fx, sigma, np.zeros(n), np.eye(n), np.empty(n), np.empty(n))
-
-    def points(self) -> int:
-        """Return the most points that a query holds."""
-        return 1
-
-    def draws(self, n: int) -> int:
-        """Return the number of normals per iteration."""
-        return n
-
-    def patience(self, n: int) -> int:
-        """Return after how many iterations without a better point to give up."""
-        return elitist_patience(n)
+        return CmaState(
+            x=x, fx=fx, f=fx, sigma=sigma, p=np.zeros(n), columns=np.eye(n), u=np.empty(n), work=np.empty(n)
+        )
 
 
-class State(NamedTuple):
-    """The state of the (1+1)-CMA-ES: x_k, its value, sigma_k, p_k and the columns of A, one a row."""
+class CmaState(NamedTuple):
+    """The state of the (1+1)-CMA-ES."""
 
     x: Vector
     fx: float
     f: float
     sigma: float
     p: Vector
+    """The evolution path p_k."""
     columns: NDArray[np.float64]
+    """The columns of A, one a row."""
     u: Vector
+    """The direction drawn."""
     work: Vector
+    """Room for an update of A."""
 
 
 @ask.register(Cma)
@@ -114,9 +108,13 @@ def _tell(team, scheme, state, line, step):
             scale(team, state.columns.ravel(), 1.0 / power)
     elif scheme.c_p != 0.0:
         scale(team, state.p, 1.0 - scheme.c_p)
-    return State(state.x, fx, fx, sigma, state.p, state.columns, state.u, state.work)
-
-
-def checked_rate(name: str, value: float) -> float:
-    """Return a learning rate: at least 0 and below 1."""
-    return checked_number(name, value, at_least=0.0, below=1.0)
+    return CmaState(
+        x=state.x,
+        fx=fx,
+        f=fx,
+        sigma=sigma,
+        p=state.p,
+        columns=state.columns,
+        u=state.u,
+        work=state.work,
+    )

@@ -4,13 +4,17 @@ A scheme is a `NamedTuple` that holds its parameters (numbers and other `NamedTu
 
 - `create(n, **options)`, a class method: the scheme for n variables, its options checked;
 - `init(x, fx, sigma)`: the first state, from a start that the scheme may keep, its value and sigma0;
-- `draws(n)`: how many standard normals an iteration takes;
-- `points()`: the most points that a single query holds;
+- an implementation of `ask` registered for its class, which returns a query: a `Line`, to be searched by
+  `scheme.line_search`, or `Points`;
+- one of `tell`, which takes the answer (a `Step` for a line, the array of values for points) and returns the
+  next state.
+
+It may have
+
+- `draws(n)`: how many standard normals an iteration takes; n of them without this method;
+- `points()`: the most points that a query poses at once; 1 without it;
 - `patience(n)`: after how many iterations without a better point to give up, as a number or a `Patience`;
-- an implementation of `ask(team, scheme, state, normals)` registered for its class, which returns a
-  query: a `Line` with `scheme.oracle` to search it, or `Points`;
-- one of `tell(team, scheme, state, query, answer)`, which takes the answer (a `Step` for a line, the
-  array of values for points) and returns the next state.
+  without it, that of a scheme which never leaves its best point but for a better one.
 
 A scheme holds neither objective nor random generator, so the same `ask` and `tell` serve a Python loop
 around any function and a loop compiled whole.
@@ -23,7 +27,7 @@ A state is a `NamedTuple` of arrays, numbers and other such `NamedTuple`s, among
 
 Arrays in a state are updated in place; numbers are replaced by returning a new state. `normals` belongs
 to the scheme from `ask` to `tell`, which may overwrite it. The points of a query belong to the objective,
-which may scribble on them: a scheme never reads them back.
+which may overwrite them: a scheme never reads them back.
 """
 
 from __future__ import annotations
@@ -34,10 +38,43 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pursuit.checks import Vector
-from pursuit.compiling.dispatch import Generic
+from pursuit.compiling.dispatch import generic
 
-ask = Generic("ask", on=1)
-tell = Generic("tell", on=1)
+
+@generic(on="scheme")
+def ask(team: Any, scheme: Any, state: Any, normals: Vector) -> Any:
+    """Return the query of an iteration, a `Line` or `Points`.
+
+    Parameters
+    ----------
+    team : NamedTuple
+        Who executes the vector operations, `pursuit.compiling.vectors.SERIAL`.
+    scheme : NamedTuple
+        The scheme, whose class decides on the implementation.
+    state : NamedTuple
+        The state of the scheme.
+    normals : ndarray
+        As many standard normals as `scheme.draws(n)`.
+    """
+
+
+@generic(on="scheme")
+def tell(team: Any, scheme: Any, state: Any, query: Any, answer: Any) -> Any:
+    """Return the state after an iteration.
+
+    Parameters
+    ----------
+    team : NamedTuple
+        Who executes the vector operations, `pursuit.compiling.vectors.SERIAL`.
+    scheme : NamedTuple
+        The scheme, whose class decides on the implementation.
+    state : NamedTuple
+        The state that the query was asked from; its arrays may be overwritten.
+    query : Line or Points
+        What `ask` has returned.
+    answer : Step or ndarray
+        What a line search has found, or the values of the points.
+    """
 
 
 class Points(NamedTuple):
@@ -64,20 +101,27 @@ class Scheme(Protocol):
     def init(self, x: Vector, fx: float, sigma: float) -> Any:
         """Return the first state; `x` may be kept."""
 
-    def points(self) -> int:
-        """Return the most points that a query holds."""
 
-    def draws(self, n: int) -> int:
-        """Return how many standard normals an iteration takes."""
+def draws_of(scheme: Any, n: int) -> int:
+    """Return how many standard normals an iteration takes."""
+    return int(scheme.draws(n)) if hasattr(scheme, "draws") else n
 
-    def patience(self, n: int) -> int | Patience:
-        """Return after how many iterations without a better point to give up."""
+
+def points_of(scheme: Any) -> int:
+    """Return the most points that a query poses at once."""
+    return int(scheme.points()) if hasattr(scheme, "points") else 1
+
+
+def patience_of(scheme: Any, n: int) -> Patience:
+    """Return after how many iterations without a better point to give up."""
+    patience = scheme.patience(n) if hasattr(scheme, "patience") else elitist_patience(n)
+    return patience if isinstance(patience, Patience) else Patience(patience)
 
 
 def elitist_patience(n: int) -> int:
     """Return the patience of a scheme that never leaves its best point but for a better one.
 
-    With aSS one iteration in four is a success; this many failures in a row, long enough for the step
-    size to shrink from any start to nothing and grow back, mean that nothing better is in reach.
+    With aSS one iteration in four is a success. So many failures in a row, enough for the step size to
+    shrink from any start to nothing and to grow back, mean that nothing better is in reach.
     """
     return 10_000 + 100 * min(n, 1000)

@@ -24,16 +24,15 @@ from numpy.typing import NDArray
 
 from pursuit.checks import Vector, checked_count
 from pursuit.compiling.vectors import add, blend, mix_rows, push, scale
-from pursuit.methods.cma import checked_rate
-from pursuit.methods.contract import ask, elitist_patience, tell
+from pursuit.methods.contract import ask, tell
 from pursuit.methods.line_searches import AdaptiveStep, Line
-from pursuit.methods.options import reading_named
+from pursuit.methods.options import checked_rate, reading_named
 
 
 class EpCma(NamedTuple):
     """EP-CMA-m: a search biased along the current evolution path and m - 1 earlier ones."""
 
-    oracle: AdaptiveStep
+    line_search: AdaptiveStep
     m: int
     c_c: float
     c_cov: float
@@ -56,43 +55,39 @@ class EpCma(NamedTuple):
         default_c_cov = 0.2 if m == 1 else 2.0 / (6.0 + m)
         default_c_p = reading_named(reading).c_p(n)
         return cls(
-            AdaptiveStep.create(p),
-            m,
-            checked_rate("c_c", 2.0 / (n + 2.0) if c_c is None else c_c),
-            checked_rate("c_cov", default_c_cov if c_cov is None else c_cov),
-            checked_rate("c_p", default_c_p if c_p is None else c_p),
+            line_search=AdaptiveStep.create(p),
+            m=m,
+            c_c=checked_rate("c_c", 2.0 / (n + 2.0) if c_c is None else c_c),
+            c_cov=checked_rate("c_cov", default_c_cov if c_cov is None else c_cov),
+            c_p=checked_rate("c_p", default_c_p if c_p is None else c_p),
         )
 
-    def init(self, x: Vector, fx: float, sigma: float) -> State:
+    def init(self, x: Vector, fx: float, sigma: float) -> EpCmaState:
         """Return the first state."""
         ages = np.arange(self.m - 1, -1, -1)
         weights = np.sqrt(self.c_cov * (1.0 - self.c_cov) ** ages)
-        return State(x, fx, fx, sigma, np.zeros((self.m, x.size)), weights, 0, 0)
-
-    def points(self) -> int:
-        """Return the most points that a query holds."""
-        return 1
+        paths = np.zeros((self.m, x.size))
+        return EpCmaState(x=x, fx=fx, f=fx, sigma=sigma, paths=paths, weights=weights, k=0, q=0)
 
     def draws(self, n: int) -> int:
-        """Return the number of normals per iteration."""
+        """Return the number of normals per iteration: z and w."""
         return n + self.m
 
-    def patience(self, n: int) -> int:
-        """Return after how many iterations without a better point to give up."""
-        return elitist_patience(n)
 
-
-class State(NamedTuple):
-    """The state of EP-CMA-m: x_k, its value, sigma_k, the paths from the oldest to p_k, k and q."""
+class EpCmaState(NamedTuple):
+    """The state of EP-CMA-m."""
 
     x: Vector
     fx: float
     f: float
     sigma: float
     paths: NDArray[np.float64]
+    """The paths P_1, ..., P_{m-1} and p_k, one a row."""
     weights: Vector
+    """b_1, ..., b_m."""
     k: int
     q: int
+    """The iteration in which a path was stored last."""
 
 
 @ask.register(EpCma)
@@ -120,4 +115,13 @@ def _tell(team, scheme, state, line, step):
     if (k - q) * scheme.m > n * n:
         push(team, state.paths)
         q = k
-    return State(state.x, fx, fx, step.sigma, state.paths, state.weights, k, q)
+    return EpCmaState(
+        x=state.x,
+        fx=fx,
+        f=fx,
+        sigma=step.sigma,
+        paths=state.paths,
+        weights=state.weights,
+        k=k,
+        q=q,
+    )

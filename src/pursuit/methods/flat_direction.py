@@ -1,12 +1,12 @@
-"""What schemes that accelerate by themselves learn on their way: a direction in which f is flat.
+"""What schemes that accelerate by themselves learn as they go: a direction in which f is flat.
 
     before y and v are carried along (`acceleration.py`):  y' <- y
-    after that:  way <- (1 - m/(5n)) way + y - y'
-    every 50n directions:  p <- way, scaled to the length sqrt(n)
+    after that:  d <- (1 - m/(5n)) d + y - y'
+    every 50n directions:  p <- d, scaled to the length sqrt(n)
 
-y goes slowly, and so for long, where f is flat. What a scheme does along p it measures there, and nowhere
-else: how long a step may be. So f is as if stretched until it is no flatter along p than elsewhere. When it
-falls no further along p, y goes another way, and that is what is learnt next.
+Where f is flat, y moves slowly and so for long, and its displacement d points there. Along p, and only there,
+a scheme measures how long a step may be, as if f were stretched until it is no flatter along p than along
+other directions. When f falls no further along p, y moves in another direction, and that is learnt next.
 """
 
 from __future__ import annotations
@@ -25,24 +25,23 @@ LEARNING = 50.0
 """After how many directions, divided by n, p is chosen anew."""
 FARTHEST = 1e5
 """How many times as far as elsewhere to go along p, at the most: f may not depend on p at all."""
-# How far back the way goes, divided by n. What is older has faded.
-_WAY = 5.0
+# How many directions the displacement spans, divided by n. What is older has faded.
+_SPAN = 5.0
 
 
-class Flat(NamedTuple):
-    """A direction that y keeps going in."""
+class FlatDirection(NamedTuple):
+    """A direction in which y keeps moving."""
 
     p: Vector
-    way: Vector
-    size: float
-    """What a scheme knows of f along p; 0 if there is no p."""
+    displacement: Vector
+    """How far y has moved of late."""
     due: float
     """Directions until p is chosen anew."""
 
     @classmethod
-    def create(cls, n: int, learning: float) -> Flat:
+    def create(cls, n: int, learning: float) -> FlatDirection:
         """Return what a run begins with."""
-        return cls(np.zeros(n), np.zeros(n), 0.0, learning * n)
+        return cls(np.zeros(n), np.zeros(n), learning * n)
 
 
 def checked_learning(learning: float) -> float:
@@ -51,25 +50,18 @@ def checked_learning(learning: float) -> float:
 
 
 @numba.njit(forceinline=True)
-def carried_and_learnt(team, scheme, state, m, value, size):
-    """Carry y and v along after m directions; return the past and the flat direction, a new one of a size."""
+def carry_and_learn(team, scheme, state, m, value):
+    """Carry y and v along after m directions; return the past, the flat direction, and whether it is new."""
     flat, n = state.flat, state.y.shape[0]
-    blend(team, flat.way, 1.0 - m / (_WAY * n), -1.0, state.y)
+    blend(team, flat.displacement, 1.0 - m / (_SPAN * n), -1.0, state.y)
     past = carry(team, scheme.momentum, state.past, state.y, state.v, state.s, m, value)
-    add(team, flat.way, 1.0, state.y)
+    add(team, flat.displacement, 1.0, state.y)
     due, square = flat.due - m, 0.0
     if due <= 0.0:
         due += scheme.learning * n
-        square = dot(team, n, flat.way, flat.way)
-    if 0.0 < square < math.inf:
-        copy(team, flat.p, flat.way)
+        square = dot(team, n, flat.displacement, flat.displacement)
+    is_new = 0.0 < square < math.inf
+    if is_new:
+        copy(team, flat.p, flat.displacement)
         scale(team, flat.p, math.sqrt(n / square))
-    else:
-        size = flat.size
-    return past, Flat(flat.p, flat.way, size, due)
-
-
-@numba.njit(forceinline=True)
-def resized(flat, size):
-    """Return a flat direction of which something else is known now; with 0 it is given up."""
-    return Flat(flat.p, flat.way, size, flat.due)
+    return past, FlatDirection(flat.p, flat.displacement, due), is_new

@@ -1,26 +1,26 @@
-"""The step-size oracles of the paper's Fig. 1: how far to go along a line, and what that costs.
+"""How far to go along a line, and what that costs: the step-size oracles of the paper's Fig. 1, and others.
 
-A scheme hands out a `Line` and gets a `Step` back: the paper's `lineSearch(x, u, sigma)`. In between an
-oracle wants values of f along the line. It is written as a conversation in plain numbers, so that any
-driver can hold it: `begin` says which positions on the line it wants first, and `learn` takes their
-values and says which it wants next. When it wants none (`wanted` is 0), `length`, `value` and `sigma` are
-the answer. Every position asked for is one evaluation, and drivers count them.
+A scheme asks for a `Line` and is answered with a `Step`: the paper's `lineSearch(x, u, sigma)`. In between,
+its line search wants values of f along the line. It is written in plain numbers, so that every driver can
+carry it out: `begin_search` says at which positions on the line it wants values first, and `continue_search`
+takes these values and says where it wants more. When it wants none (`wanted` is 0), `length`, `value` and
+`sigma` are the result. Every position is one evaluation, and drivers count them.
 """
 
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numba
 
 from pursuit.checks import Vector, checked_count, checked_number
-from pursuit.compiling.dispatch import Generic
+from pursuit.compiling.dispatch import generic
 from pursuit.problems.contract import line_minimizer
 
 
 class Line(NamedTuple):
-    """A line to look along: origin + t direction."""
+    """A query of a scheme: search along origin + t direction."""
 
     origin: Vector
     direction: Vector
@@ -31,7 +31,7 @@ class Line(NamedTuple):
 
 
 class Step(NamedTuple):
-    """What an oracle found on a line."""
+    """The answer to a line: what its search has found."""
 
     length: float
     """The step taken, as a multiple of the direction; 0 for none."""
@@ -40,74 +40,120 @@ class Step(NamedTuple):
     sigma: float
     """The step size for the next line."""
     origin: float
-    """f(origin), NaN where the oracle did not have to know it."""
+    """f(origin), NaN where the search did not have to know it."""
 
 
-class Talk(NamedTuple):
-    """A conversation with an oracle that has nothing else to remember."""
+class LineSearchState(NamedTuple):
+    """The state of a line search that remembers nothing beyond what every search does."""
 
     wanted: int
-    """How many values it wants next."""
+    """How many values are wanted next, at most two."""
     needed: int
-    """How many evaluations must be left for it to go on."""
+    """How many evaluations must be left for the search to go on."""
     positions: tuple[float, float]
-    """Where on the line it wants them."""
+    """Where on the line they are wanted."""
     origin: float
+    """f at the origin of the line, NaN if it is not known."""
     length: float
+    """The best step so far, as a multiple of the direction."""
     value: float
+    """f at its end, infinite if it is not known yet."""
     sigma: float
+    """The step size."""
 
 
-aim = Generic("aim", on=1)
-begin = Generic("begin", on=0)
-learn = Generic("learn", on=0)
+@generic(on="line_search", default=True)
+def known_minimizer(team: Any, line_search: Any, problem: Any, line: Line) -> float:
+    """Return the minimiser on a line that the problem itself knows, for searches that need it; else NaN."""
+    return math.nan
 
 
-# --- aSS -------------------------------------------------------------------------------------------
+@generic(on="line_search")
+def begin_search(line_search: Any, line: Line, minimizer: float) -> Any:
+    """Return the first state of a search along a line, with the positions at which it wants values."""
+
+
+@generic(on="line_search")
+def continue_search(line_search: Any, query_state: Any, values: Vector) -> Any:
+    """Return the next state of a search, given the values at the positions wanted."""
+
+
+@numba.njit(forceinline=True)
+def _first_trial(line, length, reserve):
+    """Return the state that wants f at distance sigma, and at the origin where it is not known.
+
+    `reserve` is how many evaluations must be left after these.
+    """
+    wanted = 2 if math.isnan(line.value) else 1
+    return LineSearchState(
+        wanted=wanted,
+        needed=wanted + reserve,
+        positions=(line.sigma, 0.0),
+        origin=line.value,
+        length=length,
+        value=math.inf,
+        sigma=line.sigma,
+    )
+
+
+@numba.njit(forceinline=True)
+def _origin_value(query_state, values):
+    """Return f(origin), which is the second value wanted where it was not known."""
+    return values[1] if query_state.wanted == 2 else query_state.origin
+
+
+@numba.njit(forceinline=True)
+def _finished(query_state, origin, length, value, sigma):
+    """Return the state of a search that wants no more values."""
+    return LineSearchState(
+        wanted=0,
+        needed=0,
+        positions=query_state.positions,
+        origin=origin,
+        length=length,
+        value=value,
+        sigma=sigma,
+    )
+
+
+# --- adaptive step size, aSS -----------------------------------------------------------------------
 
 
 class AdaptiveStep(NamedTuple):
-    """The oracle aSS: one trial at distance sigma, longer steps after a success, shorter ones else."""
+    """The paper's aSS: one trial at distance sigma; longer steps after a success, shorter ones else."""
 
     grow: float
     shrink: float
 
     @classmethod
     def create(cls, p: float) -> AdaptiveStep:
-        """Return the oracle that aims at a success probability p."""
+        """Return the search that aims at a success probability p."""
         p = checked_number("p", p, above=0.0, below=1.0)
         return cls(grow=math.exp(1.0 / 3.0), shrink=math.exp(-p / (3.0 * (1.0 - p))))
 
 
-@aim.register(AdaptiveStep)
-def _aim_nowhere(team, oracle, problem, line):
-    return math.nan
+@begin_search.register(AdaptiveStep)
+def _begin_adaptive(line_search, line, minimizer):
+    return _first_trial(line, 0.0, 0)
 
 
-@begin.register(AdaptiveStep)
-def _begin_adaptive(oracle, line, target):
-    wanted = 2 if math.isnan(line.value) else 1
-    return Talk(wanted, wanted, (line.sigma, 0.0), line.value, 0.0, math.inf, line.sigma)
+@continue_search.register(AdaptiveStep)
+def _continue_adaptive(line_search, query_state, values):
+    sigma, trial = query_state.sigma, values[0]
+    origin = _origin_value(query_state, values)
+    if trial <= origin:
+        return _finished(query_state, origin, sigma, trial, sigma * line_search.grow)
+    return _finished(query_state, origin, 0.0, origin, sigma * line_search.shrink)
 
 
-@learn.register(AdaptiveStep)
-def _learn_adaptive(oracle, trial, values):
-    sigma = trial.sigma
-    there = values[0]
-    here = trial.origin if trial.wanted == 1 else values[1]
-    if there <= here:
-        return Talk(0, 0, trial.positions, here, sigma, there, sigma * oracle.grow)
-    return Talk(0, 0, trial.positions, here, 0.0, here, sigma * oracle.shrink)
-
-
-# --- aSS to both sides -----------------------------------------------------------------------------
+# --- adaptive step size to both sides --------------------------------------------------------------
 
 
 class MirroredStep(NamedTuple):
     """aSS that tries the other side, at -sigma, before it fails.
 
-    Steps to both sides of a point where nothing is to be gained cancel each other on average, while aSS
-    steps to one side alone are a noise that momentum adds up.
+    Where nothing is to be gained, steps to both sides cancel each other on average. Steps to one side alone,
+    as aSS takes them, are a noise that momentum adds up.
     """
 
     grow: float
@@ -115,79 +161,82 @@ class MirroredStep(NamedTuple):
 
     @classmethod
     def create(cls, p: float) -> MirroredStep:
-        """Return the oracle that aims at a success probability p, of both sides together."""
+        """Return the search that aims at a success probability p, of both sides together."""
         return cls(*AdaptiveStep.create(p))
 
 
-@aim.register(MirroredStep)
-def _aim_to_both_sides(team, oracle, problem, line):
-    return math.nan
+@begin_search.register(MirroredStep)
+def _begin_mirrored(line_search, line, minimizer):
+    # A line is not begun without an evaluation in reserve for its other side: a run that is resumed later
+    # could not continue as if it had never stopped.
+    return _first_trial(line, 0.0, 1)
 
 
-@begin.register(MirroredStep)
-def _begin_mirrored(oracle, line, target):
-    wanted = 2 if math.isnan(line.value) else 1
-    # A line is not begun if there is nothing left for its other side: the run could not go on as if nothing
-    # had happened.
-    return Talk(wanted, wanted + 1, (line.sigma, 0.0), line.value, 0.0, math.inf, line.sigma)
+@continue_search.register(MirroredStep)
+def _continue_mirrored(line_search, query_state, values):
+    position, sigma, trial = query_state.positions[0], query_state.sigma, values[0]
+    origin = _origin_value(query_state, values)
+    if trial <= origin:
+        return _finished(query_state, origin, position, trial, sigma * line_search.grow)
+    if position > 0.0:
+        return LineSearchState(
+            wanted=1,
+            needed=1,
+            positions=(-sigma, 0.0),
+            origin=origin,
+            length=0.0,
+            value=origin,
+            sigma=sigma,
+        )
+    return _finished(query_state, origin, 0.0, origin, sigma * line_search.shrink)
 
 
-@learn.register(MirroredStep)
-def _learn_mirrored(oracle, sides, values):
-    t, sigma = sides.positions[0], sides.sigma
-    there = values[0]
-    here = sides.origin if sides.wanted == 1 else values[1]
-    if there <= here:
-        return Talk(0, 0, sides.positions, here, t, there, sigma * oracle.grow)
-    if t > 0.0:
-        return Talk(1, 1, (-sigma, 0.0), here, 0.0, here, sigma)
-    return Talk(0, 0, sides.positions, here, 0.0, here, sigma * oracle.shrink)
+# --- a single probe --------------------------------------------------------------------------------
 
 
-# --- a look ----------------------------------------------------------------------------------------
-
-
-class Look(NamedTuple):
+class Probe(NamedTuple):
     """The value at distance sigma, for a scheme that decides by itself what to make of it."""
 
 
-@aim.register(Look)
-def _aim_by_looking(team, oracle, problem, line):
-    return math.nan
+@begin_search.register(Probe)
+def _begin_probe(line_search, line, minimizer):
+    return _first_trial(line, line.sigma, 0)
 
 
-@begin.register(Look)
-def _begin_looking(oracle, line, target):
-    wanted = 2 if math.isnan(line.value) else 1
-    return Talk(wanted, wanted, (line.sigma, 0.0), line.value, line.sigma, math.inf, line.sigma)
+@continue_search.register(Probe)
+def _continue_probe(line_search, query_state, values):
+    origin = _origin_value(query_state, values)
+    return _finished(query_state, origin, query_state.length, values[0], query_state.sigma)
 
 
-@learn.register(Look)
-def _learn_looking(oracle, look, values):
-    origin = values[1] if look.wanted == 2 else look.origin
-    return Talk(0, 0, look.positions, origin, look.length, values[0], look.sigma)
-
-
-# --- exact -----------------------------------------------------------------------------------------
+# --- exact line search -----------------------------------------------------------------------------
 
 
 class ExactStep(NamedTuple):
-    """The oracle exactLS: the global minimiser of f on the line, which the problem itself knows."""
+    """The paper's exactLS: the global minimiser of f on the line, which the problem itself knows."""
 
 
-@aim.register(ExactStep)
-def _aim_exactly(team, oracle, problem, line):
+@known_minimizer.register(ExactStep)
+def _known_minimizer(team, line_search, problem, line):
     return line_minimizer(team, problem, line.origin, line.direction)
 
 
-@begin.register(ExactStep)
-def _begin_exact(oracle, line, target):
-    return Talk(1, 1, (target, 0.0), line.value, target, math.inf, abs(target))
+@begin_search.register(ExactStep)
+def _begin_exact(line_search, line, minimizer):
+    return LineSearchState(
+        wanted=1,
+        needed=1,
+        positions=(minimizer, 0.0),
+        origin=line.value,
+        length=minimizer,
+        value=math.inf,
+        sigma=abs(minimizer),
+    )
 
 
-@learn.register(ExactStep)
-def _learn_exact(oracle, aimed, values):
-    return Talk(0, 0, aimed.positions, aimed.origin, aimed.length, values[0], aimed.sigma)
+@continue_search.register(ExactStep)
+def _continue_exact(line_search, query_state, values):
+    return _finished(query_state, query_state.origin, query_state.length, values[0], query_state.sigma)
 
 
 # --- bracketing ------------------------------------------------------------------------------------
@@ -196,9 +245,9 @@ def _learn_exact(oracle, aimed, values):
 class Bracketing(NamedTuple):
     """A line search for functions that know nothing but their values.
 
-    It steps downhill, doubling its stride, until the minimum lies between three points, and then fits
-    parabolas, or cuts the longer part of the bracket by the golden ratio where they make no headway,
-    until the minimum is known to lie within `tolerance` times the step found, on either side of it.
+    It steps downhill, doubling its stride, until the minimum lies between three points. Then it fits
+    parabolas, or cuts the longer part of the bracket by the golden ratio where these make no headway, until
+    the minimum is known to lie within `tolerance` times the step found, on either side of it.
     """
 
     tolerance: float
@@ -219,107 +268,131 @@ _GOLDEN = 0.5 * (3.0 - math.sqrt(5.0))
 _SHORTEST = 1e-3
 
 
-class Bracket(NamedTuple):
-    """The state of the bracketing search: three positions in order, the middle one the best."""
+class Sample(NamedTuple):
+    """A position on a line, and f there."""
+
+    position: float
+    value: float
+
+
+class BracketingState(NamedTuple):
+    """The state of the bracketing search. `length` and `value` are the best of three positions in order."""
 
     wanted: int
     needed: int
     positions: tuple[float, float]
     origin: float
-    phase: int
-    spent: int
-    a: float
-    f_a: float
     length: float
     value: float
-    c: float
-    f_c: float
+    sigma: float
+    phase: int
+    spent: int
+    """Evaluations so far."""
+    a: Sample
+    """The end of the bracket that the search came from; b is the best position."""
+    c: Sample
+    """The other end."""
     width: float
     """The bracket's width two points ago, to notice when parabolas make no headway."""
     last_width: float
-    sigma: float
 
 
-@aim.register(Bracketing)
-def _aim_by_search(team, oracle, problem, line):
-    return math.nan
-
-
-@begin.register(Bracketing)
-def _begin_bracketing(oracle, line, target):
+@begin_search.register(Bracketing)
+def _begin_bracketing(line_search, line, minimizer):
     wanted = 2 if math.isnan(line.value) else 1
-    stride = line.sigma
-    return Bracket(
-        wanted, wanted, (stride, 0.0), line.value, _FIRST, 0, 0.0, math.inf, 0.0, line.value, 0.0, math.inf,
-        math.inf, math.inf, stride,
-    )  # fmt: skip
+    return BracketingState(
+        wanted=wanted,
+        needed=wanted,
+        positions=(line.sigma, 0.0),
+        origin=line.value,
+        length=0.0,
+        value=line.value,
+        sigma=line.sigma,
+        phase=_FIRST,
+        spent=0,
+        a=Sample(0.0, math.inf),
+        c=Sample(0.0, math.inf),
+        width=math.inf,
+        last_width=math.inf,
+    )
 
 
-@learn.register(Bracketing)
-def _learn_bracketing(oracle, bracket, values):
-    stride = bracket.sigma
-    spent = bracket.spent + bracket.wanted
-    origin = values[1] if bracket.wanted == 2 else bracket.origin
-    phase, a, f_a, b, f_b, c, f_c = _with_value(bracket, values)
-    width, last_width = bracket.width, bracket.last_width
-    finished = spent >= oracle.limit
+@continue_search.register(Bracketing)
+def _continue_bracketing(line_search, query_state, values):
+    stride = query_state.sigma
+    spent = query_state.spent + query_state.wanted
+    origin = _origin_value(query_state, values)
+    phase, a, b, c = _with_sample(query_state, values)
+    width, last_width = query_state.width, query_state.last_width
+    finished = spent >= line_search.limit
     if phase == _BEHIND:
         t = -stride
     elif phase == _DOWNHILL:
-        t = b + 2.0 * (b - a)
+        t = b.position + 2.0 * (b.position - a.position)
         finished = finished or not math.isfinite(t)
     else:
-        t = _next_inside(a, f_a, b, f_b, c, f_c, width)
-        width, last_width = last_width, abs(c - a)
-        near = oracle.tolerance * max(abs(b), _SHORTEST * stride)
-        if abs(t - b) < near:
-            # The minimum seems to be here: look on the side that is still open whether it is.
-            t = b + math.copysign(near, c - b if abs(c - b) > abs(b - a) else a - b)
-        finished = finished or max(abs(c - b), abs(b - a)) <= 2.0 * near
+        t = _next_inside(a, b, c, width)
+        to_a, to_c = abs(b.position - a.position), abs(c.position - b.position)
+        width, last_width = last_width, abs(c.position - a.position)
+        near = line_search.tolerance * max(abs(b.position), _SHORTEST * stride)
+        if abs(t - b.position) < near:
+            # The minimum seems to be here: see whether it is, on the side that is still open.
+            end = c if to_c > to_a else a
+            t = b.position + math.copysign(near, end.position - b.position)
+        finished = finished or max(to_c, to_a) <= 2.0 * near
     sigma = stride
     if finished:
         # Halfway, on a log scale, from the first stride to the step found: one short step along an
         # unlucky direction must not make the next line start with a hopelessly short stride.
-        sigma = math.sqrt(stride * abs(b)) if b != 0.0 else 0.5 * stride
+        sigma = math.sqrt(stride * abs(b.position)) if b.position != 0.0 else 0.5 * stride
     wanted = 0 if finished else 1
-    return Bracket(
-        wanted, wanted, (t, 0.0), origin, phase, spent, a, f_a, b, f_b, c, f_c, width, last_width, sigma
-    )  # fmt: skip
+    return BracketingState(
+        wanted=wanted,
+        needed=wanted,
+        positions=(t, 0.0),
+        origin=origin,
+        length=b.position,
+        value=b.value,
+        sigma=sigma,
+        phase=phase,
+        spent=spent,
+        a=a,
+        c=c,
+        width=width,
+        last_width=last_width,
+    )
 
 
 @numba.njit(forceinline=True)
-def _with_value(bracket, values):
-    """Return the phase and the three points, in order, once the value looked for is known."""
-    t, f_t = bracket.positions[0], values[0]
-    a, f_a = bracket.a, bracket.f_a
-    b, f_b = bracket.length, bracket.value
-    c, f_c = bracket.c, bracket.f_c
-    phase = bracket.phase
-    if phase == _FIRST and bracket.wanted == 2:
-        f_b = values[1]
-    if f_t < f_b:
-        if phase == _BRACKETED and (t - b) * (c - b) < 0.0:
-            c, f_c = b, f_b
-        else:
-            a, f_a = b, f_b
-        if phase != _BRACKETED:
-            phase = _DOWNHILL
-        return phase, a, f_a, t, f_t, c, f_c
+def _with_sample(query_state, values):
+    """Return the phase and the three points, in order, once the value wanted is known."""
+    new = Sample(query_state.positions[0], values[0])
+    a, c, phase = query_state.a, query_state.c, query_state.phase
+    b = Sample(query_state.length, query_state.value)
+    if phase == _FIRST and query_state.wanted == 2:
+        b = Sample(query_state.length, values[1])
+    on_the_side_of_a = (new.position - b.position) * (c.position - b.position) < 0.0
+    if new.value < b.value:
+        if phase == _BRACKETED and on_the_side_of_a:
+            return phase, a, new, b
+        return (_BRACKETED if phase == _BRACKETED else _DOWNHILL), b, new, c
     if phase == _FIRST:
-        return _BEHIND, a, f_a, b, f_b, t, f_t
-    if phase == _BEHIND or (phase == _BRACKETED and (t - b) * (c - b) < 0.0):
-        return _BRACKETED, t, f_t, b, f_b, c, f_c
-    return _BRACKETED, a, f_a, b, f_b, t, f_t
+        return _BEHIND, a, b, new
+    if phase == _BEHIND or (phase == _BRACKETED and on_the_side_of_a):
+        return _BRACKETED, new, b, c
+    return _BRACKETED, a, b, new
 
 
 @numba.njit(forceinline=True)
-def _next_inside(a, f_a, b, f_b, c, f_c, width):
-    """Return where to look next inside a bracket: at a parabola's vertex or by the golden ratio."""
-    rise_a = (b - c) * (f_a - f_b)
-    rise_c = (b - a) * (f_c - f_b)
+def _next_inside(a, b, c, width):
+    """Return where to evaluate next inside a bracket: at a parabola's vertex or by the golden ratio."""
+    from_a, from_c = b.position - a.position, b.position - c.position
+    rise_a = from_c * (a.value - b.value)
+    rise_c = from_a * (c.value - b.value)
     below = rise_a - rise_c
-    if math.isfinite(below) and below != 0.0 and abs(c - a) <= 0.5 * width:
-        vertex = b - 0.5 * ((b - c) * rise_a - (b - a) * rise_c) / below
-        if min(a, c) < vertex < max(a, c):
+    if math.isfinite(below) and below != 0.0 and abs(c.position - a.position) <= 0.5 * width:
+        vertex = b.position - 0.5 * (from_c * rise_a - from_a * rise_c) / below
+        if min(a.position, c.position) < vertex < max(a.position, c.position):
             return vertex
-    return b + _GOLDEN * (c - b) if abs(c - b) > abs(b - a) else b + _GOLDEN * (a - b)
+    end = c if abs(from_c) > abs(from_a) else a
+    return b.position + _GOLDEN * (end.position - b.position)

@@ -1,13 +1,13 @@
-"""Options that several schemes share: the reading of the paper, and the oracle along a line."""
+"""Options that several schemes share: the reading of the paper, and the search along a line."""
 
 from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from pursuit.checks import checked_choice
+from pursuit.checks import checked_choice, checked_number
 from pursuit.methods.line_searches import AdaptiveStep, Bracketing, ExactStep
 
-Oracle = AdaptiveStep | ExactStep | Bracketing
+LineSearch = AdaptiveStep | ExactStep | Bracketing
 
 
 class Reading(NamedTuple):
@@ -35,11 +35,16 @@ def reading_named(name: Any) -> Reading:
     return READINGS[checked_choice("reading", name, tuple(READINGS))]
 
 
-def oracle_named(name: Any, p: float, tolerance: float) -> Oracle:
-    """Return the oracle of that name; `p` and `tolerance` are checked whichever it is."""
-    oracles: dict[str, Oracle] = {
+def line_search_named(name: Any, p: float, tolerance: float) -> LineSearch:
+    """Return the line search of that name; `p` and `tolerance` are checked whichever it is."""
+    searches: dict[str, LineSearch] = {
         "adaptive": AdaptiveStep.create(p),
         "exact": ExactStep(),
         "bracketing": Bracketing.create(tolerance),
     }
-    return oracles[checked_choice("oracle", name, tuple(oracles))]
+    return searches[checked_choice("line_search", name, tuple(searches))]
+
+
+def checked_rate(name: str, value: float) -> float:
+    """Return a learning rate: at least 0 and below 1."""
+    return checked_number(name, value, at_least=0.0, below=1.0)

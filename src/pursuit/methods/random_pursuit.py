@@ -4,7 +4,7 @@
         u_k ~ N(0, I_n)
         (x_k, sigma_k) <- lineSearch(x_{k-1}, u_k, sigma_{k-1})
 
-With the oracle aSS this is the (1+1)-ES; with exact line search it is the scheme of Mutseniyeks and
+With adaptive steps (aSS) this is the (1+1)-ES; with exact line search it is the scheme of Mutseniyeks and
 Rastrigin. Work and memory per iteration are Theta(n).
 """
 
@@ -14,48 +14,36 @@ from typing import NamedTuple
 
 from pursuit.checks import Vector
 from pursuit.compiling.vectors import add
-from pursuit.methods.contract import ask, elitist_patience, tell
+from pursuit.methods.contract import ask, tell
 from pursuit.methods.line_searches import Line
-from pursuit.methods.options import Oracle, oracle_named, reading_named
+from pursuit.methods.options import LineSearch, line_search_named, reading_named
 
 
 class RandomPursuit(NamedTuple):
     """Random Pursuit: along one random line after the other."""
 
-    oracle: Oracle
+    line_search: LineSearch
 
     @classmethod
     def create(
         cls,
         n: int,
         *,
-        oracle: str = "adaptive",
+        line_search: str = "adaptive",
         p: float = 0.27,
         tolerance: float = 1e-3,
         reading: str = "frozen",
     ) -> RandomPursuit:
         """Return the scheme; every reading of the paper reads it alike."""
         reading_named(reading)
-        return cls(oracle_named(oracle, p, tolerance))
+        return cls(line_search_named(line_search, p, tolerance))
 
-    def init(self, x: Vector, fx: float, sigma: float) -> State:
+    def init(self, x: Vector, fx: float, sigma: float) -> RandomPursuitState:
         """Return the first state."""
-        return State(x, fx, fx, sigma)
-
-    def points(self) -> int:
-        """Return the most points that a query holds."""
-        return 1
-
-    def draws(self, n: int) -> int:
-        """Return the number of normals per iteration."""
-        return n
-
-    def patience(self, n: int) -> int:
-        """Return after how many iterations without a better point to give up."""
-        return elitist_patience(n)
+        return RandomPursuitState(x, fx, fx, sigma)
 
 
-class State(NamedTuple):
+class RandomPursuitState(NamedTuple):
     """The state of Random Pursuit: x_k, its value, and sigma_k."""
 
     x: Vector
@@ -73,6 +61,6 @@ def _ask(team, scheme, state, u):
 def _tell(team, scheme, state, line, step):
     # An exact step can end above its origin by a rounding error; then the origin is the better point.
     if step.length == 0.0 or step.value > state.fx:
-        return State(state.x, state.fx, state.fx, step.sigma)
+        return RandomPursuitState(state.x, state.fx, state.fx, step.sigma)
     add(team, state.x, step.length, line.direction)
-    return State(state.x, step.value, step.value, step.sigma)
+    return RandomPursuitState(state.x, step.value, step.value, step.sigma)

@@ -22,7 +22,7 @@ from pursuit.checks import Vector, checked_number
 from pursuit.compiling.vectors import add, blend, copy, shift
 from pursuit.methods.contract import ask, tell
 from pursuit.methods.line_searches import Line
-from pursuit.methods.options import Oracle, oracle_named, reading_named
+from pursuit.methods.options import LineSearch, line_search_named, reading_named
 
 # Without the noise of adaptive steps the paper's c = 2 is stable, and faster than 3.
 _DAMPING_OF_LINE_SEARCHES = 2.0
@@ -31,7 +31,7 @@ _DAMPING_OF_LINE_SEARCHES = 2.0
 class Sarp(NamedTuple):
     """SARP: Random Pursuit with a drift that remembers every step since the start."""
 
-    oracle: Oracle
+    line_search: LineSearch
     theta: float
     gamma: float
 
@@ -44,29 +44,25 @@ class Sarp(NamedTuple):
         m: float | None = None,
         L: float | None = None,  # noqa: N803 (the paper's name)
         damping: float | None = None,
-        oracle: str = "adaptive",
+        line_search: str = "adaptive",
         p: float = 0.27,
         tolerance: float = 1e-3,
         reading: str = "frozen",
     ) -> Sarp:
         """Return the scheme for a condition number `kappa`, or the quotient of `L` and `m`."""
-        chosen = oracle_named(oracle, p, tolerance)
-        default = reading_named(reading).damping if oracle == "adaptive" else _DAMPING_OF_LINE_SEARCHES
+        search = line_search_named(line_search, p, tolerance)
+        default = reading_named(reading).damping if line_search == "adaptive" else _DAMPING_OF_LINE_SEARCHES
         kappa = _condition_number(kappa, m, L)
         c = checked_number("damping", default if damping is None else damping, above=0.0)
-        return cls(chosen, theta=1.0 / (n * math.sqrt(c * kappa)), gamma=math.sqrt(kappa / c))
+        return cls(search, theta=1.0 / (n * math.sqrt(c * kappa)), gamma=math.sqrt(kappa / c))
 
-    def init(self, x: Vector, fx: float, sigma: float) -> State:
+    def init(self, x: Vector, fx: float, sigma: float) -> SarpState:
         """Return the first state."""
-        return State(x, fx, fx, sigma, x.copy(), x.copy())
+        return SarpState(x=x, fx=fx, f=fx, sigma=sigma, y=x.copy(), v=x.copy())
 
     def points(self) -> int:
-        """Return the most points that a query holds."""
+        """Return the most points that a query poses at once: a trial, and y itself."""
         return 2
-
-    def draws(self, n: int) -> int:
-        """Return the number of normals per iteration."""
-        return n
 
     def patience(self, n: int) -> int:
         """Return after how many iterations without a better point to give up.
@@ -77,7 +73,7 @@ class Sarp(NamedTuple):
         return math.ceil(500.0 / self.theta)
 
 
-class State(NamedTuple):
+class SarpState(NamedTuple):
     """The state of SARP: the best x_k with its value, f(x_k), sigma_k, y_k and v_k."""
 
     x: Vector
@@ -112,7 +108,7 @@ def _tell(team, scheme, state, line, step):
     blend(team, v, 1.0 - theta, theta, y)
     if step.length != 0.0:
         add(team, v, scheme.gamma * step.length, u)
-    return State(state.x, fx, step.value, step.sigma, y, v)
+    return SarpState(x=state.x, fx=fx, f=step.value, sigma=step.sigma, y=y, v=v)
 
 
 def _condition_number(kappa: float | None, m: float | None, top: float | None) -> float:

@@ -1,4 +1,4 @@
-"""Bounds, kept by reflection: a scheme roams freely, and f is asked at the mirror image inside.
+"""Bounds, kept by reflection: a scheme moves freely, and f is evaluated at the mirror image inside.
 
 A plain mirror would fold f into a sharp edge along the bounds, and at a minimum on several bounds, where
 people's minima often are, schemes with isotropic steps would get stuck between the edges. So the mirror is

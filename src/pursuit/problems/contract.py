@@ -1,30 +1,57 @@
 """What a problem is.
 
-A problem is a `NamedTuple` that holds its data (arrays and numbers, nothing else, so that Numba can
-take it apart) and has
+A problem is a `NamedTuple` that holds its data (arrays and numbers, nothing else, so that Numba can take it
+apart) and has
 
-- an implementation of `value(team, problem, x)` registered for its class: f(x);
-- where it exists in closed form, one of `line_minimizer(team, problem, x, u)`: the global minimiser of
-  lambda -> f(x + lambda u), which the oracle `exact` uses;
-- `n`, `x0`, `minimizer`, and `m` and `L`, the extremes of the spectrum (at the minimiser, where the
-  Hessian is not constant);
+- an implementation of `value` registered for its class: f(x);
+- where it exists in closed form, one of `line_minimizer`: the global minimiser of f along a line;
+- `n`, `x0`, `minimizer`, and `m` and `L`, the extremes of the spectrum (at the minimiser, where the Hessian
+  is not constant);
 - `__call__`, for people: `problem(x)` is `evaluate(problem, x)`, a float.
+
+`ProblemBase` has what most problems share.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 
 from pursuit.checks import Vector
 from pursuit.compiling.cache import compiled
-from pursuit.compiling.dispatch import Generic
+from pursuit.compiling.dispatch import generic
 from pursuit.compiling.vectors import SERIAL
 
-value = Generic("value", on=1)
-line_minimizer = Generic("line_minimizer", on=1)
+
+@generic(on="problem")
+def value(team: Any, problem: Any, x: Vector) -> float:
+    """Return f(x).
+
+    Parameters
+    ----------
+    team : NamedTuple
+        Who executes the vector operations, `pursuit.compiling.vectors.SERIAL`.
+    problem : NamedTuple
+        The problem, whose class decides on the implementation.
+    x : ndarray
+        The point. It belongs to the implementation, which may overwrite it.
+    """
+
+
+@generic(on="problem")
+def line_minimizer(team: Any, problem: Any, x: Vector, u: Vector) -> float:
+    """Return the global minimiser of t -> f(x + t u), for exact line search.
+
+    Parameters
+    ----------
+    team : NamedTuple
+        Who executes the vector operations, `pursuit.compiling.vectors.SERIAL`.
+    problem : NamedTuple
+        The problem, whose class decides on the implementation.
+    x, u : ndarray
+        A point on the line, and its direction.
+    """
 
 
 @runtime_checkable
@@ -55,20 +82,42 @@ class Problem(Protocol):
         """Return f(x)."""
 
 
-def sources_of(problem: Any) -> list[Callable[..., Any] | None]:
-    """Return the functions registered for a problem's class; None for one that cannot be found again."""
-    cls = type(problem)
-    if hasattr(problem, "anonymous"):
-        return [None]
-    return [generic.source_of(cls) for generic in (value, line_minimizer) if generic.handles(cls)]
+class ProblemBase:
+    """What most problems share, for a class that derives from the `NamedTuple` of its data and from this."""
+
+    __slots__ = ()
+    start: ClassVar[float] = 1.0
+    """Every entry of the start."""
+    optimum: ClassVar[float] = 0.0
+    """Every entry of the minimiser."""
+
+    @property
+    def x0(self: Any) -> Vector:
+        """A new copy of the start."""
+        return np.full(self.n, self.start)
+
+    @property
+    def minimizer(self: Any) -> Vector:
+        """A new copy of the minimiser."""
+        return np.full(self.n, self.optimum)
+
+    def __call__(self, x: Any) -> float:
+        """Return f(x)."""
+        return evaluate(self, x)
+
+
+def has_line_minimizer(problem: Any) -> bool:
+    """Say whether a problem knows its line minimiser, and so does the problem inside it, if there is one."""
+    inner = getattr(problem, "problem", None)
+    return line_minimizer.handles(type(problem)) and (inner is None or has_line_minimizer(inner))
 
 
 def evaluate(problem: Any, x: Any) -> float:
     """Return f(x) for any array-like x of the right shape."""
-    point = np.ascontiguousarray(x, dtype=np.float64)
+    point = np.array(x, dtype=np.float64)
     if point.shape != (problem.n,):
         raise ValueError(f"x must have shape ({problem.n},), but its shape is {point.shape}.")
-    return float(compiled(_value_at, *sources_of(problem))(SERIAL, problem, point))
+    return float(compiled(_value_at, problem)(SERIAL, problem, point))
 
 
 def _value_at(team, problem, x):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,8 +12,6 @@ from numba.core.registry import CPUDispatcher
 from pursuit.checks import Vector
 from pursuit.problems.bounds import Bounded, Box
 from pursuit.problems.contract import evaluate, value
-
-Map = Callable[[Callable[[Vector], Any], Iterable[Vector]], Iterable[Any]]
 
 
 def checked_objective(fun: Any, args: Any, n: int, box: Box | None) -> Any:
@@ -87,14 +85,3 @@ def _asarray(result: Any) -> Any:
         return np.asarray(result)
     except ValueError:
         return np.asarray(None)
-
-
-def evaluate_all(objective: Callable[[Vector], Any], rows: list[Vector], apply: Map | None) -> list[float]:
-    """Return the objective's value at every row; through `apply`, a map, where there is one."""
-    if apply is None:
-        return [result if type(result) is float else as_value(result) for result in map(objective, rows)]
-    # A map may keep the points for later, so each gets a copy.
-    results = list(apply(objective, [row.copy() for row in rows]))
-    if len(results) != len(rows):
-        raise ValueError(f"workers must return a value for each of {len(rows)} points, not {len(results)}.")
-    return [as_value(result) for result in results]

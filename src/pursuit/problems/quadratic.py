@@ -2,34 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from pursuit.checks import Vector, checked_count, checked_number
 from pursuit.compiling.vectors import summed
-from pursuit.problems.contract import evaluate, line_minimizer, value
+from pursuit.problems.contract import ProblemBase, line_minimizer, value
 
 
-class Quadratic(NamedTuple):
-    """The quadratic 1/2 sum_i a_i x_i^2 with the given spectrum a, started at (1, ..., 1)."""
-
+class _Spectrum(NamedTuple):
     spectrum: Vector
+
+
+class Quadratic(_Spectrum, ProblemBase):
+    """The quadratic 1/2 sum_i a_i x_i^2 with the spectrum a, started at (1, ..., 1); the minimiser is 0."""
+
+    __slots__ = ()
 
     @property
     def n(self) -> int:
         """The number of variables."""
         return self.spectrum.size
-
-    @property
-    def x0(self) -> Vector:
-        """A new copy of the start, (1, ..., 1)."""
-        return np.ones(self.n)
-
-    @property
-    def minimizer(self) -> Vector:
-        """A new copy of the minimiser, 0."""
-        return np.zeros(self.n)
 
     @property
     def m(self) -> float:
@@ -40,10 +34,6 @@ class Quadratic(NamedTuple):
     def L(self) -> float:  # noqa: N802 (the paper's name)
         """The largest eigenvalue."""
         return float(self.spectrum.max())
-
-    def __call__(self, x: Any) -> float:
-        """Return f(x)."""
-        return evaluate(self, x)
 
 
 @summed

@@ -3,30 +3,26 @@
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numba
 import numpy as np
 
-from pursuit.checks import Vector, checked_count
+from pursuit.checks import checked_count
 from pursuit.compiling.vectors import summed
-from pursuit.problems.contract import evaluate, line_minimizer, value
+from pursuit.problems.contract import ProblemBase, line_minimizer, value
 
 
-class Rosenbrock(NamedTuple):
-    """Rosenbrock's function of n variables; the start is 0, since (1, ..., 1) is the minimiser."""
-
+class _Dimension(NamedTuple):
     n: int
 
-    @property
-    def x0(self) -> Vector:
-        """A new copy of the start, 0."""
-        return np.zeros(self.n)
 
-    @property
-    def minimizer(self) -> Vector:
-        """A new copy of the minimiser, (1, ..., 1)."""
-        return np.ones(self.n)
+class Rosenbrock(_Dimension, ProblemBase):
+    """Rosenbrock's function of n variables; the start is 0, since (1, ..., 1) is the minimiser."""
+
+    __slots__ = ()
+    start = 0.0
+    optimum = 1.0
 
     @property
     def m(self) -> float:
@@ -37,10 +33,6 @@ class Rosenbrock(NamedTuple):
     def L(self) -> float:  # noqa: N802 (the paper's name)
         """The largest eigenvalue of the Hessian at the minimiser."""
         return self._eigenvalue(self.n - 1)
-
-    def __call__(self, x: Any) -> float:
-        """Return f(x)."""
-        return evaluate(self, x)
 
     def _eigenvalue(self, index: int) -> float:
         """Return one eigenvalue, by size, of the tridiagonal Hessian at the minimiser."""

@@ -22,9 +22,7 @@ from pursuit.experiments.common.errors import StudyError
 from pursuit.experiments.study.declaration import Scheme, Study
 from pursuit.experiments.study.results import Cell, applies
 from pursuit.methods.catalogue import create_scheme, method_text, options_of, resolved
-from pursuit.methods.contract import ask, tell
 from pursuit.methods.options import READINGS
-from pursuit.problems.contract import sources_of
 
 
 class Recipe(NamedTuple):
@@ -109,17 +107,21 @@ def identify(recipe: Recipe) -> tuple[str, str]:
     if "reading" in options_of(method, recipe.n) and "reading" not in options:
         # Readings that mean the same to a scheme are the same: the first of them stands for all.
         what["reading"] = next(name for name in READINGS if create(name) == scheme)
-    sources = [ask.source_of(cls), tell.source_of(cls), *sources_of(problem)]
-    if ":" in recipe.problem:
-        sources.append(_imported(recipe.problem, recipe.folder))
-    return json.dumps({**what, **implied, **options}, sort_keys=True), code_hash(*sources)
+    factory = _imported(recipe.problem, recipe.folder) if ":" in recipe.problem else None
+    identity = {**what, **_spelled(implied), **_spelled(options)}
+    return json.dumps(identity, sort_keys=True), code_hash(scheme, problem, factory)
+
+
+# Seeds are made of identities. So the names in these stay what they were when the first studies were stored:
+# those of options, and the modules of the library's own schemes.
+_SPELLING = {"line_search": "oracle"}
+
+
+def _spelled(options: Mapping[str, Any]) -> dict[str, Any]:
+    return {_SPELLING.get(name, name): option for name, option in options.items()}
 
 
 def _scheme_text(cls: type) -> str:
-    """Return the words for a scheme's class in an identity.
-
-    Seeds are made of them. So those of the library's own classes stay the same wherever a class is moved to.
-    """
     text = method_text(cls)
     return (
         text.replace("pursuit.methods.", "pursuit.schemes.", 1)

@@ -1,0 +1,94 @@
+"""From what people pass in to a run that can begin: one way for `minimize` and for `Optimizer`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from pursuit.checks import Vector, checked_number, checked_point
+from pursuit.compiling.cache import compiled
+from pursuit.engine.checkpoint import Setting
+from pursuit.engine.iteration import BlackBox
+from pursuit.engine.run import Memory, Run, first_memory
+from pursuit.engine.tally import Limits
+from pursuit.methods.catalogue import create_scheme, method_from_text, method_name, method_text
+from pursuit.methods.contract import Scheme
+from pursuit.problems.bounds import checked_box, preimage, reflect
+from pursuit.problems.contract import value
+from pursuit.problems.objective import checked_objective
+
+
+class Setup(NamedTuple):
+    """What a run is made of."""
+
+    name: str
+    """The method's, for people."""
+    scheme: Scheme
+    objective: Any
+    """A problem where the loop can be compiled whole, else a function of the point; a `BlackBox` if people
+    evaluate it themselves."""
+    setting: Setting
+
+    @property
+    def problem(self) -> Any:
+        """What compiled code knows of the objective."""
+        return self.objective if self.can_be_compiled else BlackBox()
+
+    @property
+    def can_be_compiled(self) -> bool:
+        """Whether the whole loop can be compiled."""
+        return value.handles(type(self.objective))
+
+    def reflected(self, point: Vector) -> Vector:
+        """Return a copy of a point, moved inside the bounds."""
+        image = point.copy()
+        if self.setting.box is not None:
+            compiled(reflect)(image[np.newaxis], self.setting.box)
+        return image
+
+    def first_memory(self, start: Vector, fx: float, rng: np.random.Generator) -> Memory:
+        """Return the memory of a run that has evaluated its start and nothing else."""
+        return first_memory(self.scheme, start, fx, self.setting.sigma0, rng)
+
+    def limits(self, **limits: Any) -> Limits:
+        """Return limits, with the patience of the scheme."""
+        return Limits.of(self.scheme, self.setting.n, **limits)
+
+    def run(self, memory: Memory, rng: np.random.Generator, limits: Limits, *, whole: bool) -> Run:
+        """Return a run that begins with a memory."""
+        return Run(self.scheme, self.problem, memory, rng, limits, whole=whole, box=self.setting.box)
+
+
+def set_up(
+    x0: ArrayLike,
+    method: str | type,
+    *,
+    sigma0: float,
+    bounds: Any,
+    options: Mapping[str, Any] | None,
+    fun: Callable[..., Any] | None = None,
+    args: Any = (),
+) -> tuple[Setup, Vector]:
+    """Check what people passed in; return the setup and the start, as the scheme sees it.
+
+    Without `fun`, people evaluate their function themselves.
+    """
+    start = checked_point("x0", x0)
+    n = start.size
+    sigma0 = checked_number("sigma0", sigma0, above=0.0)
+    box = checked_box(bounds, start, sigma0)
+    objective = BlackBox() if fun is None else checked_objective(fun, args, n, box)
+    scheme = create_scheme(method, n, options, objective)
+    setting = Setting(method=method_text(method), options=dict(options or {}), n=n, sigma0=sigma0, box=box)
+    setup = Setup(method_name(method), scheme, objective, setting)
+    return setup, start if box is None else preimage(start, box)
+
+
+def restored(setting: Setting) -> Setup:
+    """Return the setup of a checkpoint, of a run whose function people evaluate themselves."""
+    method = method_from_text(setting.method)
+    scheme = create_scheme(method, setting.n, setting.options, BlackBox())
+    return Setup(method_name(method), scheme, BlackBox(), setting)

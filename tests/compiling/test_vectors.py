@@ -1,0 +1,149 @@
+"""Every vector operation beside NumPy, called by Python and from compiled code."""
+
+import numba
+import numpy as np
+import pytest
+
+from pursuit.compiling.vectors import (
+    SERIAL,
+    add,
+    apply_factor,
+    apply_matrix,
+    blend,
+    copy,
+    dot,
+    mix_rows,
+    push,
+    scale,
+    shift,
+    summed,
+    update_factor,
+)
+
+# Below and above the lanes of a sum, and above the slices of a mixture.
+DIMENSIONS = [1, 2, 3, 4, 5, 7, 8, 513, 1030]
+every_dimension = pytest.mark.parametrize("n", DIMENSIONS)
+
+
+def drawn(n, *shapes):
+    rng = np.random.default_rng(n)
+    return [rng.standard_normal(shape) for shape in shapes]
+
+
+@every_dimension
+def test_shift(n):
+    x, u, out = drawn(n, n, n, n)
+    expected = x + 0.3 * u
+    shift(SERIAL, out, x, 0.3, u)
+    np.testing.assert_array_equal(out, expected)
+
+
+@every_dimension
+def test_add(n):
+    x, u = drawn(n, n, n)
+    expected = x + 0.3 * u
+    add(SERIAL, x, 0.3, u)
+    np.testing.assert_array_equal(x, expected)
+
+
+@every_dimension
+def test_blend(n):
+    x, y = drawn(n, n, n)
+    expected = 0.3 * x + 0.7 * y
+    blend(SERIAL, x, 0.3, 0.7, y)
+    np.testing.assert_array_equal(x, expected)
+
+
+@every_dimension
+def test_scale(n):
+    (x,) = drawn(n, n)
+    expected = 0.3 * x
+    scale(SERIAL, x, 0.3)
+    np.testing.assert_array_equal(x, expected)
+
+
+@every_dimension
+def test_copy(n):
+    x, out = drawn(n, n, n)
+    copy(SERIAL, out, x)
+    np.testing.assert_array_equal(out, x)
+
+
+@every_dimension
+@pytest.mark.parametrize("m", [1, 2, 5])
+def test_mix_rows(n, m):
+    x, weights, rows = drawn(n, n, m, (m, n))
+    expected = 0.3 * x + weights @ rows
+    mix_rows(SERIAL, x, 0.3, weights, rows)
+    np.testing.assert_allclose(x, expected, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("m", [1, 2, 5])
+def test_push(m):
+    (rows,) = drawn(m, (m, 3))
+    expected = np.vstack([rows[1:], rows[-1:]])
+    push(SERIAL, rows)
+    np.testing.assert_array_equal(rows, expected)
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 20])
+def test_apply_matrix(n):
+    matrix, x, out = drawn(n, (n, n), n, n)
+    apply_matrix(SERIAL, out, matrix, x)
+    np.testing.assert_allclose(out, matrix @ x, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 20])
+def test_apply_factor_reads_the_lower_triangle_by_columns(n):
+    columns, x, out = drawn(n, (n, n), n, n)
+    apply_factor(SERIAL, out, columns, x)
+    np.testing.assert_allclose(out, np.tril(columns.T) @ x, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 20])
+def test_update_factor_is_a_rank_one_update(n):
+    columns, p, work = drawn(n, (n, n), n, n)
+    columns[np.diag_indices(n)] = 1.0 + np.abs(columns.diagonal())
+    factor = np.tril(columns.T)
+    expected = 0.9 * factor @ factor.T + 0.1 * np.outer(p, p)
+    update_factor(SERIAL, columns, 0.9, 0.1, p, work)
+    updated = np.tril(columns.T)
+    np.testing.assert_allclose(updated @ updated.T, expected, rtol=1e-12, atol=1e-12)
+
+
+@every_dimension
+def test_dot(n):
+    x, y = drawn(n, n, n)
+    assert dot(SERIAL, n, x, y) == pytest.approx(np.dot(x, y), rel=1e-12, abs=1e-12)
+
+
+@every_dimension
+def test_a_sum_of_terms_runs_in_four_fixed_lanes(n):
+    """The order of additions is part of the contract: it fixes the last bits on every machine."""
+
+    @summed
+    def weighted(i, a, x):
+        return a[i] * x[i] * x[i]
+
+    a, x = drawn(n, n, n)
+    terms = [float(term) for term in a * x * x]
+    whole = n - n % 4
+    lanes = [0.0] * 4
+    for i in range(whole):
+        lanes[i % 4] += terms[i]
+    for term in terms[whole:]:
+        lanes[0] += term
+    assert weighted(SERIAL, n, a, x) == (lanes[0] + lanes[2]) + (lanes[1] + lanes[3])
+
+
+def test_compiled_code_calls_the_same_operations():
+    @numba.njit
+    def steps(team, x, u):
+        add(team, x, 0.5, u)
+        scale(team, x, 3.0)
+        return dot(team, x.shape[0], x, u)
+
+    x, u = drawn(7, 7, 7)
+    compiled, python = x.copy(), x.copy()
+    assert steps(SERIAL, compiled, u) == steps.py_func(SERIAL, python, u)
+    np.testing.assert_array_equal(compiled, python)
