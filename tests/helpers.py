@@ -18,6 +18,11 @@ def make_problem(name, n, L=1e4):
     return family(n) if name == "rosenbrock" else family(n, L)
 
 
+def options_for(method, kappa):
+    """Return the options that a method cannot do without: the condition number that SARP needs."""
+    return {"kappa": kappa} if method.startswith("sarp") else {}
+
+
 def run_scheme(scheme, problem, *, rng, limits, whole):
     """Run a scheme on a problem in one of the two drivers, with limits that `minimize` would not take.
 

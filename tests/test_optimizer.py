@@ -26,7 +26,7 @@ def ellipsoid(x):
 
 
 def make(method, **arguments):
-    return pursuit.Optimizer(START, method, rng=3, options=METHODS.get(method), **arguments)
+    return pursuit.Optimizer(START, method, rng=3, options=METHODS.get(method), trace=True, **arguments)
 
 
 def advance(optimizer, rounds):
@@ -54,6 +54,25 @@ def test_gives_the_trajectory_of_minimize(method, bounds):
     np.testing.assert_array_equal(ours.x, theirs.x)
     assert (ours.fun, ours.nit, ours.sigma) == (theirs.fun, theirs.nit, theirs.sigma)
     np.testing.assert_array_equal(ours.trace.fun, theirs.trace.fun)
+
+
+def test_a_result_names_its_method_as_that_of_minimize_does():
+    for method, name in (("rp", "rp"), (Narrowing, "Narrowing")):
+        optimizer = pursuit.Optimizer(START, method, rng=3)
+        assert optimizer.result.method == name
+        advance(optimizer, 2)
+        theirs = pursuit.minimize(ellipsoid, START, method=method, rng=3, maxiter=1)
+        assert optimizer.result.method == theirs.method == name
+
+
+def test_a_result_has_a_trace_where_it_is_wanted(tmp_path):
+    path = tmp_path / "run.npz"
+    for trace in (False, True):
+        optimizer = pursuit.Optimizer(START, "rp", rng=3, trace=trace)
+        advance(optimizer, 2)
+        assert ("trace" in optimizer.result) == trace
+        optimizer.save(path)
+        assert ("trace" in pursuit.Optimizer.load(path, trace=trace).result) == trace
 
 
 def test_a_user_s_scheme_is_asked_and_told_as_well():

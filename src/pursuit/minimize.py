@@ -23,7 +23,7 @@ from pursuit.engine.setup import Setup, set_up
 from pursuit.engine.stopping import Reason
 from pursuit.engine.tally import UNLIMITED
 from pursuit.methods.catalogue import DEFAULT_METHOD
-from pursuit.problems.bounds import Box
+from pursuit.problems.bounds import Bounded, Box
 from pursuit.problems.contract import Problem
 from pursuit.problems.objective import as_value, function_of_point
 from pursuit.result import Result, result_of
@@ -145,7 +145,9 @@ def minimize(
         if checkpoint is not None and Path(checkpoint).exists():
             memory, generator = _resumed(checkpoint, setup)
         else:
-            fx = _value_at_start(objective, setup.reflected(start), apply)
+            # A bounded problem moves points inside by itself.
+            point = start.copy() if isinstance(objective, Bounded) else setup.reflected(start)
+            fx = _value_at_start(objective, point, apply)
             memory = setup.first_memory(start, fx, generator)
         with Interrupts() as interrupts:
             run = setup.run(memory, generator, limits, whole=setup.can_be_compiled and apply is None)

@@ -9,12 +9,15 @@ import subprocess
 import sys
 import textwrap
 import time
+from typing import NamedTuple
 
 import numpy as np
 import pytest
 
 import pursuit
 from conformance.own import Narrowing
+from pursuit.compiling.vectors import add
+from pursuit.methods import AdaptiveStep, Line, ask, tell
 from test_optimizer import METHODS, START, advance, ellipsoid, every_method, make
 
 
@@ -36,16 +39,59 @@ def test_saved_and_loaded_at_any_moment_it_goes_on_as_if_nothing_had_happened(me
         advance(through, pause)
         advance(broken, pause)
         broken.save(path)
-        broken = pursuit.Optimizer.load(path)
+        broken = pursuit.Optimizer.load(path, trace=True)
         np.testing.assert_array_equal(through.ask(), broken.ask())
     assert_same(through.result, broken.result)
 
 
+class Blocks(NamedTuple):
+    """Random Pursuit whose state is laid out for the number of variables that it was created for."""
+
+    line_search: AdaptiveStep
+    n: int
+
+    @classmethod
+    def create(cls, n):
+        return cls(AdaptiveStep.create(0.27), n)
+
+    def init(self, x, fx, sigma):
+        return BlocksState(x, fx, fx, sigma, x.reshape(self.n // 3, 3).sum(axis=1))
+
+
+class BlocksState(NamedTuple):
+    x: np.ndarray
+    fx: float
+    f: float
+    sigma: float
+    sums: np.ndarray
+
+
+@ask.register(Blocks)
+def _ask(team, scheme, state, u):
+    return Line(state.x, u, state.fx, state.sigma)
+
+
+@tell.register(Blocks)
+def _tell(team, scheme, state, line, step):
+    add(team, state.x, step.length, line.direction)
+    return BlocksState(state.x, step.value, step.value, step.sigma, state.sums)
+
+
+def test_a_scheme_whose_first_state_relies_on_n_is_resumed(tmp_path):
+    arguments = {"method": Blocks, "rng": 1, "trace": True}
+    whole = pursuit.minimize(ellipsoid, START, maxiter=60, **arguments)
+    for maxiter in (20, 60):
+        part = pursuit.minimize(
+            ellipsoid, START, maxiter=maxiter, checkpoint=tmp_path / "run.npz", **arguments
+        )
+    assert_same(whole, part)
+
+
 def test_a_user_s_scheme_is_found_again(tmp_path):
-    optimizer = pursuit.Optimizer(START, Narrowing, rng=3, options={"offspring": 5})
+    optimizer = pursuit.Optimizer(START, Narrowing, rng=3, options={"offspring": 5}, trace=True)
     advance(optimizer, 30)
     optimizer.save(tmp_path / "own.npz")
-    loaded = pursuit.Optimizer.load(tmp_path / "own.npz")
+    loaded = pursuit.Optimizer.load(tmp_path / "own.npz", trace=True)
     advance(optimizer, 30)
     advance(loaded, 30)
     assert_same(optimizer.result, loaded.result)
@@ -56,12 +102,12 @@ def test_any_of_numpy_s_bit_generators_is_resumed(name, tmp_path):
     def fresh():
         return np.random.Generator(getattr(np.random, name)(5))
 
-    whole = pursuit.Optimizer(START, "rp", rng=fresh())
+    whole = pursuit.Optimizer(START, "rp", rng=fresh(), trace=True)
     advance(whole, 40)
-    part = pursuit.Optimizer(START, "rp", rng=fresh())
+    part = pursuit.Optimizer(START, "rp", rng=fresh(), trace=True)
     advance(part, 20)
     part.save(tmp_path / "run.npz")
-    part = pursuit.Optimizer.load(tmp_path / "run.npz")
+    part = pursuit.Optimizer.load(tmp_path / "run.npz", trace=True)
     advance(part, 20)
     assert_same(whole.result, part.result)
 
@@ -120,7 +166,10 @@ def test_a_finished_run_is_not_run_again(tmp_path):
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"method": "ep-cma-4"}, "holds a run with method='rp', which cannot go on with method='ep-cma-4'"),
+        (
+            {"method": "ep-cma-4"},
+            "holds a run with method='rp', which cannot be resumed with method='ep-cma-4'",
+        ),
         ({"sigma0": 2.0}, "holds a run with sigma0=1.0"),
         ({"options": {"p": 0.3}}, "holds a run with options={}"),
         ({"x0": START[:3]}, "holds a run with n=6"),
@@ -144,7 +193,7 @@ def test_the_format_is_what_the_documentation_says(tmp_path):
     optimizer.save(path)
     with np.load(path, allow_pickle=False) as file:
         header = json.loads(file["header"].tobytes())
-        assert (header["format"], header["version"]) == ("pursuit checkpoint", 1)
+        assert (header["format"], header["version"]) == ("pursuit checkpoint", 2)
         assert header["method"] == "sarp"
         assert header["options"] == METHODS["sarp"]
         assert header["generator"]["bit_generator"] == "PCG64"
@@ -169,7 +218,7 @@ def test_a_truncated_or_foreign_file_is_named(damage, tmp_path):
     make("rp").save(path)
     path.write_bytes(damage(path.read_bytes()))
     with pytest.raises(ValueError, match=r"run\.npz is not a checkpoint of pursuit, or not a whole one"):
-        pursuit.Optimizer.load(path)
+        pursuit.Optimizer.load(path, trace=True)
 
 
 def npz(**arrays):
@@ -186,7 +235,7 @@ def test_a_pickle_in_the_file_is_never_run(tmp_path):
     path = tmp_path / "run.npz"
     path.write_bytes(npz(header=np.array(Bomb(), dtype=object)))
     with pytest.raises(ValueError, match="not a checkpoint"):
-        pursuit.Optimizer.load(path)
+        pursuit.Optimizer.load(path, trace=True)
     assert not (tmp_path / "exploded").exists()
 
 
@@ -194,8 +243,8 @@ def test_a_newer_version_is_named(tmp_path):
     path = tmp_path / "run.npz"
     text = json.dumps({"format": "pursuit checkpoint", "version": 99}).encode()
     path.write_bytes(npz(header=np.frombuffer(text, dtype=np.uint8)))
-    with pytest.raises(ValueError, match="of version 99, but this version of pursuit reads version 1"):
-        pursuit.Optimizer.load(path)
+    with pytest.raises(ValueError, match="of version 99, but this version of pursuit reads version 2"):
+        pursuit.Optimizer.load(path, trace=True)
 
 
 def test_a_missing_file_is_python_s_own_error(tmp_path):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import pursuit
-from helpers import make_problem, run_scheme
+from helpers import make_problem, options_for, run_scheme
 from pursuit.engine.stopping import Reason
 from pursuit.engine.tally import Limits
 from pursuit.methods import create_scheme
@@ -62,7 +62,9 @@ def test_counts_iterations_and_evaluations_apart():
 
 @pytest.mark.parametrize("method", ["rp", "sarp", "cma", "ep-cma-4"])
 def test_a_flat_function_ends(method):
-    result = pursuit.minimize(lambda x: 1.0, np.zeros(5), method=method, rng=1, options=kappa_for(method))
+    result = pursuit.minimize(
+        lambda x: 1.0, np.zeros(5), method=method, rng=1, options=options_for(method, kappa=100.0)
+    )
     assert result.status in (Reason.DIVERGED, Reason.STALLED)
     assert np.isfinite(result.x).all()
 
@@ -70,7 +72,12 @@ def test_a_flat_function_ends(method):
 @pytest.mark.parametrize("method", ["rp", "sarp", "cma", "ep-cma-4", "rp-exact"])
 def test_a_function_without_a_minimum_ends(method):
     result = pursuit.minimize(
-        lambda x: float(x.sum()), np.zeros(5), method=method, rng=1, maxfev=10**6, options=kappa_for(method)
+        lambda x: float(x.sum()),
+        np.zeros(5),
+        method=method,
+        rng=1,
+        maxfev=10**6,
+        options=options_for(method, kappa=100.0),
     )
     assert result.status == Reason.DIVERGED
     assert np.isfinite(result.x).all()
@@ -85,10 +92,6 @@ def test_a_run_without_limits_ends_where_nothing_better_is_to_be_found(method):
     assert result.status == Reason.STALLED
     assert result.success
     np.testing.assert_allclose(result.x, 3.0, atol=1e-6)
-
-
-def kappa_for(method):
-    return {"kappa": 100.0} if method.startswith("sarp") else {}
 
 
 @pytest.mark.parametrize("whole", [True, False], ids=["compiled", "python"])
@@ -136,7 +139,12 @@ def test_values_that_are_not_numbers_are_rejected_and_counted():
     for method in ["rp", "sarp", "cma", "ep-cma-4"]:
         calls.clear()
         result = pursuit.minimize(
-            half_defined, np.ones(4), method=method, rng=1, maxiter=500, options=kappa_for(method)
+            half_defined,
+            np.ones(4),
+            method=method,
+            rng=1,
+            maxiter=500,
+            options=options_for(method, kappa=100.0),
         )
         assert np.isfinite(result.fun)
         assert result.x[0] >= 0.1

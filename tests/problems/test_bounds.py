@@ -8,13 +8,10 @@ from hypothesis import strategies as st
 from scipy.optimize import Bounds
 
 import pursuit
+from helpers import options_for
 from pursuit.problems.bounds import make_box, preimage, reflect
 
 METHODS = ["auto", "auto-values", "rp", "sarp", "cma", "ep-cma-4", "rp-exact", "sarp-exact"]
-
-
-def options_for(method):
-    return {"kappa": 10.0} if method.startswith("sarp") else {}
 
 
 sides = st.one_of(st.just(-np.inf), st.floats(-5.0, 0.0)), st.one_of(st.just(np.inf), st.floats(0.0, 5.0))
@@ -33,7 +30,7 @@ def test_f_is_never_called_outside_and_the_result_is_inside(method, pairs, seed)
 
     result = pursuit.minimize(
         watched, np.zeros(len(pairs)), method=method, rng=seed, bounds=pairs, sigma0=3.0, maxiter=150,
-        options=options_for(method),
+        options=options_for(method, kappa=10.0),
     )  # fmt: skip
     assert (lower <= result.x).all()
     assert (result.x <= upper).all()
@@ -50,7 +47,7 @@ def test_finds_a_minimum_on_the_boundary(method):
         rng=1,
         bounds=bounds,
         maxiter=20_000,
-        options=options_for(method),
+        options=options_for(method, kappa=10.0),
     )
     np.testing.assert_allclose(result.x, [1.0, 1.5, -1.0, 0.25], atol=1e-4)
     assert result.x[3] == 0.25
@@ -80,7 +77,13 @@ def test_all_forms_of_bounds_mean_the_same():
 def test_bounds_hold_in_the_compiled_loop_as_well(method):
     """The same trajectory as from Python, where every call was watched."""
     bounds = [(-1.0, 2.0), (0.0, np.inf), (-np.inf, 1.0)]
-    arguments = {"rng": 1, "method": method, "bounds": bounds, "maxiter": 300, "options": options_for(method)}
+    arguments = {
+        "rng": 1,
+        "method": method,
+        "bounds": bounds,
+        "maxiter": 300,
+        "options": options_for(method, kappa=10.0),
+    }
     compiled = pursuit.minimize(jitted, np.zeros(3), **arguments)
     python = pursuit.minimize(lambda x: jitted(x), np.zeros(3), **arguments)
     np.testing.assert_array_equal(compiled.x, python.x)

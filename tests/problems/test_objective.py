@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import pursuit
+from helpers import options_for
 
 START = np.array([1.0, -2.0, 3.0])
 
@@ -35,13 +36,9 @@ def jitted_with_arguments(x, a, b):
 METHODS = ["auto", "auto-values", "rp", "sarp", "cma", "ep-cma-4", "rp-exact"]
 
 
-def options_for(method):
-    return {"kappa": 3.0} if method.startswith("sarp") else {}
-
-
 @pytest.mark.parametrize("method", METHODS)
 def test_a_jitted_function_gives_the_run_of_its_python_twin(method):
-    arguments = {"method": method, "rng": 2, "maxiter": 300, "options": options_for(method)}
+    arguments = {"method": method, "rng": 2, "maxiter": 300, "options": options_for(method, kappa=3.0)}
     compiled = pursuit.minimize(jitted, START, **arguments)
     python = pursuit.minimize(jitted.py_func, START, **arguments)
     np.testing.assert_array_equal(compiled.x, python.x)
@@ -150,7 +147,9 @@ def test_faulty_values_anywhere_do_not_break_a_run(data, faulty, method):
         return faulty if data.draw(st.booleans()) and len(calls) else (calls.append(1), sphere(x))[1]
 
     calls = []
-    result = pursuit.minimize(objective, START, method=method, rng=1, maxiter=20, options=options_for(method))
+    result = pursuit.minimize(
+        objective, START, method=method, rng=1, maxiter=20, options=options_for(method, kappa=3.0)
+    )
     assert np.isfinite(result.x).all()
     assert not math.isnan(result.fun)
 
@@ -158,10 +157,12 @@ def test_faulty_values_anywhere_do_not_break_a_run(data, faulty, method):
 @pytest.mark.parametrize("workers", [2, -1, map, "threads"])
 @pytest.mark.parametrize("method", ["sarp", "rp-exact"])
 def test_workers_change_nothing_but_the_time(method, workers):
-    alone = pursuit.minimize(sphere, START, method=method, rng=1, maxiter=60, options=options_for(method))
+    alone = pursuit.minimize(
+        sphere, START, method=method, rng=1, maxiter=60, options=options_for(method, kappa=3.0)
+    )
     with ThreadPoolExecutor(2) as pool:
         many = pursuit.minimize(
-            sphere, START, method=method, rng=1, maxiter=60, options=options_for(method),
+            sphere, START, method=method, rng=1, maxiter=60, options=options_for(method, kappa=3.0),
             workers=pool.map if workers == "threads" else workers,
         )  # fmt: skip
     np.testing.assert_array_equal(alone.x, many.x)

@@ -7,6 +7,7 @@ import pytest
 import scipy.optimize
 
 import pursuit
+from conformance.own import Bowl
 from helpers import make_problem
 from pursuit.compiling.vectors import SERIAL
 from pursuit.problems import line_minimizer
@@ -165,3 +166,24 @@ def test_accepts_lists_integers_and_strided_points():
 def test_bad_input_is_named(call, error, words):
     with pytest.raises(error, match=words):
         call()
+
+
+@pytest.mark.parametrize("method", ["rp-exact", "sarp-exact"])
+def test_a_rotated_problem_without_line_minimizer_gets_the_bracketing_search(method):
+    """A rotation knows the minimiser on a line only if the problem inside does."""
+    problem = pursuit.problems.rotated(Bowl(4), 1)
+    result = pursuit.minimize(problem, problem.x0, method=method, rng=1, maxiter=50)
+    assert result.nfev > 2 * result.nit
+    assert result.fun < problem(problem.x0)
+
+
+def test_a_problem_can_be_rotated_twice():
+    plain = pursuit.problems.rosenbrock(4)
+    once = pursuit.problems.rotated(plain, 1)
+    twice = pursuit.problems.rotated(once, 2)
+    rotation = pursuit.problems.rotated(plain, 2).Q
+    x = np.array([0.3, -1.0, 2.0, 0.5])
+    assert twice(x) == pytest.approx(once(rotation @ x), rel=1e-12)
+    assert twice(twice.minimizer) == pytest.approx(0.0, abs=1e-20)
+    result = pursuit.minimize(twice, twice.x0, method="rp-exact", rng=1, maxiter=20)
+    assert result.fun == pytest.approx(twice(result.x))

@@ -8,9 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import pursuit
-from helpers import make_problem
+from helpers import make_problem, options_for
 from pursuit.compiling.vectors import SERIAL
 from pursuit.methods import ask, create_scheme, tell
+from pursuit.methods.contract import draws_of
 from pursuit.methods.line_searches import Step, begin_search, continue_search
 
 COMPARING = ["auto", "rp", "sarp", "cma", "ep-cma-1", "ep-cma-4", "ep-cma-n"]
@@ -18,10 +19,6 @@ dimensions = st.integers(2, 8)
 seeds = st.integers(0, 2**32 - 1)
 names = st.sampled_from(["exp", "lin", "two", "rosenbrock"])
 few = settings(max_examples=25)
-
-
-def options_for(method):
-    return {"kappa": 1e3} if method.startswith("sarp") else {}
 
 
 # Strictly increasing on the positive numbers, in floating point too: each spreads neighbours apart.
@@ -40,7 +37,9 @@ def test_strictly_monotone_transformations_of_f_change_nothing(method, n, seed, 
     problem = make_problem(name, n, 1e3)
     transform = TRANSFORMATIONS[change]
     plain, changed = (
-        pursuit.minimize(f, problem.x0, method=method, rng=seed, maxiter=150, options=options_for(method))
+        pursuit.minimize(
+            f, problem.x0, method=method, rng=seed, maxiter=150, options=options_for(method, kappa=1e3)
+        )
         for f in (problem, lambda x: transform(problem(x)))
     )
     np.testing.assert_array_equal(plain.x, changed.x)
@@ -62,7 +61,7 @@ def test_scaling_x_together_with_sigma0_scales_the_trajectory(method, n, seed, n
             sigma0=s,
             rng=seed,
             maxiter=100,
-            options=options_for(method),
+            options=options_for(method, kappa=1e3),
         )
         for s in (1.0, scale)
     )
@@ -99,8 +98,8 @@ def drive(scheme, f, x0, draw, iterations):
 def test_rotating_problem_start_and_normals_rotates_the_trajectory(method, n, seed, name):
     problem = make_problem(name, n, 1e3)
     turned = pursuit.problems.rotated(problem, seed)
-    scheme = create_scheme(method, n, options_for(method), problem)
-    normals = np.random.default_rng(seed).standard_normal((60, scheme.draws(n)))
+    scheme = create_scheme(method, n, options_for(method, kappa=1e3), problem)
+    normals = np.random.default_rng(seed).standard_normal((60, draws_of(scheme, n)))
     if method == "cma":
         # A Cholesky factor does not turn with C, so the draws are turned, and the normals follow.
         draws = []

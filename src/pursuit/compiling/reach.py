@@ -93,6 +93,10 @@ class _Walk:
 
     def visit_class(self, cls: type) -> None:
         """Visit a class and the functions that are registered for it."""
+        if "<locals>" in cls.__qualname__:
+            # A class made by a function is made anew by every process: what was compiled for it cannot be
+            # told from what was compiled for the next class that this function makes.
+            self._is_complete = False
         if not _is_trusted(cls):
             self._add_source(cls)
         for function in implementations_of(cls):

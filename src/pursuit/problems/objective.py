@@ -51,11 +51,6 @@ def _jitted_class(function: Any) -> type:
         n: int
         args: tuple[Any, ...]
 
-        @property
-        def anonymous(self) -> bool:
-            """The class is made anew by every process: nothing compiled for it can be found again."""
-            return True
-
         def __call__(self, x: Any) -> float:
             return evaluate(self, x)
 

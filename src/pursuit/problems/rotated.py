@@ -93,4 +93,8 @@ def rotated(problem: Problem, rng: Any = None) -> Rotated:
     orthogonal, triangular = np.linalg.qr(np.random.default_rng(rng).standard_normal((n, n)))
     # Without the signs of the triangle's diagonal, Q would not be uniformly distributed.
     signed = np.ascontiguousarray(orthogonal * np.sign(np.diag(triangular)))
-    return Rotated(problem, signed, np.empty(n), np.empty(n))
+    inner: Any = problem
+    if isinstance(problem, Rotated):
+        # Two rotations are one, and compiled code does not take a rotated problem inside of another.
+        inner, signed = problem.problem, np.ascontiguousarray(problem.Q @ signed)
+    return Rotated(inner, signed, np.empty(n), np.empty(n))
