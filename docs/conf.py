@@ -1,6 +1,14 @@
 """How Sphinx builds the documentation: `make docs`."""
 
+import sys
+
 import pursuit
+
+# Registering a class gives it a long name, for Numba's sake (see pursuit.compiling.dispatch). Autodoc would
+# take a class of another name for an alias and leave out its documentation.
+for _member in vars(sys.modules["pursuit.methods"]).values():
+    if isinstance(_member, type):
+        _member.__name__ = _member.__qualname__
 
 project = "pursuit"
 author = "The pursuit developers"

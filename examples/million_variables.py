@@ -1,8 +1,8 @@
 """Minimise a function of a million variables, written in plain NumPy, for a few seconds.
 
-An evaluation of Random Pursuit costs little more than drawing a million normals, and the run needs a handful
-of vectors of memory. Nothing comes near a minimum in so short a time: that takes several evaluations for each
-of the variables. What counts here is how many evaluations fit into a second.
+Beyond f itself, an iteration of Random Pursuit costs little more than drawing a million normals, and the run
+needs a handful of vectors of memory. So short a run gets nowhere near the minimum, which takes several
+evaluations per variable. The script shows how many evaluations fit into a second.
 """
 
 import resource
@@ -23,13 +23,13 @@ def distance(x):
 
 
 def megabytes():
-    """Return the most memory that this process has held."""
+    """Return the peak memory of this process."""
     unit = 1 if sys.platform == "darwin" else 1024
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 1e6
 
 
 def main():
-    """Minimise for a few seconds, and show the speed and the memory of it."""
+    """Minimise for a few seconds, and report speed and memory."""
     x0 = np.zeros(N)
     # A first run, of two variables, loads the compiled code.
     pursuit.minimize(distance, x0[:2], method="rp", rng=1, maxiter=1)

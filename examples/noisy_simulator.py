@@ -1,8 +1,9 @@
-"""Minimise what a noisy simulation says, within bounds, and stop when it is good enough.
+"""Minimise the result of a noisy simulation, within bounds, and stop when it is good enough.
 
-A shop chooses how fast its tills serve. Fast service costs money, slow service the customers' time, and how
-long they wait is only known from simulating a day of random arrivals. The callback, in SciPy's convention,
-does not trust a single lucky day: it simulates a month. The truth is known here, but only to check on them.
+A shop chooses how fast its tills serve. Fast service costs money, slow service costs the customers' time, and
+how long they wait is known only from simulating a day of random arrivals. The callback, which follows SciPy's
+convention, does not rely on a single lucky day: it simulates a month. The true costs are known here, and are
+used only to check the result.
 """
 
 import numpy as np
@@ -11,14 +12,14 @@ import pursuit
 
 CUSTOMERS = 1_000
 ARRIVALS = np.array([0.2, 0.3, 0.4, 0.6, 0.9])  # customers per minute at each till
-PRICES = np.array([12.0, 9.0, 6.0, 4.0, 3.0])  # of serving a customer per minute more
+PRICES = np.array([12.0, 9.0, 6.0, 4.0, 3.0])  # of serving one more customer per minute
 START = np.full(5, 2.5)
-BOUNDS = [(1.1 * rate, 4.0) for rate in ARRIVALS]  # slower tills would never be done
+BOUNDS = [(1.1 * rate, 4.0) for rate in ARRIVALS]  # slower tills would never keep up
 ENOUGH = 35.0
 
 
 class Shop:
-    """The costs of a day; each is another one, drawn from a generator of the shop's own."""
+    """The costs of a random day, drawn from the shop's own generator."""
 
     def __init__(self, seed):
         self.rng = np.random.default_rng(seed)

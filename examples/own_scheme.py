@@ -1,7 +1,7 @@
-"""Write a scheme of your own, and compare it with Random Pursuit.
+"""Write a method of your own, and compare it with Random Pursuit.
 
-It goes along one axis after the other, with a step size for each. So it does not mind variables of different
-scales, as long as they do not depend on each other. `pursuit.methods.contract` says what a scheme is.
+It searches along one axis after the other, with a step size for each axis. So it copes with variables of very
+different scales, as long as they do not interact. `pursuit.methods.contract` says what a scheme is.
 """
 
 from collections import namedtuple
@@ -15,23 +15,18 @@ State = namedtuple("State", ["x", "fx", "f", "sigma", "k", "sizes", "step", "tri
 
 
 class AxisPursuit(namedtuple("Parameters", ["shrink"])):
-    """Holds the factor of a step size after a failure; after a success it is doubled."""
+    """A failure multiplies the step size of an axis by `shrink`; a success doubles it."""
 
     @classmethod
     def create(cls, n, *, shrink=0.8):
         return cls(shrink)
 
     def init(self, x, fx, sigma):
-        return State(x, fx, fx, sigma, 0, np.full(x.size, sigma), np.zeros(1), np.empty((1, x.size)))
-
-    def points(self):
-        return 1
+        sizes, step, trial = np.full(x.size, sigma), np.zeros(1), np.empty((1, x.size))
+        return State(x=x, fx=fx, f=fx, sigma=sigma, k=0, sizes=sizes, step=step, trial=trial)
 
     def draws(self, n):
         return 1
-
-    def patience(self, n):
-        return 1_000 * n
 
 
 @ask.register(AxisPursuit)
@@ -49,7 +44,16 @@ def _tell(team, scheme, state, query, values):
     state.sizes[axis] *= 2.0 if better else scheme.shrink
     state.x[axis] += state.step[0] if better else 0.0
     fx = min(values[0], state.fx)
-    return State(state.x, fx, fx, state.sizes[axis], state.k + 1, state.sizes, state.step, state.trial)
+    return State(
+        x=state.x,
+        fx=fx,
+        f=fx,
+        sigma=state.sizes[axis],
+        k=state.k + 1,
+        sizes=state.sizes,
+        step=state.step,
+        trial=state.trial,
+    )
 
 
 def main():

@@ -1,7 +1,7 @@
-"""Evaluate the two points of an iteration of SARP side by side, in the processes of a pool.
+"""Evaluate the two points of an iteration of SARP at the same time, in a pool of processes.
 
-`Optimizer` hands out points and takes their values; who computes these, and where, is up to its user. (For a
-pool as plain as this one, `pursuit.minimize(..., workers=2)` does the same.)
+`Optimizer` proposes points and receives their values; how and where these are computed is up to you. (For a
+plain pool like this one, `pursuit.minimize(..., workers=2)` does the same.)
 """
 
 import time
@@ -19,13 +19,13 @@ PAUSE = 0.01
 
 
 def slow(x):
-    """Return a quadratic function of x that takes its time."""
+    """Return a quadratic function of x, slowly."""
     time.sleep(PAUSE)
     return 0.5 * x @ (CURVATURES * x)
 
 
 def minimized(apply):
-    """Return what so many iterations come to, with values by `apply`, and the seconds per iteration."""
+    """Return the result of some iterations, evaluated by `apply`, and the seconds per iteration."""
     optimizer = pursuit.Optimizer(START, method="sarp", rng=1, sigma0=0.3, options={"kappa": 100.0})
     optimizer.tell(optimizer.ask(), [slow(START)])
     begin = time.perf_counter()
@@ -39,7 +39,7 @@ def main():
     """Minimise with one process and with two."""
     alone, seconds_alone = minimized(map)
     print(f"at the start:        f = {slow(START):.6f}")
-    # New processes that inherit nothing are safe on every platform.
+    # Spawned processes inherit no threads or locks, which is safe on every platform.
     with ProcessPoolExecutor(max_workers=2, mp_context=get_context("spawn")) as pool:
         list(pool.map(slow, [START, START]))  # starts the processes
         beside, seconds_beside = minimized(pool.map)

@@ -1,7 +1,7 @@
 """Resume a run that was killed, and end exactly where an uninterrupted one ends.
 
 Another process minimises with a checkpoint and is killed with SIGKILL, which no program can catch. The same
-call here then goes on from the file. All files lie in a temporary directory.
+call then resumes from the file. All files are in a temporary directory.
 """
 
 import signal
@@ -23,7 +23,7 @@ def slow(x):
 
 
 def minimized(checkpoint=None):
-    """Return the result of the one call that all of this is about."""
+    """Return the result of the call that is interrupted and resumed."""
     return pursuit.minimize(
         slow, np.zeros(10), rng=1, sigma0=0.1, maxfev=2_000, checkpoint=checkpoint, checkpoint_every=0.1
     )  # fmt: skip
@@ -49,5 +49,5 @@ def main():
 
 
 if __name__ == "__main__":
-    # With the name of a checkpoint, this script is the process to be killed.
+    # With the path of a checkpoint as its argument, this script is the process to be killed.
     main() if len(sys.argv) == 1 else minimized(checkpoint=sys.argv[1])
