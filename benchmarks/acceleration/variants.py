@@ -1,12 +1,13 @@
 """`auto` and `auto-values` with the rules that were tried before theirs were chosen.
 
-`Variant` is one of the two as long as no further option is given. Every option exchanges one rule, so that
-a study (`choose.toml`) shows what it is worth.
+Without options a `Variant` is one of the two. Every option replaces one rule, so that a study (`choose.toml`)
+shows what that rule is worth.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numba
@@ -29,31 +30,66 @@ class Rules(NamedTuple):
     damping: float
     growth: float
     test: int
-    """What ends it: values that rise, steps against the drift, either of them, or nothing."""
-    look_back: float
-    """How many times n iterations to look back."""
+    """What restarts it: values that rise, steps against the drift, either of them, or nothing."""
+    window: float
+    """With the value of how many iterations ago a value is compared, divided by n."""
     kept: int
-    """How many values of them to keep."""
+    """How many values of this window are kept."""
     age_left: float
-    """What survives of the age."""
+    """The part of the age that survives a restart."""
     paths: int
-    """How many drifts to keep, those at the latest restarts."""
+    """How many drifts are kept, those at the latest restarts."""
+
+    @classmethod
+    def create(
+        cls,
+        *,
+        damping: float,
+        growth: float = 1.0,
+        test: str = "comparisons",
+        window: float = 2.0,
+        kept: int = 16,
+        age_left: float = 0.5,
+        paths: int = 0,
+    ) -> Rules:
+        """Return rules; the defaults are those of `auto` and `auto-values`."""
+        return cls(
+            damping=damping,
+            growth=growth,
+            test=TESTS[test],
+            window=window,
+            kept=kept,
+            age_left=age_left,
+            paths=paths,
+        )
 
     def no_past(self, n: int) -> Past:
         """Return what a run begins with."""
-        return Past(0.0, np.full(self.kept, math.inf), 0, 0, 0.0, 0.0, np.zeros((self.paths, n)), 0)
+        return Past(
+            age=0.0,
+            values=np.full(self.kept, math.inf),
+            index=0,
+            higher=0,
+            agreement=0.0,
+            due=0.0,
+            drifts=np.zeros((self.paths, n)),
+            restarts=0,
+        )
 
 
 class Past(NamedTuple):
-    """The age, values of f(y) of old, and the drifts kept."""
+    """The age, earlier values of f(y), and the drifts that are kept."""
 
     age: float
     values: NDArray[np.float64]
-    seat: int
+    index: int
+    """Which of the values is replaced next."""
     higher: int
+    """How many values were higher than those that they replaced, since index 0."""
     agreement: float
-    """The sum of the cosines between steps and drift in this round."""
+    """The sum of the cosines between steps and drift, since index 0."""
     due: float
+    """Iterations until the next value is kept."""
     drifts: NDArray[np.float64]
     restarts: int
 
@@ -68,13 +104,13 @@ def _carry(team, rules, past, y, v, s, m, value):
     blend(team, y, 1.0 / (1.0 + theta), theta / (1.0 + theta), v)
     blend(team, v, 1.0 - theta, theta, y)
     add(team, v, root / math.sqrt(rules.damping), s)
-    age, seat, higher, due, restarts = past.age + m, past.seat, past.higher, past.due - m, past.restarts
+    age, index, higher, due, restarts = past.age + m, past.index, past.higher, past.due - m, past.restarts
     if due <= 0.0:
-        due += max(1.0, rules.look_back * n / rules.kept)
-        higher += 1 if value > past.values[seat] else 0
-        past.values[seat] = value
-        seat += 1
-    if seat == rules.kept:
+        due += max(1.0, rules.window * n / rules.kept)
+        higher += 1 if value > past.values[index] else 0
+        past.values[index] = value
+        index += 1
+    if index == rules.kept:
         rising = rules.test in (COMPARISONS, EITHER) and 2 * higher > rules.kept
         turning = rules.test in (CORRELATION, EITHER) and agreement < 0.0
         if rising or turning:
@@ -83,13 +119,22 @@ def _carry(team, rules, past, y, v, s, m, value):
             copy(team, v, y)
             past.values[:] = math.inf
             age, restarts = age * rules.age_left, restarts + 1
-        seat, higher, agreement = 0, 0, 0.0
-    return Past(age, past.values, seat, higher, agreement, due, past.drifts, restarts)
+        index, higher, agreement = 0, 0, 0.0
+    return Past(
+        age=age,
+        values=past.values,
+        index=index,
+        higher=higher,
+        agreement=agreement,
+        due=due,
+        drifts=past.drifts,
+        restarts=restarts,
+    )
 
 
 @numba.njit
 def _cosine(s, v, y):
-    """Return the cosine of the angle between s and v - y, 0 where there is none."""
+    """Return the cosine of the angle between s and v - y, 0 where one of them is 0."""
     both = steps = drifts = 0.0
     for i in range(s.shape[0]):
         both += s[i] * (v[i] - y[i])
@@ -111,17 +156,37 @@ def _keep_drift(team, out, v, y):
     scale(team, out, 1.0 / length)
 
 
+def base_scheme(
+    n: int,
+    of: str,
+    *,
+    mirrored: bool = True,
+    p: float = 0.5,
+    times: float = 1.0,
+    learning: float | None = None,
+) -> Any:
+    """Return `auto` or `auto-values`, with at most `times` sqrt(n) directions from one point."""
+    own: dict[str, float] = {"p": p} if of == "auto" else {}
+    if learning is not None:
+        own["learning"] = learning
+    base: Any = create_scheme(of, n, own, None)
+    if not mirrored:
+        base = base._replace(oracle=AdaptiveStep.create(p))
+    directions = max(1.0, times * math.sqrt(n))
+    return base._replace(most=directions) if of == "auto" else base._replace(m=round(directions))
+
+
 class Variant(NamedTuple):
     """One of the two schemes with other rules, or other directions than its own."""
 
     oracle: Any
     scheme: Any
     stretch: float
-    """How much wider than elsewhere to search along the drifts kept."""
+    """How much wider the search is along the drifts that are kept."""
     drift: bool
-    """Whether the first direction from each point is that of the drift."""
+    """Whether the first direction from each point is the drift."""
     equal: bool
-    """Whether all directions have the same length, which those of `auto-values` have anyway."""
+    """Whether all directions have the same length, as those of `auto-values` always have."""
 
     @classmethod
     def create(
@@ -129,33 +194,29 @@ class Variant(NamedTuple):
         n: int,
         *,
         of: str,
-        damping: float | None = None,
-        growth: float = 1.0,
-        mirrored: bool = True,
-        p: float = 0.5,
-        times: float = 1.0,
-        test: str = "comparisons",
-        look_back: float = 2.0,
-        kept: int = 16,
-        age_left: float = 0.5,
-        paths: int = 0,
-        stretch: float = 1.0,
-        drift: bool = False,
-        equal: bool = False,
-        learning: float | None = None,
+        scheme: Mapping[str, Any] | None = None,
+        rules: Mapping[str, Any] | None = None,
+        directions: Mapping[str, Any] | None = None,
     ) -> Variant:
-        """Return a variant of one of the schemes, with at most `times` sqrt(n) directions from one point."""
-        own: dict[str, float] = {"p": p} if of == "auto" else {}
-        if learning is not None:
-            own["learning"] = learning
-        base: Any = create_scheme(of, n, own, None)
-        if not mirrored:
-            base = base._replace(oracle=AdaptiveStep.create(p))
-        directions = max(1.0, times * math.sqrt(n))
-        base = base._replace(most=directions) if of == "auto" else base._replace(m=round(directions))
-        damping = base.momentum.damping if damping is None else damping
-        rules = Rules(damping, growth, TESTS[test], look_back, kept, age_left, paths)
-        return cls(base.oracle, base._replace(momentum=rules), stretch, drift, equal)
+        """Return a variant of the scheme `of`.
+
+        Parameters
+        ----------
+        n : int
+            The number of variables.
+        of : str
+            ``"auto"`` or ``"auto-values"``.
+        scheme : mapping
+            Arguments of `base_scheme`.
+        rules : mapping
+            Arguments of `Rules.create`.
+        directions : mapping
+            `stretch`, `drift` and `equal`.
+        """
+        base = base_scheme(n, of, **scheme or {})
+        chosen = Rules.create(**{"damping": base.momentum.damping, **(rules or {})})
+        shape: dict[str, Any] = {"stretch": 1.0, "drift": False, "equal": False, **(directions or {})}
+        return cls(oracle=base.oracle, scheme=base._replace(momentum=chosen), **shape)
 
     def init(self, x: Vector, fx: float, sigma: float) -> Any:
         """Return the first state."""
