@@ -1,13 +1,14 @@
 """`auto` and `auto-values` with the rules that were tried before theirs were chosen.
 
-Without options a `Variant` is one of the two. Every option replaces one rule, so that a study (`choose.toml`)
-shows what that rule is worth.
+Without options but `of` a `Variant` is one of the two. Every option replaces one rule, so that a study
+(`choose.toml`) shows what that rule is worth. The seed of a run follows from the names and values of its
+options: changing them changes the results that are committed.
 """
 
 from __future__ import annotations
 
+import inspect
 import math
-from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numba
@@ -31,44 +32,21 @@ class Rules(NamedTuple):
     growth: float
     test: int
     """What restarts it: values that rise, steps against the drift, either of them, or nothing."""
-    window: float
+    look_back: float
     """With the value of how many iterations ago a value is compared, divided by n."""
     kept: int
-    """How many values of this window are kept."""
+    """How many of these values are kept."""
     age_left: float
     """The part of the age that survives a restart."""
     paths: int
     """How many drifts are kept, those at the latest restarts."""
-
-    @classmethod
-    def create(
-        cls,
-        *,
-        damping: float,
-        growth: float = 1.0,
-        test: str = "comparisons",
-        window: float = 2.0,
-        kept: int = 16,
-        age_left: float = 0.5,
-        paths: int = 0,
-    ) -> Rules:
-        """Return rules; the defaults are those of `auto` and `auto-values`."""
-        return cls(
-            damping=damping,
-            growth=growth,
-            test=TESTS[test],
-            window=window,
-            kept=kept,
-            age_left=age_left,
-            paths=paths,
-        )
 
     def no_past(self, n: int) -> Past:
         """Return what a run begins with."""
         return Past(
             age=0.0,
             values=np.full(self.kept, math.inf),
-            index=0,
+            position=0,
             higher=0,
             agreement=0.0,
             due=0.0,
@@ -82,12 +60,12 @@ class Past(NamedTuple):
 
     age: float
     values: NDArray[np.float64]
-    index: int
+    position: int
     """Which of the values is replaced next."""
     higher: int
-    """How many values were higher than those that they replaced, since index 0."""
+    """How many values were higher than those that they replaced, since position 0."""
     agreement: float
-    """The sum of the cosines between steps and drift, since index 0."""
+    """The sum of the cosines between steps and drift, since position 0."""
     due: float
     """Iterations until the next value is kept."""
     drifts: NDArray[np.float64]
@@ -104,13 +82,14 @@ def _carry(team, rules, past, y, v, s, m, value):
     blend(team, y, 1.0 / (1.0 + theta), theta / (1.0 + theta), v)
     blend(team, v, 1.0 - theta, theta, y)
     add(team, v, root / math.sqrt(rules.damping), s)
-    age, index, higher, due, restarts = past.age + m, past.index, past.higher, past.due - m, past.restarts
+    age, due = past.age + m, past.due - m
+    position, higher, restarts = past.position, past.higher, past.restarts
     if due <= 0.0:
-        due += max(1.0, rules.window * n / rules.kept)
-        higher += 1 if value > past.values[index] else 0
-        past.values[index] = value
-        index += 1
-    if index == rules.kept:
+        due += max(1.0, rules.look_back * n / rules.kept)
+        higher += 1 if value > past.values[position] else 0
+        past.values[position] = value
+        position += 1
+    if position == rules.kept:
         rising = rules.test in (COMPARISONS, EITHER) and 2 * higher > rules.kept
         turning = rules.test in (CORRELATION, EITHER) and agreement < 0.0
         if rising or turning:
@@ -119,11 +98,11 @@ def _carry(team, rules, past, y, v, s, m, value):
             copy(team, v, y)
             past.values[:] = math.inf
             age, restarts = age * rules.age_left, restarts + 1
-        index, higher, agreement = 0, 0, 0.0
+        position, higher, agreement = 0, 0, 0.0
     return Past(
         age=age,
         values=past.values,
-        index=index,
+        position=position,
         higher=higher,
         agreement=agreement,
         due=due,
@@ -156,24 +135,53 @@ def _keep_drift(team, out, v, y):
     scale(team, out, 1.0 / length)
 
 
-def base_scheme(
-    n: int,
-    of: str,
-    *,
-    mirrored: bool = True,
-    p: float = 0.5,
-    times: float = 1.0,
-    learning: float | None = None,
-) -> Any:
-    """Return `auto` or `auto-values`, with at most `times` sqrt(n) directions from one point."""
-    own: dict[str, float] = {"p": p} if of == "auto" else {}
-    if learning is not None:
-        own["learning"] = learning
-    base: Any = create_scheme(of, n, own, None)
-    if not mirrored:
-        base = base._replace(oracle=AdaptiveStep.create(p))
-    directions = max(1.0, times * math.sqrt(n))
-    return base._replace(most=directions) if of == "auto" else base._replace(m=round(directions))
+class VariantOptions(NamedTuple):
+    """The options of a variant; the defaults are the rules of `auto` and `auto-values`."""
+
+    of: str
+    """``"auto"`` or ``"auto-values"``."""
+    damping: float | None = None
+    """By default the scheme's own."""
+    growth: float = 1.0
+    mirrored: bool = True
+    """Whether a trial that fails is repeated to the other side."""
+    p: float = 0.5
+    times: float = 1.0
+    """The largest number of directions from one point, divided by sqrt(n)."""
+    test: str = "comparisons"
+    """A name in `TESTS`."""
+    look_back: float = 2.0
+    kept: int = 16
+    age_left: float = 0.5
+    paths: int = 0
+    stretch: float = 1.0
+    drift: bool = False
+    equal: bool = False
+    learning: float | None = None
+    """By default the scheme's own."""
+
+    def base_scheme(self, n: int) -> Any:
+        """Return the scheme whose rules are to be replaced."""
+        own: dict[str, float] = {"p": self.p} if self.of == "auto" else {}
+        if self.learning is not None:
+            own["learning"] = self.learning
+        base: Any = create_scheme(self.of, n, own, None)
+        if not self.mirrored:
+            base = base._replace(oracle=AdaptiveStep.create(self.p))
+        directions = max(1.0, self.times * math.sqrt(n))
+        return base._replace(most=directions) if self.of == "auto" else base._replace(m=round(directions))
+
+    def rules(self, damping: float) -> Rules:
+        """Return the rules, with this damping if no other is chosen."""
+        return Rules(
+            damping=damping if self.damping is None else self.damping,
+            growth=self.growth,
+            test=TESTS[self.test],
+            look_back=self.look_back,
+            kept=self.kept,
+            age_left=self.age_left,
+            paths=self.paths,
+        )
 
 
 class Variant(NamedTuple):
@@ -189,34 +197,17 @@ class Variant(NamedTuple):
     """Whether all directions have the same length, as those of `auto-values` always have."""
 
     @classmethod
-    def create(
-        cls,
-        n: int,
-        *,
-        of: str,
-        scheme: Mapping[str, Any] | None = None,
-        rules: Mapping[str, Any] | None = None,
-        directions: Mapping[str, Any] | None = None,
-    ) -> Variant:
-        """Return a variant of the scheme `of`.
-
-        Parameters
-        ----------
-        n : int
-            The number of variables.
-        of : str
-            ``"auto"`` or ``"auto-values"``.
-        scheme : mapping
-            Arguments of `base_scheme`.
-        rules : mapping
-            Arguments of `Rules.create`.
-        directions : mapping
-            `stretch`, `drift` and `equal`.
-        """
-        base = base_scheme(n, of, **scheme or {})
-        chosen = Rules.create(**{"damping": base.momentum.damping, **(rules or {})})
-        shape: dict[str, Any] = {"stretch": 1.0, "drift": False, "equal": False, **(directions or {})}
-        return cls(oracle=base.oracle, scheme=base._replace(momentum=chosen), **shape)
+    def create(cls, n: int, **options: Any) -> Variant:
+        """Return a variant with `VariantOptions`."""
+        chosen = VariantOptions(**options)
+        base = chosen.base_scheme(n)
+        return cls(
+            oracle=base.oracle,
+            scheme=base._replace(momentum=chosen.rules(base.momentum.damping)),
+            stretch=chosen.stretch,
+            drift=chosen.drift,
+            equal=chosen.equal,
+        )
 
     def init(self, x: Vector, fx: float, sigma: float) -> Any:
         """Return the first state."""
@@ -234,6 +225,10 @@ class Variant(NamedTuple):
         """Return after how many iterations without a better point to give up."""
         given: Patience = self.scheme.patience(n)
         return given
+
+
+# The library takes the names of a scheme's options from the signature of its `create`.
+Variant.create.__func__.__signature__ = inspect.signature(VariantOptions.__new__)  # type: ignore[attr-defined]
 
 
 @ask.register(Variant)
