@@ -9,10 +9,12 @@ there. It resumes after an interruption. ``--quick`` is a small version of about
 from __future__ import annotations
 
 import argparse
+import functools
 from pathlib import Path
 
 from benchmarks.peers import evaluations, measurements, memory, overhead, page, report, suite, versions
 from benchmarks.peers.adapters import SOLVERS, Solver
+from benchmarks.peers.measuring import measure_missing
 from benchmarks.peers.problems import Task
 from benchmarks.peers.records import MemoryRow, OverheadRow, RunRow, Table
 from benchmarks.shared import locked
@@ -29,15 +31,15 @@ _MINUTES = {"overhead": 25, "memory": 10, "evaluations": 200, "hard": 15, "suite
 def main() -> None:
     options = _parser().parse_args()
     folder = options.out or (QUICK_FOLDER if options.quick else FULL_FOLDER)
-    try:
-        with locked(folder):
-            if not options.page:
+    if not options.page:
+        try:
+            with locked(folder):
                 _measure(folder, options)
-            _say(f"The report is {report.write(folder)}.")
-            if options.page:
-                _say(f"The page is {page.write(folder)}.")
-    except StudyError as error:
-        raise SystemExit(str(error)) from None
+        except StudyError as error:
+            raise SystemExit(str(error)) from None
+    _say(f"The report is {report.write(folder)}.")
+    if options.page:
+        _say(f"The page is {page.write(folder)}.")
 
 
 def _measure(folder: Path, options: argparse.Namespace) -> None:
@@ -77,19 +79,26 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _measure_overhead(folder: Path, solvers: list[Solver], options: argparse.Namespace) -> None:
-    overhead.measure(
+    settings = {"rounds": options.rounds, "round_seconds": 0.3 if options.quick else overhead.ROUND}
+    measure_missing(
         Table(folder / measurements.OVERHEAD, OverheadRow),
         solvers,
         options.dimensions or ((100,) if options.quick else overhead.DIMENSIONS),
-        rounds=options.rounds,
-        round_seconds=0.3 if options.quick else overhead.ROUND,
+        job=functools.partial(overhead.job, **settings),
+        describe=overhead.describe,
         say=_say,
     )
 
 
 def _measure_memory(folder: Path, solvers: list[Solver], options: argparse.Namespace) -> None:
-    dimensions = options.dimensions or ((100_000,) if options.quick else memory.DIMENSIONS)
-    memory.measure(Table(folder / measurements.MEMORY, MemoryRow), solvers, dimensions, say=_say)
+    measure_missing(
+        Table(folder / measurements.MEMORY, MemoryRow),
+        solvers,
+        options.dimensions or ((100_000,) if options.quick else memory.DIMENSIONS),
+        job=memory.job,
+        describe=memory.describe,
+        say=_say,
+    )
 
 
 def _measure_evaluations(folder: Path, solvers: list[Solver], options: argparse.Namespace) -> None:

@@ -10,15 +10,13 @@ from __future__ import annotations
 import mmap
 import resource
 import sys
-from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from benchmarks.peers.adapters import Solver, solver_named
 from benchmarks.peers.isolation import Job
-from benchmarks.peers.measuring import measure_missing
 from benchmarks.peers.overhead import evaluate, objectives_for
-from benchmarks.peers.records import MemoryRow, Table
+from benchmarks.peers.records import MemoryRow
 from pursuit.experiments.common.formatting import spaced
 
 DIMENSIONS = (100_000, 1_000_000)
@@ -71,21 +69,11 @@ def _status(name: str) -> int:
     return 1024 * int(line.split()[1])
 
 
-def measure(
-    table: Table[MemoryRow],
-    solvers: Sequence[Solver],
-    dimensions: Sequence[int],
-    *,
-    say: Callable[[str], None],
-) -> None:
-    """Measure what the table does not have yet."""
-    measure_missing(
-        table,
-        solvers,
-        dimensions,
-        job=lambda solver, n: Job(one_measurement, (solver.name, n), _TIMEOUT, fresh=True),
-        describe=lambda row: (
-            f"Memory of {row.solver}, n = {spaced(row.n)}: {(row.bytes or 0) / 2**20:.1f} MB"
-        ),
-        say=say,
-    )
+def job(solver: Solver, n: int) -> Job:
+    """Return the job that measures a solver in n variables."""
+    return Job(one_measurement, (solver.name, n), _TIMEOUT, fresh=True)
+
+
+def describe(row: MemoryRow) -> str:
+    """Return a measurement in a line for people."""
+    return f"Memory of {row.solver}, n = {spaced(row.n)}: {(row.bytes or 0) / 2**20:.1f} MB"

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import NamedTuple, NoReturn
 
 import numpy as np
@@ -17,8 +17,7 @@ import numpy as np
 from benchmarks.peers.adapters import OUTSIDER, Fun, Solver, solver_named
 from benchmarks.peers.evaluations import SIGMA0
 from benchmarks.peers.isolation import Job
-from benchmarks.peers.measuring import measure_missing
-from benchmarks.peers.records import OverheadRow, Table
+from benchmarks.peers.records import OverheadRow
 from benchmarks.shared import RunEnded
 from benchmarks.timing import converging_values, drawing_by_numpy, replaying, seconds, seconds_each
 from pursuit.checks import Vector
@@ -158,21 +157,11 @@ def _own_seconds(
     return min(seconds(call_in_a_loop) for _ in range(rounds)) / calls
 
 
-def measure(
-    table: Table[OverheadRow],
-    solvers: Sequence[Solver],
-    dimensions: Sequence[int],
-    *,
-    rounds: int,
-    round_seconds: float,
-    say: Callable[[str], None],
-) -> None:
-    """Measure what the table does not have yet."""
-    measure_missing(
-        table,
-        solvers,
-        dimensions,
-        job=lambda solver, n: Job(one_measurement, (solver.name, n, rounds, round_seconds), _TIMEOUT),
-        describe=lambda row: f"Overhead of {row.solver}, n = {spaced(row.n)}: {row.microseconds:.3g} µs",
-        say=say,
-    )
+def job(solver: Solver, n: int, rounds: int, round_seconds: float) -> Job:
+    """Return the job that measures a solver in n variables."""
+    return Job(one_measurement, (solver.name, n, rounds, round_seconds), _TIMEOUT)
+
+
+def describe(row: OverheadRow) -> str:
+    """Return a measurement in a line for people."""
+    return f"Overhead of {row.solver}, n = {spaced(row.n)}: {row.microseconds:.3g} µs"
