@@ -1,7 +1,4 @@
-"""What the benchmarks take from the library's experiments, in one place.
-
-The second half stands in for modules of `pursuit.experiments.common` that are being written.
-"""
+"""What the benchmarks share with the library's experiments, by the names in `pursuit.experiments.common`."""
 
 from __future__ import annotations
 
@@ -13,7 +10,6 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from pursuit.experiments.coco.figure import _COLOURS as COLOURS
-from pursuit.experiments.common.executors import processes
 from pursuit.experiments.study.figures.layout import in_print as print_style
 from pursuit.experiments.study.figures.layout import label_powers, save
 from pursuit.experiments.study.store import held as locked
@@ -27,7 +23,6 @@ __all__ = [
     "locked",
     "one_thread_each",
     "print_style",
-    "processes",
     "save",
     "write_file",
 ]

@@ -15,9 +15,9 @@ import matplotlib.figure
 import numpy as np
 
 from benchmarks.reporting import made_by, publish, study_parser
+from benchmarks.shared import print_style, save
 from pursuit.experiments.common.formatting import power, spaced, table
 from pursuit.experiments.study import read_store
-from pursuit.experiments.study.figures.layout import in_print, save
 from pursuit.experiments.study.figures.styles import SCHEME_STYLES
 from pursuit.experiments.study.results import Results
 from pursuit.experiments.study.stats import summarize
@@ -89,7 +89,7 @@ def _problems(found: Medians) -> list[ProblemKey]:
     return list(dict.fromkeys(key for row in found.values() for key in row))
 
 
-@in_print
+@print_style
 def figure_of(found: Medians) -> matplotlib.figure.Figure:
     """Return a figure with a line for every variant: a dot for each problem and a bar for their mean."""
     variants = [scheme for scheme in found if scheme != reference_of(scheme)]
