@@ -114,21 +114,21 @@ def compare(before: Path, after: Path, rounds: int, numbers: int) -> str:
     from pursuit.experiments.common.formatting import spaced, table
 
     wanted = measurements(numbers)
-    shortest: dict[tuple[Path, Measurement, int], float] = {}
+    shortest: dict[tuple[str, Measurement, int], float] = {}
     for number in range(rounds):
         with closing(Child(before)) as one, closing(Child(after)) as other:
             # Neither of the two always comes first.
-            turns = [(before, one), (after, other)][:: 1 if number % 2 else -1]
-            for measurement, factor, (checkout, child) in itertools.product(wanted, (1, 2), turns):
+            turns = [("before", one), ("after", other)][:: 1 if number % 2 else -1]
+            for measurement, factor, (side, child) in itertools.product(wanted, (1, 2), turns):
                 taken = child.seconds(measurement, factor * measurement.times)
-                key = checkout, measurement, factor
+                key = side, measurement, factor
                 shortest[key] = min(taken, shortest.get(key, math.inf))
     rows = []
     for measurement in wanted:
         # As in `seconds_each`, the difference cancels the time of getting started.
         each = [
-            (shortest[checkout, measurement, 2] - shortest[checkout, measurement, 1]) / measurement.times
-            for checkout in (before, after)
+            (shortest[side, measurement, 2] - shortest[side, measurement, 1]) / measurement.times
+            for side in ("before", "after")
         ]
         shown = [f"{1e6 * taken:.4g}" for taken in each]
         name = [measurement.unit, measurement.method, spaced(measurement.n)]

@@ -36,7 +36,7 @@ method](choosing.md).
 
 ## Features
 
-Each that is ours is proven by a test.
+Every feature of ours is proven by a test.
 
 {feature_table()}
 

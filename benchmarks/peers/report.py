@@ -170,8 +170,8 @@ def memory_table(measured: Measurements) -> str:
         if row.bytes is not None:
             cell = TableCell(row.bytes, f"{row.bytes / 2**20:.3g} ({row.bytes / (8 * row.n):.3g})")
         columns.setdefault(f"n = {spaced(row.n)}", {})[row.solver] = cell
-    return f"""The most that is allocated at a time in {MEMORY_EVALUATIONS} evaluations, beyond the start,
-in MB, and in brackets in vectors of n doubles. For L-BFGS-B these are a part of its first gradient: a
+    return f"""The peak of allocated memory during {MEMORY_EVALUATIONS} evaluations, beyond the start, in MB,
+and in brackets in vectors of n doubles. For L-BFGS-B these evaluations are a part of its first gradient: a
 longer run adds the pairs that it remembers. Solvers that keep an archive of points grow with every
 evaluation.
 
@@ -248,8 +248,8 @@ def suite_table(measured: Measurements) -> str:
     n, instances = (", ".join(map(str, numbers)) for numbers in (extent.dimensions, extent.instances))
     return f"""Which part of all pairs of a problem and a target was reached within {extent.budget} n
 evaluations, on {len(extent.functions)} functions of {suite.SUITE}, n = {n}, instances {instances}, by
-`pursuit coco`. Whoever quits is restarted with the evaluations that are left. The most of each column is
-bold.
+`pursuit coco`. A solver that quits is restarted with the evaluations that are left. The largest share of each
+column is bold.
 
 {suite.shares_table(shares)}"""
 
@@ -270,7 +270,7 @@ def made_with(measured: Measurements) -> str:
     rest = ", ".join(f"{name} {found[name]}" for name in ("Python", "numpy", "scipy", "numba"))
     line = f"Made by `make bench-peers`, last on {found['date']}: {found['machine']}, {rest}. {packages}."
     older = {f"{row.package} {row.version}" for row in measured.rows if row.version != versions[row.package]}
-    return f"{line} Some rows, as the CSV files tell, are of {', '.join(sorted(older))}." if older else line
+    return f"{line} Some rows, as the CSV files show, are of {', '.join(sorted(older))}." if older else line
 
 
 def _dimensions(found: Summaries) -> list[int]:
