@@ -1,13 +1,12 @@
-"""What the benchmarks share: fair timing, peak memory, verdicts and the command line."""
+"""What the benchmarks share: peak memory, verdicts, and the command line of a report."""
 
 from __future__ import annotations
 
 import argparse
-import math
 import platform
 import time
 import tracemalloc
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 
 import numba
@@ -16,28 +15,8 @@ import numpy as np
 from pursuit.compiling.cache import code_hash
 
 
-def seconds(call: Callable[[], object]) -> float:
-    begin = time.perf_counter()
-    call()
-    return time.perf_counter() - begin
-
-
-def seconds_each(runs: Mapping[str, Callable[[int], object]], times: int, rounds: int) -> dict[str, float]:
-    """Return the seconds that one of the things takes of which every run does as many as it is told.
-
-    They take turns, the shortest of several rounds counts, and the difference between many and twice as
-    many cancels the time of getting started.
-    """
-    short, long = dict.fromkeys(runs, math.inf), dict.fromkeys(runs, math.inf)
-    for _ in range(rounds):
-        for name, run in runs.items():
-            short[name] = min(short[name], seconds(lambda run=run: run(times)))  # type: ignore[misc]
-            long[name] = min(long[name], seconds(lambda run=run: run(2 * times)))  # type: ignore[misc]
-    return {name: (long[name] - short[name]) / times for name in runs}
-
-
 def peak_vectors(run: Callable[[int], object], n: int) -> float:
-    """Return the most memory that a run of a few iterations takes at a time, in vectors of n doubles."""
+    """Return the peak of memory during a run of a few iterations, in vectors of n doubles."""
     run(1)
     tracemalloc.start()
     before = tracemalloc.get_traced_memory()[0]
@@ -48,6 +27,7 @@ def peak_vectors(run: Callable[[int], object], n: int) -> float:
 
 
 def verdict(measured: float, bound: float | None) -> str:
+    """Return a number, and whether it keeps to its bound if it has one."""
     if bound is None:
         return f"{measured:.2f}"
     return f"{measured:.2f} ({'reaches' if measured <= bound else 'MISSES'} {bound:g})"
@@ -62,14 +42,36 @@ def made_by(command: str) -> str:
     )
 
 
-def main(description: str | None, report: Callable[[int], str]) -> None:
-    """Print a report, and write it where the command line says."""
+def report_parser(description: str | None) -> argparse.ArgumentParser:
+    """Return a command line that says where to write a report."""
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--out", type=Path)
-    options = parser.parse_args()
-    text = report(options.rounds)
+    parser.add_argument("--out", type=Path, metavar="FILE", help="write the report into a file as well")
+    return parser
+
+
+def study_parser(description: str | None) -> argparse.ArgumentParser:
+    """Return the command line of a report on a folder in which `pursuit reproduce` has run studies."""
+    parser = report_parser(description)
+    parser.add_argument("folder", type=Path, metavar="DIR")
+    return parser
+
+
+def add_rounds(parser: argparse.ArgumentParser, default: int = 5) -> None:
+    """Let the command line say how often times are measured."""
+    parser.add_argument("--rounds", type=int, default=default, help="of timing; the shortest counts")
+
+
+def publish(text: str, out: Path | None) -> None:
+    """Print a report, and write it into a file if one is given."""
     print(text)
-    if options.out:
-        options.out.parent.mkdir(parents=True, exist_ok=True)
-        options.out.write_text(text)
+    if out:
+        out.parent.mkdir(parents=True, exist_ok=True)
+        out.write_text(text)
+
+
+def main(description: str | None, report: Callable[[int], str]) -> None:
+    """Make and publish a report whose only setting is the number of rounds."""
+    parser = report_parser(description)
+    add_rounds(parser)
+    options = parser.parse_args()
+    publish(report(options.rounds), options.out)

@@ -1,7 +1,7 @@
 """Time per iteration in units of drawing its normals, memory in vectors, and the time to get started.
 
-``python -m benchmarks.speed`` prints a report in Markdown; ``--out FILE`` writes it as well. All times of one
-dimension are taken in turns within one run, so that ratios can be trusted on a machine that others use too.
+``python -m benchmarks.speed`` prints a report in Markdown; ``--out FILE`` writes it as well. All runs of one
+dimension take turns.
 """
 
 from __future__ import annotations
@@ -9,14 +9,12 @@ from __future__ import annotations
 import math
 import subprocess
 import sys
-from collections.abc import Callable
-from typing import Any
 
-import numba
 import numpy as np
 
 import pursuit
-from benchmarks.reporting import made_by, main, peak_vectors, seconds, seconds_each, verdict
+from benchmarks.reporting import made_by, main, peak_vectors, verdict
+from benchmarks.timing import draw, drawing_compiled, fits, iterating, seconds, seconds_each
 from pursuit.compiling.cache import compiled
 from pursuit.compiling.vectors import SERIAL
 from pursuit.engine.iteration import Buffers, iterate, open_session
@@ -26,7 +24,8 @@ from pursuit.methods import create_scheme
 
 DIMENSIONS = (100, 1_000, 10_000, 100_000, 1_000_000)
 METHODS = ("rp", "sarp", "ep-cma-4", "cma")
-# The bounds to reach: time per iteration in units of n normals, and vectors of n beyond the start.
+# Our targets: time per iteration in units of n normals, vectors of n beyond the start, the exponent of n in
+# the time per iteration, and seconds to import the package and to make the first iteration.
 RATIOS = {
     "rp": {100: 1.6, 10_000: 1.3, 1_000_000: 2.0},
     "sarp": {100: 2.5, 10_000: 2.0, 1_000_000: 4.0},
@@ -35,37 +34,18 @@ RATIOS = {
 }
 VECTORS = {"rp": 3, "sarp": 6, "ep-cma-1": 7, "ep-cma-4": 10}
 EXPONENT = 1.15
-
-
-@numba.njit
-def draw(rng: Any, z: Any, times: int) -> None:
-    for _ in range(times):
-        for i in range(z.shape[0]):
-            z[i] = rng.standard_normal()
+IMPORT_SECONDS, FIRST_RUN_SECONDS = 1.0, 0.5
 
 
 def measure(n: int, rounds: int) -> dict[str, float]:
     """Return seconds per iteration of every method, and of drawing n normals, as 'normals'."""
-    times = max(10, 20_000_000 // n)
-    problem = pursuit.problems.exp(n, 1e4)
-    x0, z = problem.x0, np.empty(n)
-    methods = [method for method in METHODS if method != "cma" or n <= 1000]
-
-    def draw_normals(k: int) -> None:
-        draw(np.random.default_rng(1), z, k)
-
-    def runner(method: str) -> Callable[[int], object]:
-        return lambda k: pursuit.minimize(problem, x0, method=method, rng=1, maxiter=k)
-
-    runs = {"normals": draw_normals, **{method: runner(method) for method in methods}}
-    return seconds_each(runs, times, rounds)
+    runs = {method: iterating(method, n) for method in METHODS if fits(method, n)}
+    return seconds_each({"normals": drawing_compiled(n), **runs}, max(10, 20_000_000 // n), rounds)
 
 
 def vectors_used(method: str, n: int = 1_000_000) -> float:
     """Return the peak of memory during a run, beyond problem and start, in vectors of n doubles."""
-    problem = pursuit.problems.exp(n, 1e4)
-    x0 = problem.x0
-    return peak_vectors(lambda k: pursuit.minimize(problem, x0, method=method, rng=1, maxiter=k), n)
+    return peak_vectors(iterating(method, n), n)
 
 
 def trace_cost(rounds: int) -> float:
@@ -100,7 +80,7 @@ print(imported - begin, time.perf_counter() - imported)
 
 
 def start_up(method: str, rounds: int = 5) -> tuple[float, float]:
-    """Return the time of the import and of the first compiled run in a new process, the cache being warm."""
+    """Return the time of the import and of the first compiled run in a new process, with a warm cache."""
     pairs = []
     for _ in range(rounds + 1):
         command = [sys.executable, "-c", START.format(method=method)]
@@ -129,13 +109,8 @@ def generators() -> list[list[str]]:
 
 def report(rounds: int) -> str:
     times = {n: measure(n, rounds) for n in DIMENSIONS}
-    ratios, growth = [], []
-    for method in METHODS:
-        row = [method]
-        for n, best in times.items():
-            bound = RATIOS[method].get(n)
-            row.append(verdict(best[method] / best["normals"], bound) if method in best else "")
-        ratios.append(row)
+    ratios = [[method, *_ratios(method, times)] for method in METHODS]
+    growth = []
     for method in ("rp", "sarp", "ep-cma-4"):
         exponent = math.log10(times[1_000_000][method] / times[1_000][method]) / 3
         growth.append([method, verdict(exponent, EXPONENT)])
@@ -147,7 +122,7 @@ def report(rounds: int) -> str:
     starts = []
     for method in METHODS:
         imported, first = start_up(method)
-        starts.append([method, verdict(imported, 1.0), verdict(first, 0.5)])
+        starts.append([method, verdict(imported, IMPORT_SECONDS), verdict(first, FIRST_RUN_SECONDS)])
     return f"""# Speed
 
 Time per iteration, divided by the time in which a compiled loop draws n standard normals from the same
@@ -181,6 +156,15 @@ Nanoseconds per standard normal, by Numba's ziggurat inside compiled code and by
 {table(["bit generator", "compiled", "NumPy"], generators())}
 
 {made_by("benchmarks.speed")}"""
+
+
+def _ratios(method: str, times: dict[int, dict[str, float]]) -> list[str]:
+    """Return the times of a method in units of n normals; empty in dimensions in which it is not timed."""
+    bounds = RATIOS[method]
+    return [
+        verdict(best[method] / best["normals"], bounds.get(n)) if method in best else ""
+        for n, best in times.items()
+    ]
 
 
 if __name__ == "__main__":

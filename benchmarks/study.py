@@ -1,4 +1,4 @@
-"""What a study costs beyond its runs: the time of spreading them, memory, and the time of drawing.
+"""What a study costs beyond its runs: the time to distribute them, memory, and the time to draw its report.
 
 ``python -m benchmarks.study`` prints a report in Markdown; ``--out FILE`` writes it as well.
 """
@@ -14,7 +14,8 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.reporting import made_by, main, seconds, verdict
+from benchmarks.reporting import made_by, main, verdict
+from benchmarks.timing import seconds
 from pursuit.engine.tally import Trace
 from pursuit.experiments.common.formatting import spaced, table
 from pursuit.experiments.study import load_study, read_store, reproduce
@@ -24,7 +25,7 @@ from pursuit.experiments.study.store import Key, key_of, open_store
 
 MINUTE = Path(__file__).with_name("minute.toml")
 WORKERS = 2
-# The bounds to reach.
+# Our targets.
 EFFORT = 1.10
 GROWTH = 1.05
 DRAWING = 60.0
@@ -42,7 +43,7 @@ n = 2
 L = 10
 """
 MEMORY_RUNS = (500, 4_000)
-# The command, which says at its end how much memory it took; its workers' memory is their own.
+# The command, which prints at its end how much memory it took, without its workers.
 MEASURED = """
 import resource, sys
 from pursuit.cli import main
@@ -55,13 +56,13 @@ sys.exit(status)
 def pursuit(
     *arguments: object, code: str = "import sys; from pursuit.cli import main; sys.exit(main())"
 ) -> str:
-    """Run the command in a process of its own; return what it prints."""
+    """Run the command `pursuit` in a new process; return what it prints."""
     command = [sys.executable, "-c", code, *map(str, arguments)]
     return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
 
 
 def effort(folder: Path, rounds: int) -> tuple[float, float, float]:
-    """Return the medians of wall time, of the sum of the runs' own times, and of effort by run time."""
+    """Return medians: of wall time, of the sum of the runs' times, and of the workers' time per run time."""
     reproduce(MINUTE, folder / "warm", runs=1, jobs=WORKERS)
     measured = []
     for number in range(rounds):
@@ -69,7 +70,7 @@ def effort(folder: Path, rounds: int) -> tuple[float, float, float]:
         arguments = ("reproduce", MINUTE, "--out", out, "--jobs", WORKERS, "--no-report")
         wall = seconds(lambda arguments=arguments: pursuit(*arguments))  # type: ignore[misc]
         with read_store(out) as store:
-            # Runs that serve two cells were made once.
+            # A run that belongs to two cells was made once.
             runs = {(entry.code, run) for entry in store.results().cells for run in entry.runs}
         own = sum(run.seconds for _, run in runs)
         measured.append((wall, own, wall * WORKERS / own))
@@ -78,35 +79,35 @@ def effort(folder: Path, rounds: int) -> tuple[float, float, float]:
 
 
 def memory(folder: Path, runs: int) -> int:
-    """Return the most memory that the driver of a study of so many runs takes, in kB."""
+    """Return the peak of memory of the process that schedules a study of so many runs, in kB."""
     declaration = folder / f"{runs}.toml"
     declaration.write_text(MANY.format(runs=runs))
     arguments = ("reproduce", declaration, "--out", folder / str(runs), "--jobs", WORKERS, "--no-report")
     return int(pursuit(*arguments, code=MEASURED).splitlines()[-1])
 
 
-def made_up(entry: Entry, rng: np.random.Generator) -> Iterator[tuple[Key, Run, Trace]]:
-    """Yield runs of a cell as long as real ones, with a trace of as many points."""
+def synthetic_runs(entry: Entry, rng: np.random.Generator) -> Iterator[tuple[Key, Run, Trace]]:
+    """Yield runs of a cell that are as long as real ones, with traces of as many points."""
     for number in range(entry.runs):
         nit = int(entry.cell.n * 10 ** rng.uniform(3.0, 5.0))
         iterations = np.unique(np.geomspace(1, nit, 350).astype(np.int64))
         values = np.geomspace(1e4, 1e-9, iterations.size) * rng.lognormal(0.0, 0.1, iterations.size)
         yield (
             key_of(entry),
-            Run(number, nit, nit + 1, 1e-9, "target", 1.0),
+            Run(number=number, nit=nit, nfev=nit + 1, fun=1e-9, reason="target", seconds=1.0),
             Trace(iterations, iterations + 1, values),
         )
 
 
 def drawing(folder: Path) -> tuple[int, float]:
-    """Return how many runs the study `full` has, and the seconds in which its report is made from a store."""
+    """Return how many runs the study `full` has, and how many seconds its report takes to make."""
     study = load_study("full")
     entries = entries_of(study)
     rng = np.random.default_rng(1)
     with open_store(folder) as store:
         store.declare(study, entries, {})
         for entry in entries:
-            store.add(made_up(entry, rng))
+            store.add(synthetic_runs(entry, rng))
     return sum(entry.runs for entry in entries), seconds(lambda: pursuit("report", folder))
 
 
@@ -120,7 +121,7 @@ def report(rounds: int) -> str:
     rows = [
         ["wall time * workers / time of the runs", verdict(quotient, EFFORT)],
         ["memory of the driver, many runs / few", verdict(kilobytes[many] / kilobytes[few], GROWTH)],
-        ["seconds to draw and tell `full`", verdict(drawn, DRAWING)],
+        ["seconds to draw and write the report of `full`", verdict(drawn, DRAWING)],
     ]
     return (
         "# What a study costs beyond its runs\n\n"
@@ -130,7 +131,7 @@ def report(rounds: int) -> str:
         f"Median of {rounds}.\n"
         f"- Memory: at its peak the driver takes {kilobytes[few] / 1024:.0f} MB for {spaced(few)} runs and "
         f"{kilobytes[many] / 1024:.0f} MB for {spaced(many)}.\n"
-        f"- Drawing: `pursuit report` of all {spaced(runs)} runs of `full`, made up but as long as real "
+        f"- Drawing: `pursuit report` of all {spaced(runs)} runs of `full`, synthetic but as long as real "
         "ones: every panel of every figure as PDF, SVG and PNG, tables, Markdown and the page.\n\n"
         f"{made_by('benchmarks.study')}"
     )

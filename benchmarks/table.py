@@ -1,17 +1,17 @@
 """Iterations to f <= 1e-9, divided by n, of a study beside those of an independent prototype.
 
 ``python -m benchmarks.table DIR`` reads the study in a folder and prints a table in Markdown; ``--out FILE``
-writes it as well. ``pursuit reproduce benchmarks/table.toml`` makes a study of all that the prototype has.
+writes it as well. ``pursuit reproduce benchmarks/table.toml`` runs the study, of all that the prototype
+measured.
 """
 
 from __future__ import annotations
 
-import argparse
 import csv
 import math
 from pathlib import Path
 
-from benchmarks.reporting import made_by
+from benchmarks.reporting import made_by, publish, study_parser
 from pursuit.experiments.common.formatting import spaced, table
 from pursuit.experiments.study import read_store
 from pursuit.experiments.study.results import CellResults, Results
@@ -22,7 +22,7 @@ PROTOTYPE = Path(__file__).with_name("prototype.csv")
 
 
 def read_prototype() -> dict[tuple[str, ...], str]:
-    """Return what the prototype has, by method, reading, problem and n."""
+    """Return the prototype's medians, by method, reading, problem and n."""
     with PROTOTYPE.open() as file:
         return {
             (row["method"], row["reading"], row["problem"], row["n"]): row["its_per_n"]
@@ -34,7 +34,7 @@ def median_per_n(entry: CellResults) -> float:
     return summarize(entry, "iterations").median.value / entry.cell.n
 
 
-def summary(entry: CellResults) -> str:
+def shown_median(entry: CellResults) -> str:
     """Return the median of #ITS/n, and how many runs failed."""
     failed = [run.reason for run in entry.runs if not run.success]
     median = median_per_n(entry)
@@ -62,16 +62,13 @@ def comparison(results: Results) -> str:
         cell = entry.cell
         row = rows.setdefault((cell.scheme, cell.reading, str(cell.n)), dict.fromkeys(PROBLEMS, ""))
         expected = prototype.get((cell.scheme, cell.reading, cell.problem, str(cell.n)))
-        row[cell.problem] = summary(entry) + agreement(entry, expected)
+        row[cell.problem] = shown_median(entry) + agreement(entry, expected)
     return table(["method", "reading", "n", *PROBLEMS], [[*key, *row.values()] for key, row in rows.items()])
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("study", type=Path, metavar="DIR")
-    parser.add_argument("--out", type=Path, metavar="FILE")
-    options = parser.parse_args()
-    with read_store(options.study) as store:
+    options = study_parser(__doc__).parse_args()
+    with read_store(options.folder) as store:
         results = store.results()
     text = (
         "# Iterations to f <= 1e-9, divided by n\n\n"
@@ -79,9 +76,7 @@ def main() -> None:
         "(`benchmarks/prototype.csv`).\n"
         f"SARP knows the condition number.\n\n{comparison(results)}\n\n{made_by('benchmarks.table')}"
     )
-    print(text)
-    if options.out:
-        options.out.write_text(text)
+    publish(text, options.out)
 
 
 if __name__ == "__main__":

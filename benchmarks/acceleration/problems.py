@@ -1,4 +1,4 @@
-"""Problems on which nothing was chosen, for `report.toml`. All have the minimum 0."""
+"""Problems that played no part in choosing the rules, for `report.toml`. All have the minimum 0."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def rotated_rosenbrock(n: int) -> Any:
     return pursuit.problems.rotated(pursuit.problems.rosenbrock(n), 1)
 
 
-# --- functions of each variable, added up ----------------------------------------------------------
+# --- sums of functions of one variable -------------------------------------------------------------
 
 
 class Separable(NamedTuple):
@@ -80,7 +80,7 @@ class Separable(NamedTuple):
 
 
 _SMOOTHED_NORM, _BUMPY, _NOISY = range(3)
-# The relative noise, and what spreads the digits of f so far that they look like chance.
+# The relative noise, and a factor that makes the digits of log f look random.
 _NOISE = 1e-3
 _SPREAD = 1e9
 
@@ -99,7 +99,7 @@ def _separable(team, problem, x):
 @numba.njit
 def _term(kind, z):
     if kind == _SMOOTHED_NORM:
-        # Written so that nothing cancels near 0.
+        # This form avoids cancellation near 0.
         return z * z / (math.sqrt(z * z + 1.0) + 1.0)
     if kind == _BUMPY:
         return (z * z + 3.0 * math.sin(z) ** 2) / 8.0
@@ -178,7 +178,7 @@ def _logistic(team, problem, x):
 
 
 def _minimum(rows: NDArray[np.float64], ridge: float) -> Any:
-    """Return what SciPy finds by Newton's method."""
+    """Return SciPy's result of Newton's method."""
     count = len(rows)
 
     def sigmoids(x: Vector) -> Vector:
@@ -202,7 +202,7 @@ def _minimum(rows: NDArray[np.float64], ridge: float) -> Any:
 
 
 def logistic(n: int, L: float) -> Logistic:
-    """Return a regression of 4n observations of n features of unlike scales, condition number about L."""
+    """Return a regression of 4n observations of n features of different scales, condition number about L."""
     rng = np.random.default_rng(1)
     scales = pursuit.problems.exp(n, L).spectrum ** 0.5 / L**0.5
     features = rng.standard_normal((4 * n, n)) * scales

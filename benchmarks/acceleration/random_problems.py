@@ -1,15 +1,15 @@
-"""A thousand random problems of the paper's kinds, to see that no run diverges or loses its best point."""
+"""A thousand random problems of the paper's kinds, to check that no run diverges or loses its best point."""
 
 from __future__ import annotations
 
 from collections import Counter
-from concurrent.futures import ProcessPoolExecutor
 from typing import Any, NamedTuple
 
 import numpy as np
 
 import pursuit
 from pursuit.engine.stopping import Reason
+from pursuit.experiments.common.executors import processes
 from pursuit.problems import evaluate, value
 
 COUNT = 1000
@@ -18,7 +18,7 @@ _KINDS = ("exp", "lin", "two", "rosenbrock")
 _EVALUATIONS = 200_000
 
 
-class Watched(NamedTuple):
+class Recording(NamedTuple):
     """A problem that remembers its smallest value."""
 
     problem: Any
@@ -34,15 +34,15 @@ class Watched(NamedTuple):
         return evaluate(self, x)
 
 
-@value.register(Watched)
-def _value(team, watched, x):
-    found = value(team, watched.problem, x)
-    watched.least[0] = min(watched.least[0], found)
+@value.register(Recording)
+def _value(team, recording, x):
+    found = value(team, recording.problem, x)
+    recording.least[0] = min(recording.least[0], found)
     return found
 
 
 class Outcome(NamedTuple):
-    """How a run ended."""
+    """How a run stopped."""
 
     reason: str
     kind: str
@@ -61,21 +61,21 @@ def outcome(method: str, number: int) -> Outcome:
     if rng.random() < 0.5:
         problem = pursuit.problems.rotated(problem, rng)
     x0 = problem.x0 + rng.standard_normal(n)
-    watched: Any = Watched(problem, np.array([np.inf]))
+    recording: Any = Recording(problem, np.array([np.inf]))
     result = pursuit.minimize(
-        watched, x0, method=method, rng=rng, ftarget=1e-9, maxfev=_EVALUATIONS * n,
+        recording, x0, method=method, rng=rng, ftarget=1e-9, maxfev=_EVALUATIONS * n,
         sigma0=10.0 ** rng.uniform(-2.0, 2.0),
     )  # fmt: skip
-    kept = bool(result.fun == watched.least[0] == problem(result.x) <= problem(x0))
+    kept = bool(result.fun == recording.least[0] == problem(result.x) <= problem(x0))
     return Outcome(Reason(result.status).name.lower(), kind, float(result.fun), kept)
 
 
 def outcomes(method: str, workers: int = 2) -> list[Outcome]:
     """Run a method on all problems."""
-    with ProcessPoolExecutor(workers) as pool:
-        return list(pool.map(outcome, [method] * COUNT, range(COUNT), chunksize=10))
+    with processes(workers) as pool:
+        return list(pool.executor.map(outcome, [method] * COUNT, range(COUNT), chunksize=10))
 
 
 def reasons(found: list[Outcome]) -> dict[str, int]:
-    """Return how many runs ended for which reason."""
+    """Return how many runs stopped for each reason."""
     return dict(Counter(one.reason for one in found).most_common())

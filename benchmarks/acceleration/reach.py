@@ -1,4 +1,4 @@
-"""What `auto` and `auto-values` reach beside SARP, which knows the condition number.
+"""Our targets for `auto` and `auto-values`, most of them beside SARP, which knows the condition number.
 
 ``python -m benchmarks.acceleration.reach DIR`` reads the studies `reach`, `plain` and `thousand` in a folder,
 runs a thousand random problems, measures time and memory, and prints a report in Markdown; ``--out FILE``
@@ -7,15 +7,12 @@ writes it as well.
 
 from __future__ import annotations
 
-import argparse
 import math
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
-import pursuit
 from benchmarks.acceleration.random_problems import COUNT, outcomes, reasons
-from benchmarks.reporting import made_by, peak_vectors, seconds_each, verdict
+from benchmarks.reporting import add_rounds, made_by, peak_vectors, publish, study_parser, verdict
+from benchmarks.timing import iterating, seconds_each
 from pursuit.experiments.common.formatting import power, spaced, table
 from pursuit.experiments.study import read_store
 from pursuit.experiments.study.results import Results
@@ -25,10 +22,10 @@ METHODS = ("auto", "auto-values")
 DIMENSIONS = (100, 1_000, 10_000, 100_000, 1_000_000)
 QUADRATICS = ("exp", "lin", "two")
 CONDITIONS = (1e4, 1e6)
-PLACES = [(problem, L, n) for problem in QUADRATICS for L in CONDITIONS for n in (20, 100, 500)] + [
+PROBLEMS = [(problem, L, n) for problem in QUADRATICS for L in CONDITIONS for n in (20, 100, 500)] + [
     ("rosenbrock", None, n) for n in (20, 100)
 ]
-# The bounds to reach.
+# The targets.
 AUTO_TO_SARP = {"rosenbrock": 1.0}
 AUTO_TO_SARP_QUADRATIC = 0.6
 VALUES_TO_AUTO = 0.5
@@ -37,9 +34,9 @@ THOUSAND = {"exp": 1.3e7, "rosenbrock": 4e6}
 SECONDS_TO_SARP = 1.15
 
 
-def median(results: Results, scheme: str, place: tuple[str, float | None, int], measure: str) -> float:
-    """Return the median of a cell, or of what it has spent at the least if most of its runs were cut off."""
-    problem, L, n = place
+def median(results: Results, scheme: str, key: tuple[str, float | None, int], measure: str) -> float:
+    """Return the median of a cell, or a lower bound of it if most of its runs were cut off."""
+    problem, L, n = key
     (entry,) = results.select(problem=problem, L=L, n=n, scheme=scheme)
     estimate = summarize(entry, measure).median
     return estimate.value if math.isfinite(estimate.value) else estimate.low
@@ -48,16 +45,16 @@ def median(results: Results, scheme: str, place: tuple[str, float | None, int], 
 def beside_sarp(reach: Results, plain: Results) -> str:
     """Return iterations beside SARP's and RP's, and evaluations beside each other's."""
     rows = []
-    for place in PLACES:
-        problem, L, n = place
-        its = {scheme: median(reach, scheme, place, "iterations") for scheme in ("auto", "sarp")}
-        spent = {scheme: median(reach, scheme, place, "evaluations") for scheme in METHODS}
+    for key in PROBLEMS:
+        problem, L, n = key
+        its = {scheme: median(reach, scheme, key, "iterations") for scheme in ("auto", "sarp")}
+        spent = {scheme: median(reach, scheme, key, "evaluations") for scheme in METHODS}
         bound = AUTO_TO_SARP.get(problem, AUTO_TO_SARP_QUADRATIC)
         rows.append([
             problem, "" if L is None else power(L), str(n),
             spaced(round(its["auto"] / n)), spaced(round(its["sarp"] / n)),
             verdict(its["auto"] / its["sarp"], bound),
-            verdict(its["auto"] / median(plain, "rp", place, "iterations"), 1.0),
+            verdict(its["auto"] / median(plain, "rp", key, "iterations"), 1.0),
             spaced(round(spent["auto"] / n)), spaced(round(spent["auto-values"] / n)),
             verdict(spent["auto-values"] / spent["auto"], VALUES_TO_AUTO),
         ])  # fmt: skip
@@ -93,8 +90,8 @@ def thousand_variables(thousand: Results) -> str:
     return table(["problem", *METHODS], rows)
 
 
-def never_lost() -> str:
-    """Return how the runs on random problems ended."""
+def random_runs() -> str:
+    """Return how the runs on random problems ended, and whether they kept their best point."""
     rows = []
     for method in METHODS:
         found = outcomes(method)
@@ -112,13 +109,7 @@ def cost(rounds: int) -> str:
     """Return time per iteration in units of SARP's."""
     rows = []
     for n in DIMENSIONS:
-        problem = pursuit.problems.exp(n, 1e4)
-        x0 = problem.x0
-
-        def runner(method: str, problem: Any = problem, x0: Any = x0) -> Callable[[int], object]:
-            return lambda k: pursuit.minimize(problem, x0, method=method, rng=1, maxiter=k)
-
-        runs = {method: runner(method) for method in ("sarp", *METHODS)}
+        runs = {method: iterating(method, n) for method in ("sarp", *METHODS)}
         times = seconds_each(runs, max(20, 20_000_000 // n), rounds)
         row = [verdict(times[method] / times["sarp"], SECONDS_TO_SARP) for method in METHODS]
         rows.append([spaced(n), *row])
@@ -126,14 +117,10 @@ def cost(rounds: int) -> str:
 
 
 def memory(n: int = 1_000_000) -> str:
-    problem = pursuit.problems.exp(n, 1e4)
-    x0 = problem.x0
-
-    def vectors(method: str) -> float:
-        return peak_vectors(lambda k: pursuit.minimize(problem, x0, method=method, rng=1, maxiter=k), n)
-
-    bound = round(vectors("sarp"), 2)
-    rows = [[method, verdict(round(vectors(method), 2), bound)] for method in METHODS]
+    """Return memory beyond the start; SARP's is the bound."""
+    vectors = {method: round(peak_vectors(iterating(method, n), n), 2) for method in ("sarp", *METHODS)}
+    bound = vectors["sarp"]
+    rows = [[method, verdict(vectors[method], bound)] for method in METHODS]
     return table(["method", "vectors"], [["sarp", f"{bound:.2f}"], *rows])
 
 
@@ -164,7 +151,7 @@ nothing:
 rotated, with random starts and first step sizes from 0.01 to 100. Rosenbrock's function has a second minimum
 from n = 4 on, with values from 3.7 to 3.99.
 
-{never_lost()}
+{random_runs()}
 
 Time per iteration in units of SARP's, on exp, L = 1e4:
 
@@ -178,15 +165,10 @@ Memory beyond the start in vectors of n doubles, n = 1 000 000:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("folder", type=Path, metavar="DIR")
-    parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--out", type=Path, metavar="FILE")
+    parser = study_parser(__doc__)
+    add_rounds(parser)
     options = parser.parse_args()
-    text = report(options.folder, options.rounds)
-    print(text)
-    if options.out:
-        options.out.write_text(text)
+    publish(report(options.folder, options.rounds), options.out)
 
 
 if __name__ == "__main__":

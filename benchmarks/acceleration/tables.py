@@ -1,137 +1,135 @@
 """Evaluations to f <= 1e-9, divided by n, of every scheme of a study on every problem.
 
 ``python -m benchmarks.acceleration.tables DIR`` reads the study in a folder and prints a table in Markdown;
-``--out FILE`` writes it as well, and beside it a picture of how much more or less each scheme takes than the
-one that heads its group: that before the colon in its name.
+``--out FILE`` writes it as well. Where a study compares variants of a scheme, which are named as in
+``auto:damping-2``, it also draws how many more or fewer evaluations each takes than the scheme itself, into a
+PNG file beside it.
 """
 
 from __future__ import annotations
 
-import argparse
 import math
 from pathlib import Path
 
-import matplotlib.pyplot as plt
+import matplotlib.figure
 import numpy as np
 
-from benchmarks.reporting import made_by
+from benchmarks.reporting import made_by, publish, study_parser
+from benchmarks.shared import print_style, save
 from pursuit.experiments.common.formatting import power, spaced, table
 from pursuit.experiments.study import read_store
-from pursuit.experiments.study.results import Cell, Results
+from pursuit.experiments.study.figures.styles import SCHEME_STYLES
+from pursuit.experiments.study.results import Results
 from pursuit.experiments.study.stats import summarize
 
-# Problems are told apart by these.
-Place = tuple[str, float | None, int]
-Medians = dict[str, dict[Place, float]]
+ProblemKey = tuple[str, float | None, int]
+"""The name of a problem, L and n."""
+Medians = dict[str, dict[ProblemKey, float]]
+"""The median of evaluations divided by n, by scheme and problem."""
+# The largest ratio that the figure shows.
+_WIDEST = 16.0
+_DOTS = SCHEME_STYLES["ep-cma-4"]
 
 
 def medians(results: Results) -> Medians:
-    """Return the median of evaluations divided by n, by scheme and place; infinite where most runs fail."""
+    """Return the medians of a study; infinite where most runs fail."""
     found: Medians = {}
     for entry in results.select():
-        place = _place(entry.cell)
-        found.setdefault(entry.cell.scheme, {})[place] = (
-            summarize(entry, "evaluations").median.value / entry.cell.n
-        )
+        cell = entry.cell
+        median = summarize(entry, "evaluations").median.value
+        found.setdefault(cell.scheme, {})[cell.problem, cell.L, cell.n] = median / cell.n
     return found
 
 
-def _place(cell: Cell) -> Place:
-    return cell.problem, cell.L, cell.n
-
-
-def _name(place: Place) -> str:
-    problem, condition, n = place
+def _name(key: ProblemKey) -> str:
+    problem, condition, n = key
     return f"{problem} {n}" if condition is None else f"{problem} {power(condition)}, n={n}"
 
 
-def head_of(scheme: str) -> str:
-    """Return the scheme with which one is compared."""
+def reference_of(scheme: str) -> str:
+    """Return the scheme with which a variant is compared; a scheme that is no variant, with itself."""
     return scheme.partition(":")[0]
 
 
 def mean_ratio(found: Medians, scheme: str) -> float:
-    """Return the geometric mean, over places, of what a scheme takes divided by what its head takes."""
-    head = found[head_of(scheme)]
-    ratios = [value / head[place] for place, value in found[scheme].items() if place in head]
-    return math.exp(np.mean(np.log(ratios)))
+    """Return the geometric mean, over problems, of a scheme's evaluations divided by its reference's."""
+    return math.exp(np.mean(np.log(_ratios(found, scheme))))
 
 
-def text(value: float) -> str:
+def _ratios(found: Medians, scheme: str) -> list[float]:
+    reference = found[reference_of(scheme)]
+    return [value / reference[key] for key, value in found[scheme].items() if key in reference]
+
+
+def shown(value: float) -> str:
     return spaced(round(value)) if math.isfinite(value) else "fails"
 
 
 def by_scheme(found: Medians) -> str:
     """Return a table with a row for each scheme: for many schemes on few problems."""
-    places = _places(found)
+    keys = _problems(found)
     rows = []
     for scheme, row in found.items():
-        cells = [text(row[place]) if place in row else "" for place in places]
+        cells = [shown(row[key]) if key in row else "" for key in keys]
         rows.append([scheme, *cells, f"{mean_ratio(found, scheme):.2f}"])
-    return table(["", *(_name(place) for place in places), "mean ratio"], rows)
+    return table(["", *(_name(key) for key in keys), "mean ratio"], rows)
 
 
-def by_place(found: Medians) -> str:
+def by_problem(found: Medians) -> str:
     """Return a table with a row for each problem: for few schemes on many problems."""
     rows = []
-    for place in _places(found):
-        problem, condition, n = place
-        cells = [text(row[place]) if place in row else "" for row in found.values()]
+    for key in _problems(found):
+        problem, condition, n = key
+        cells = [shown(row[key]) if key in row else "" for row in found.values()]
         rows.append([problem, "" if condition is None else power(condition), str(n), *cells])
     return table(["problem", "L", "n", *found], rows)
 
 
-def _places(found: Medians) -> list[Place]:
-    return list(dict.fromkeys(place for row in found.values() for place in row))
+def _problems(found: Medians) -> list[ProblemKey]:
+    return list(dict.fromkeys(key for row in found.values() for key in row))
 
 
-def draw(found: Medians, path: Path) -> None:
-    """Draw, for every scheme that has a head, a dot for each problem and a bar for their mean."""
-    shown = [scheme for scheme in found if scheme != head_of(scheme)]
-    figure, axes = plt.subplots(figsize=(7.0, 0.2 * len(shown) + 1.2), layout="constrained")
-    for height, scheme in enumerate(reversed(shown)):
-        head = found[head_of(scheme)]
-        ratios = [value / head[place] for place, value in found[scheme].items()]
-        finite = [min(ratio, _WIDEST) for ratio in ratios]
-        axes.plot(finite, [height] * len(finite), "o", color="#1f87c4", alpha=0.6, markersize=4)
-        axes.plot(min(mean_ratio(found, scheme), _WIDEST), height, "|", color="#000000", markersize=11)
-    axes.axvline(1.0, color="#777777", linewidth=0.8)
+@print_style
+def figure_of(found: Medians) -> matplotlib.figure.Figure:
+    """Return a figure with a line for every variant: a dot for each problem and a bar for their mean."""
+    variants = [scheme for scheme in found if scheme != reference_of(scheme)]
+    figure = matplotlib.figure.Figure(figsize=(6.0, 0.16 * len(variants) + 0.8), layout="constrained")
+    axes = figure.subplots()
+    for height, scheme in enumerate(reversed(variants)):
+        ratios = [min(ratio, _WIDEST) for ratio in _ratios(found, scheme)]
+        axes.plot(ratios, [height] * len(ratios), "o", color=_DOTS.colour, alpha=0.6, markersize=3.0)
+        axes.plot(min(mean_ratio(found, scheme), _WIDEST), height, "|k", markersize=9.0, markeredgewidth=1.0)
+    axes.axvline(1.0, color="0.5", linewidth=0.6)
     axes.set_xscale("log", base=2)
     axes.set_xlim(0.4, 1.1 * _WIDEST)
     axes.set_xticks([0.5, 1, 2, 4, 8, 16], ["1/2", "1", "2", "4", "8", "≥ 16"])
-    axes.set_yticks(range(len(shown)), list(reversed(shown)), fontsize=8)
+    axes.set_ylim(-0.8, len(variants) - 0.2)
+    axes.set_yticks(range(len(variants)), list(reversed(variants)))
     axes.set_xlabel("evaluations, divided by those of the scheme as it is (|: their mean)")
-    figure.savefig(path)
-    plt.close(figure)
+    return figure
 
 
-_WIDEST = 16.0
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("study", type=Path, metavar="DIR")
-    parser.add_argument("--out", type=Path, metavar="FILE")
-    options = parser.parse_args()
-    with read_store(options.study) as store:
-        results = store.results()
+def report(results: Results, picture: Path | None) -> str:
+    """Return the report on a study; where it compares variants, draw them into a file if one is given."""
     found = medians(results)
-    compared = any(scheme != head_of(scheme) for scheme in found)
+    compared = any(scheme != reference_of(scheme) for scheme in found)
     content = (
         f"# {results.title}\n\nEvaluations to f <= 1e-9, divided by n: medians of "
         f'{max(len(entry.runs) for entry in results.cells)} runs, and "fails" where most of them did not get '
-        f"there.\n\n{by_scheme(found) if compared else by_place(found)}\n\n"
+        f"there.\n\n{by_scheme(found) if compared else by_problem(found)}\n\n"
     )
-    if compared and options.out:
-        picture = options.out.with_suffix(".svg")
-        draw(found, picture)
+    if compared and picture:
+        save(figure_of(found), picture.parent, picture.stem, ["png"])
         content += f"![The same as ratios]({picture.name})\n\n"
     codes = ", ".join(sorted({entry.code for entry in results.select()}))
-    content += f"The runs were made by the code {codes}.\n\n"
-    content += made_by("benchmarks.acceleration.tables")
-    print(content)
-    if options.out:
-        options.out.write_text(content)
+    return f"{content}The runs were made by the code {codes}.\n\n{made_by('benchmarks.acceleration.tables')}"
+
+
+def main() -> None:
+    options = study_parser(__doc__).parse_args()
+    with read_store(options.folder) as store:
+        results = store.results()
+    publish(report(results, options.out and options.out.with_suffix(".png")), options.out)
 
 
 if __name__ == "__main__":

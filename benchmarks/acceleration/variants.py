@@ -1,11 +1,13 @@
 """`auto` and `auto-values` with the rules that were tried before theirs were chosen.
 
-`Variant` is one of the two as long as no further option is given. Every option exchanges one rule, so that
-a study (`choose.toml`) shows what it is worth.
+Without options but `of` a `Variant` is one of the two. Every option replaces one rule, so that a study
+(`choose.toml`) shows what that rule is worth. The seed of a run follows from the names and values of its
+options: changing them changes the results that are committed.
 """
 
 from __future__ import annotations
 
+import inspect
 import math
 from typing import Any, NamedTuple
 
@@ -32,23 +34,23 @@ class Rules(NamedTuple):
     damping: float
     growth: float
     test: int
-    """What ends it: values that rise, steps against the drift, either of them, or nothing."""
+    """What restarts it: values that rise, steps against the drift, either of them, or nothing."""
     look_back: float
-    """How many times n iterations to look back."""
+    """With the value of how many iterations ago a value is compared, divided by n."""
     kept: int
-    """How many values of them to keep."""
+    """How many of these values are kept."""
     age_left: float
-    """What survives of the age."""
+    """The part of the age that survives a restart."""
     paths: int
-    """How many drifts to keep, those at the latest restarts."""
+    """How many drifts are kept, those at the latest restarts."""
 
     def first_past(self, n: int) -> Past:
         """Return what a run begins with."""
         return Past(
             age=0.0,
             values=np.full(self.kept, math.inf),
-            oldest=0,
-            rises=0,
+            position=0,
+            higher=0,
             agreement=0.0,
             due=0.0,
             drifts=np.zeros((self.paths, n)),
@@ -57,15 +59,18 @@ class Rules(NamedTuple):
 
 
 class Past(NamedTuple):
-    """The age, values of f(y) of old, and the drifts kept."""
+    """The age, earlier values of f(y), and the drifts that are kept."""
 
     age: float
     values: NDArray[np.float64]
-    oldest: int
-    rises: int
+    position: int
+    """Which of the values is replaced next."""
+    higher: int
+    """How many values were higher than those that they replaced, since position 0."""
     agreement: float
-    """The sum of the cosines between steps and drift in this round."""
+    """The sum of the cosines between steps and drift, since position 0."""
     due: float
+    """Iterations until the next value is kept."""
     drifts: NDArray[np.float64]
     restarts: int
 
@@ -80,15 +85,15 @@ def _carry(team, rules, past, y, v, s, m, value):
     blend(team, y, 1.0 / (1.0 + theta), theta / (1.0 + theta), v)
     blend(team, v, 1.0 - theta, theta, y)
     add(team, v, root / math.sqrt(rules.damping), s)
-    age, due, restarts = past.age + m, past.due - m, past.restarts
-    oldest, rises = past.oldest, past.rises
+    age, due = past.age + m, past.due - m
+    position, higher, restarts = past.position, past.higher, past.restarts
     if due <= 0.0:
         due += max(1.0, rules.look_back * n / rules.kept)
-        rises += 1 if value > past.values[oldest] else 0
-        past.values[oldest] = value
-        oldest += 1
-    if oldest == rules.kept:
-        rising = rules.test in (COMPARISONS, EITHER) and 2 * rises > rules.kept
+        higher += 1 if value > past.values[position] else 0
+        past.values[position] = value
+        position += 1
+    if position == rules.kept:
+        rising = rules.test in (COMPARISONS, EITHER) and 2 * higher > rules.kept
         turning = rules.test in (CORRELATION, EITHER) and agreement < 0.0
         if rising or turning:
             if rules.paths > 0:
@@ -96,12 +101,12 @@ def _carry(team, rules, past, y, v, s, m, value):
             copy(team, v, y)
             past.values[:] = math.inf
             age, restarts = age * rules.age_left, restarts + 1
-        oldest, rises, agreement = 0, 0, 0.0
+        position, higher, agreement = 0, 0, 0.0
     return Past(
         age=age,
         values=past.values,
-        oldest=oldest,
-        rises=rises,
+        position=position,
+        higher=higher,
         agreement=agreement,
         due=due,
         drifts=past.drifts,
@@ -111,7 +116,7 @@ def _carry(team, rules, past, y, v, s, m, value):
 
 @numba.njit
 def _cosine(s, v, y):
-    """Return the cosine of the angle between s and v - y, 0 where there is none."""
+    """Return the cosine of the angle between s and v - y, 0 where one of them is 0."""
     both = steps = drifts = 0.0
     for i in range(s.shape[0]):
         both += s[i] * (v[i] - y[i])
@@ -133,59 +138,79 @@ def _keep_drift(team, out, v, y):
     scale(team, out, 1.0 / length)
 
 
+class VariantOptions(NamedTuple):
+    """The options of a variant; the defaults are the rules of `auto` and `auto-values`."""
+
+    of: str
+    """``"auto"`` or ``"auto-values"``."""
+    damping: float | None = None
+    """By default the scheme's own."""
+    growth: float = 1.0
+    mirrored: bool = True
+    """Whether a trial that fails is repeated to the other side."""
+    p: float = 0.5
+    times: float = 1.0
+    """The largest number of directions from one point, divided by sqrt(n)."""
+    test: str = "comparisons"
+    """A name in `TESTS`."""
+    look_back: float = 2.0
+    kept: int = 16
+    age_left: float = 0.5
+    paths: int = 0
+    stretch: float = 1.0
+    drift: bool = False
+    equal: bool = False
+    learning: float | None = None
+    """By default the scheme's own."""
+
+    def base_scheme(self, n: int) -> Any:
+        """Return the scheme whose rules are to be replaced."""
+        own: dict[str, float] = {"p": self.p} if self.of == "auto" else {}
+        if self.learning is not None:
+            own["learning"] = self.learning
+        base: Any = create_scheme(self.of, n, own, None)
+        if not self.mirrored:
+            base = base._replace(line_search=AdaptiveStep.create(self.p))
+        directions = max(1.0, self.times * math.sqrt(n))
+        return base._replace(most=directions) if self.of == "auto" else base._replace(m=round(directions))
+
+    def rules(self, damping: float) -> Rules:
+        """Return the rules, with this damping if no other is chosen."""
+        return Rules(
+            damping=damping if self.damping is None else self.damping,
+            growth=self.growth,
+            test=TESTS[self.test],
+            look_back=self.look_back,
+            kept=self.kept,
+            age_left=self.age_left,
+            paths=self.paths,
+        )
+
+
 class Variant(NamedTuple):
     """One of the two schemes with other rules, or other directions than its own."""
 
     line_search: Any
     scheme: Any
     stretch: float
-    """How much wider than elsewhere to search along the drifts kept."""
+    """How much wider the search is along the drifts that are kept."""
     drift: bool
-    """Whether the first direction from each point is that of the drift."""
+    """Whether the first direction from each point is the drift."""
     equal: bool
-    """Whether all directions have the same length, which those of `auto-values` have anyway."""
+    """Whether all directions have the same length, as those of `auto-values` always have."""
 
     @classmethod
-    def create(
-        cls,
-        n: int,
-        *,
-        of: str,
-        damping: float | None = None,
-        growth: float = 1.0,
-        mirrored: bool = True,
-        p: float = 0.5,
-        times: float = 1.0,
-        test: str = "comparisons",
-        look_back: float = 2.0,
-        kept: int = 16,
-        age_left: float = 0.5,
-        paths: int = 0,
-        stretch: float = 1.0,
-        drift: bool = False,
-        equal: bool = False,
-        learning: float | None = None,
-    ) -> Variant:
-        """Return a variant of one of the schemes, with at most `times` sqrt(n) directions from one point."""
-        own: dict[str, float] = {"p": p} if of == "auto" else {}
-        if learning is not None:
-            own["learning"] = learning
-        base: Any = create_scheme(of, n, own, None)
-        if not mirrored:
-            base = base._replace(line_search=AdaptiveStep.create(p))
-        directions = max(1.0, times * math.sqrt(n))
-        base = base._replace(most=directions) if of == "auto" else base._replace(m=round(directions))
-        damping = base.momentum.damping if damping is None else damping
-        rules = Rules(
-            damping=damping,
-            growth=growth,
-            test=TESTS[test],
-            look_back=look_back,
-            kept=kept,
-            age_left=age_left,
-            paths=paths,
+    def create(cls, n: int, **options: Any) -> Variant:
+        """Return a variant with `VariantOptions`."""
+        chosen = VariantOptions(**options)
+        base = chosen.base_scheme(n)
+        return cls(
+            line_search=base.line_search,
+            scheme=base._replace(momentum=chosen.rules(base.momentum.damping)),
+            stretch=chosen.stretch,
+            drift=chosen.drift,
+            equal=chosen.equal,
         )
-        return cls(base.line_search, base._replace(momentum=rules), stretch, drift, equal)
 
     def init(self, x: Vector, fx: float, sigma: float) -> Any:
         """Return the first state."""
@@ -216,6 +241,10 @@ def _value_among_trials(state):
 @value_at_y.register(AutoValuesState)
 def _value_among_probes(state):
     return state.probes.fy
+
+
+# The library takes the names of a scheme's options from the signature of its `create`.
+Variant.create.__func__.__signature__ = inspect.signature(VariantOptions.__new__)  # type: ignore[attr-defined]
 
 
 @ask.register(Variant)

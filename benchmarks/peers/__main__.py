@@ -1,35 +1,48 @@
-"""Run this library and its peers on the same work; show tables and figures.
+"""Run this library and its peers on the same problems, and write tables and figures.
 
 ``python -m benchmarks.peers`` measures what is missing under ``docs/results/peers``, and writes the report
-there. It can be killed, and goes on where it was. ``--quick`` is a small version, of about two minutes,
-under ``reproduced/peers``, to see that it works. ``--page`` measures nothing, and writes
+there. It resumes after an interruption. ``--quick`` is a small version of about two minutes, under
+``reproduced/peers``, to see that it works. ``--page`` measures nothing, and writes the report and
 ``docs/comparison.md`` from what is stored.
 """
 
 from __future__ import annotations
 
 import argparse
+import functools
 from pathlib import Path
 
-from benchmarks.peers import evaluations, measured, memory, overhead, page, report, suite, versions
+from benchmarks.peers import evaluations, measurements, memory, overhead, page, report, suite, versions
 from benchmarks.peers.adapters import SOLVERS, Solver
+from benchmarks.peers.measuring import measure_missing
 from benchmarks.peers.problems import Task
 from benchmarks.peers.records import MemoryRow, OverheadRow, RunRow, Table
+from benchmarks.shared import locked
+from pursuit.experiments.common.errors import StudyError
 
 PARTS = ("overhead", "memory", "evaluations", "hard", "suite")
 FULL_FOLDER, QUICK_FOLDER = Path("docs/results/peers"), Path("reproduced/peers")
-# What COCO writes itself is large, and not kept with the results.
+# What COCO writes is large, and not committed with the results.
 SUITE_FOLDER = Path("reproduced/suite")
-# On two cores, of which each part takes about so many minutes.
+# About how long each part takes on two cores.
 _MINUTES = {"overhead": 25, "memory": 10, "evaluations": 200, "hard": 15, "suite": 40}
 
 
 def main() -> None:
     options = _parser().parse_args()
-    if options.page:
-        print(page.write(options.out or FULL_FOLDER))
-        return
     folder = options.out or (QUICK_FOLDER if options.quick else FULL_FOLDER)
+    if not options.page:
+        try:
+            with locked(folder):
+                _measure(folder, options)
+        except StudyError as error:
+            raise SystemExit(str(error)) from None
+    _say(f"The report is {report.write(folder)}.")
+    if options.page:
+        _say(f"The page is {page.write(folder)}.")
+
+
+def _measure(folder: Path, options: argparse.Namespace) -> None:
     solvers = [solver for solver in SOLVERS if not options.solvers or solver.name in options.solvers]
     for solver in solvers:
         if not solver.installed:
@@ -37,51 +50,55 @@ def main() -> None:
     parts = options.part or PARTS
     if not options.quick:
         _say(f"In full this takes about {sum(_MINUTES[part] for part in parts)} minutes on two cores.")
-    versions.note(folder)
+    versions.write_versions(folder)
     for part in parts:
-        _MEASURE[part](folder, solvers, options)
-    _say(f"The report is {report.write(folder)}.")
+        _PARTS[part](folder, solvers, options)
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks.peers", description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
-    parser.add_argument("--quick", action="store_true", help="a small version, of about two minutes")
-    parser.add_argument("--page", action="store_true", help="write docs/comparison.md from what is stored")
+    parser.add_argument("--quick", action="store_true", help="a small version of about two minutes")
+    parser.add_argument("--page", action="store_true", help="only write what follows from the measurements")
     parser.add_argument(
-        "--part", action="append", choices=PARTS, help="only this one; may be given several times"
+        "--part", action="append", choices=PARTS, help="measure only this; may be given several times"
     )
     parser.add_argument("--solvers", nargs="+", choices=[s.name for s in SOLVERS], metavar="NAME")
     parser.add_argument("--dimensions", nargs="+", type=int, metavar="N", help="instead of each part's own")
     parser.add_argument("--seeds", type=int, help="how many, instead of 3 for n = 100 and 2 for n = 1000")
     parser.add_argument(
-        "--time-cap", type=float, metavar="SECONDS", help="of the processor, instead of 30 to 450"
+        "--time-cap", type=float, metavar="SECONDS", help="of processor time, instead of 30 to 450"
     )
+    parser.add_argument("--rounds", type=int, default=3, help="of timing the overhead; the shortest counts")
     parser.add_argument(
-        "--rounds", type=int, default=3, help="of measurements of overhead; the shortest counts"
-    )
-    parser.add_argument(
-        "--jobs", type=int, default=2, help="how many runs at once, where time does not count"
+        "--jobs", type=int, default=2, help="how many runs at a time, where time is not measured"
     )
     parser.add_argument("--out", type=Path, metavar="DIR")
     return parser
 
 
 def _measure_overhead(folder: Path, solvers: list[Solver], options: argparse.Namespace) -> None:
-    overhead.measure_all(
+    settings = {"rounds": options.rounds, "round_seconds": 0.3 if options.quick else overhead.ROUND}
+    measure_missing(
+        Table(folder / measurements.OVERHEAD, OverheadRow),
         solvers,
         options.dimensions or ((100,) if options.quick else overhead.DIMENSIONS),
-        table=Table(folder / measured.OVERHEAD, OverheadRow),
-        rounds=options.rounds,
-        round_seconds=0.3 if options.quick else overhead.ROUND,
+        job=functools.partial(overhead.job, **settings),
+        describe=overhead.describe,
         say=_say,
     )
 
 
 def _measure_memory(folder: Path, solvers: list[Solver], options: argparse.Namespace) -> None:
-    dimensions = options.dimensions or ((100_000,) if options.quick else memory.DIMENSIONS)
-    memory.measure_all(solvers, dimensions, table=Table(folder / measured.MEMORY, MemoryRow), say=_say)
+    measure_missing(
+        Table(folder / measurements.MEMORY, MemoryRow),
+        solvers,
+        options.dimensions or ((100_000,) if options.quick else memory.DIMENSIONS),
+        job=memory.job,
+        describe=memory.describe,
+        say=_say,
+    )
 
 
 def _measure_evaluations(folder: Path, solvers: list[Solver], options: argparse.Namespace) -> None:
@@ -89,16 +106,16 @@ def _measure_evaluations(folder: Path, solvers: list[Solver], options: argparse.
         tasks = [Task("exp", 1e4, True, n) for n in options.dimensions or (20,)]
     else:
         tasks = evaluations.smooth_tasks(options.dimensions or (100, 1000))
-    _run(folder / measured.EVALUATIONS, solvers, tasks, options)
+    _run(folder / measurements.EVALUATIONS, solvers, tasks, options)
 
 
 def _measure_hard(folder: Path, solvers: list[Solver], options: argparse.Namespace) -> None:
     tasks = evaluations.hard_tasks(options.dimensions or ((20,) if options.quick else (100,)))
-    _run(folder / measured.HARD, solvers, tasks[:1] if options.quick else tasks, options)
+    _run(folder / measurements.HARD, solvers, tasks[:1] if options.quick else tasks, options)
 
 
 def _measure_suite(folder: Path, solvers: list[Solver], options: argparse.Namespace) -> None:
-    suite.measure_all(
+    suite.run_and_draw(
         solvers,
         suite.QUICK if options.quick else suite.Extent(),
         data=folder / "suite" if options.quick else SUITE_FOLDER,
@@ -115,14 +132,14 @@ def _run(path: Path, solvers: list[Solver], tasks: list[Task], options: argparse
         seeds=options.seeds or (1 if options.quick else None),
         time_cap=options.time_cap or (2.0 if options.quick else None),
     )
-    evaluations.run_all(plan, table=Table(path, RunRow), at_once=options.jobs, say=_say)
+    evaluations.run_missing(plan, table=Table(path, RunRow), at_once=options.jobs, say=_say)
 
 
 def _say(line: str) -> None:
     print(line, flush=True)
 
 
-_MEASURE = {
+_PARTS = {
     "overhead": _measure_overhead,
     "memory": _measure_memory,
     "evaluations": _measure_evaluations,

@@ -1,8 +1,8 @@
 """Every solver, in a few lines, through its own public interface and with its default settings.
 
-A solver is told the function, the start, the first step size, the limit of evaluations and the seed, and
-nothing else; where it has no parameter for one of them, a comment says so. Packages are imported when their
-solver is called, so that one that is not installed does not disturb the others.
+A solver gets the function, the start, the first step size, the limit of evaluations and the seed, and nothing
+else; where it has no parameter for one of them, a comment says so. Packages are imported when their solver is
+called, so that the others work where one is not installed.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ LINEAR, QUADRATIC, OUTSIDER = "linear", "quadratic", "outsider"
 
 
 class Solve(Protocol):
-    """What an adapter is."""
+    """The call of an adapter."""
 
     def __call__(self, fun: Fun, x0: Vector, *, sigma0: float, maxfev: int, seed: int) -> None:
-        """Minimise `fun`, and return when nothing more is to be done."""
+        """Minimise `fun`, and return when the solver stops."""
 
 
 class Solver(NamedTuple):
-    """A solver, and what is to be known of it."""
+    """A solver and its properties."""
 
     name: str
     package: str
@@ -42,17 +42,17 @@ class Solver(NamedTuple):
     dense: bool = False
     """Whether it keeps a matrix of n times n numbers, and so cannot run where n is large."""
     replayable: bool = True
-    """Whether values that were made up, in any order, let it go on for as long as one likes."""
+    """Whether it runs for any number of evaluations on prepared values, in whatever order."""
     note: str = ""
 
     @property
     def identifier(self) -> str:
-        """Its name, as that of a function."""
+        """Its name as that of a Python function."""
         return self.name.replace(" ", "_").replace("-", "_")
 
     @property
     def installed(self) -> bool:
-        """Whether its package is on this machine."""
+        """Whether its package is installed."""
         return importlib.util.find_spec(self.package) is not None
 
     @property
@@ -97,7 +97,7 @@ def using_cmaes(name: str) -> Solve:
         import cmaes
 
         optimizer = getattr(cmaes, name)(mean=x0.copy(), sigma=sigma0, seed=seed)
-        # It has no limit of evaluations: the loop is the user's.
+        # It has no limit of evaluations: the user writes the loop.
         spent = 0
         while spent < maxfev and not optimizer.should_stop():
             points = [optimizer.ask() for _ in range(optimizer.population_size)]
@@ -113,7 +113,7 @@ def using_cmaes(name: str) -> Solve:
 def using_pypop7(name: str) -> Solve:
     def solve(fun: Fun, x0: Vector, *, sigma0: float, maxfev: int, seed: int) -> None:
         module = importlib.import_module(f"pypop7.optimizers.es.{name.lower()}")
-        # It wants bounds, which it does not keep to, but draws a new start from when it restarts.
+        # It requires bounds, which it does not respect; it draws a new start within them when it restarts.
         problem = {
             "fitness_function": fun, "ndim_problem": x0.size,
             "lower_boundary": x0 - 5.0 * sigma0, "upper_boundary": x0 + 5.0 * sigma0,
@@ -156,14 +156,14 @@ def fcmaes_crfmnes(fun: Fun, x0: Vector, *, sigma0: float, maxfev: int, seed: in
 def scipy_lbfgsb(fun: Fun, x0: Vector, *, sigma0: float, maxfev: int, seed: int) -> None:
     from scipy.optimize import minimize
 
-    # Neither random nor with a step size to begin with. Its tolerances are left as they are.
+    # It has neither a seed nor a first step size. Its tolerances are the default ones.
     minimize(fun, x0, method="L-BFGS-B", options={"maxfun": maxfev, "maxiter": maxfev})
 
 
 def scipy_powell(fun: Fun, x0: Vector, *, sigma0: float, maxfev: int, seed: int) -> None:
     from scipy.optimize import minimize
 
-    # Neither random nor with a step size to begin with. Its tolerances are left as they are.
+    # It has neither a seed nor a first step size. Its tolerances are the default ones.
     minimize(fun, x0, method="Powell", options={"maxfev": maxfev, "maxiter": maxfev})
 
 
@@ -194,11 +194,11 @@ SOLVERS = (
     ),
     Solver("scipy Powell", "scipy", OUTSIDER, scipy_powell, dense=True, replayable=False),
 )  # fmt: skip
-"""All of them, in the order of the tables. SARP is not among ours: it must be told the condition number."""
+"""All of them, in the order of the tables. SARP is not among ours: it needs the condition number."""
 
 
 def __getattr__(name: str) -> Solve:
-    """Return a solver by its identifier, so that `pursuit coco` can be told, say, `...:pypop7_LMCMA`."""
+    """Return a solver by its identifier, so that `pursuit coco` accepts, say, `...:pypop7_LMCMA`."""
     for solver in SOLVERS:
         if solver.identifier == name:
             return solver.solve

@@ -1,9 +1,8 @@
-"""An objective that counts every call, wherever it comes from, and ends the solver when the run is over.
+"""Runs of solvers on an objective that counts every call and ends the run, by the same rule for all solvers.
 
-The rule is the same for all solvers: a run ends at the first call that finds a value not above the target,
-at the cap of evaluations, or at the cap of time. A solver that returns before that has quit.
-
-Time is the processor's, of the process, so that it does not matter what else the machine does.
+A run ends at the first value not above the target, at the cap of evaluations, or at the cap of time. A solver
+that returns before that has quit. Time is processor time of the process, so that other work on the machine
+does not matter.
 """
 
 from __future__ import annotations
@@ -11,24 +10,22 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import NamedTuple, NoReturn
 
+from benchmarks.shared import CAP, CountedFunction, RunEnded
 from pursuit.checks import Vector
 
-REACHED, CAP, TIME, QUIT, ERROR = "reached", "cap", "time", "quit", "error"
-"""How a run ends; `ERROR` where the solver failed with an exception of its own, or its process died."""
+REACHED, TIME, QUIT, ERROR = "reached", "time", "quit", "error"
+"""How a run ends, besides `CAP`; `ERROR` if the solver raised an exception or its process died."""
 
+# Solvers that evaluate populations return a little before the cap of evaluations.
 _NEARLY = 0.999
 
 Solve = Callable[[Callable[[Vector], float]], object]
 
 
-class Ended(BaseException):
-    """The run is over. Not an `Exception`, since solvers catch those and go on."""
-
-
-class Ending(NamedTuple):
-    """How a run went."""
+class RunResult(NamedTuple):
+    """How a run ended."""
 
     status: str
     detail: str
@@ -38,21 +35,21 @@ class Ending(NamedTuple):
     """The smallest value at any point that was evaluated, without noise."""
 
 
-class Counted:
-    """A function that counts its calls and raises `Ended` when the run is over.
+class Counted(CountedFunction):
+    """A function that counts its calls and raises `RunEnded` when the run is over.
 
     Parameters
     ----------
     fun : callable
-        The function, by which the target is judged.
+        The function; the target is a value of it.
     target : float
         The value to reach.
     maxfev : int
         The cap of evaluations.
     maxtime : float
-        The cap of seconds of the processor, from now on.
+        The cap of processor time in seconds, from now on.
     observed : callable
-        What the solver gets to see of a value. By default the value itself.
+        What the solver gets instead of a value. By default the value itself.
     """
 
     def __init__(
@@ -64,68 +61,61 @@ class Counted:
         maxtime: float,
         observed: Callable[[float], float] | None = None,
     ) -> None:
-        self.evaluations = 0
-        self.best = math.inf
-        self.status = ""
-        self._fun = fun
+        super().__init__(fun, maxfev, self._target_or_time)
+        self._cap = maxfev
         self._target = target
-        self._maxfev = maxfev
         self._observed = observed
         self._begin = time.process_time()
         self._deadline = self._begin + maxtime
         self._end = math.inf
 
     def __call__(self, x: Vector) -> float:
-        """Return what is seen of f(x)."""
-        if self.status:
-            raise Ended
-        if self.evaluations >= self._maxfev:
-            self._finish(CAP)
-        value = self._fun(x)
-        self.evaluations += 1
-        if value < self.best:
-            self.best = value
-            if value <= self._target:
-                self._finish(REACHED)
-        if time.process_time() > self._deadline:
-            self._finish(TIME)
+        """Return what the solver gets to see of f(x)."""
+        value = super().__call__(x)
         return value if self._observed is None else self._observed(value)
 
     @property
     def seconds(self) -> float:
-        """From the beginning to the end of the run, or to now."""
+        """The processor time from the beginning to the end of the run, or to now."""
         return min(self._end, time.process_time()) - self._begin
 
     @property
-    def used_up(self) -> bool:
-        """Whether a solver that returns now does so because of the cap; some stop a little before it."""
-        return self.evaluations >= _NEARLY * self._maxfev
+    def nearly_spent(self) -> bool:
+        """Whether a solver that returns now does so because of the cap of evaluations."""
+        return self.evaluations >= _NEARLY * self._cap
 
-    def _finish(self, status: str) -> None:
-        self.status = status
+    def end(self, status: str) -> NoReturn:
+        """End the run for a reason, and raise `RunEnded`."""
         self._end = time.process_time()
-        raise Ended
+        super().end(status)
+
+    def _target_or_time(self, value: float) -> str:
+        if value <= self._target:
+            return REACHED
+        return TIME if time.process_time() > self._deadline else ""
 
 
-def ending_of(solve: Solve, counted: Counted) -> Ending:
-    """Let a solver work on a counted function; say how it ended.
+def run_solver(solve: Solve, counted: Counted) -> RunResult:
+    """Let a solver minimise a counted function, and return how the run ended.
 
-    What a solver does after the end does not count: neither the calls it makes nor an exception, with which
-    some answer to being stopped.
+    What a solver does after the end does not count: neither its calls nor an exception, which some raise when
+    they are stopped.
     """
     status, detail = QUIT, ""
     try:
         solve(counted)
-    except Ended:
+    except RunEnded:
         pass
     except Exception as error:
         status, detail = ERROR, in_one_line(error)
     seconds = counted.seconds
     if counted.status:
         status, detail = counted.status, ""
-    elif status == QUIT and counted.used_up:
+    elif status == QUIT and counted.nearly_spent:
         status = CAP
-    return Ending(status, detail, counted.evaluations, seconds, counted.best)
+    return RunResult(
+        status=status, detail=detail, evaluations=counted.evaluations, seconds=seconds, best=counted.best
+    )
 
 
 def in_one_line(error: BaseException) -> str:

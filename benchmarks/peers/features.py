@@ -1,4 +1,4 @@
-"""Who has what: the table of `features.toml`."""
+"""The features of the library and of its peers: the table of `features.toml`."""
 
 from __future__ import annotations
 

@@ -4,117 +4,134 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-import matplotlib.figure
-import matplotlib.style
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from benchmarks.peers.adapters import LINEAR, QUADRATIC, SOLVERS, Solver
-from benchmarks.peers.measured import Measured, Outcome, outcomes
-from benchmarks.peers.problems import Task
+from benchmarks.peers.measurements import Measurements, RunSummary, Summaries, summaries_of
+from benchmarks.shared import COLOURS, label_powers, print_style, save
 from pursuit.experiments.common.formatting import spaced
 
 
-class Look(NamedTuple):
-    """How a kind of solvers is drawn: colours that stay apart for everybody, and a sign of their own."""
+class KindStyle(NamedTuple):
+    """The style of a kind of solvers."""
 
     colour: str
     marker: str
-    words: str
+    label: str
 
 
-_OURS = Look("#d55e00", "o", "ours")
-_LINEAR = Look("#0072b2", "s", "peers, linear memory")
-_QUADRATIC = Look("#777777", "D", "peers, quadratic memory")
-_OUTSIDER = Look("#009e73", "^", "outsiders")
-_LOOKS = (_OURS, _LINEAR, _QUADRATIC, _OUTSIDER)
-_PRINT = {
-    "font.size": 8.0, "axes.grid": True, "axes.axisbelow": True, "grid.color": "0.9",
-    "axes.titlesize": "medium", "legend.frameon": False, "savefig.dpi": 150,
-}  # fmt: skip
-# Lines of one kind are told apart by these.
+_OURS = KindStyle(COLOURS[1], "o", "ours")
+_LINEAR = KindStyle(COLOURS[0], "s", "peers, linear memory")
+_QUADRATIC = KindStyle(COLOURS[7], "D", "peers, quadratic memory")
+_OUTSIDER = KindStyle(COLOURS[2], "^", "outsiders")
+_KINDS = (_OURS, _LINEAR, _QUADRATIC, _OUTSIDER)
+# In the figure of overhead, solvers of one kind differ by these.
 _MARKERS = "osD^v<>PX*h"
 _LINES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (1, 3)))
 
 
-def look_of(solver: Solver) -> Look:
-    """Return how a solver is drawn."""
+def style_of(solver: Solver) -> KindStyle:
+    """Return the style of a solver's kind."""
     if solver.ours:
         return _OURS
     return {LINEAR: _LINEAR, QUADRATIC: _QUADRATIC}.get(solver.memory, _OUTSIDER)
 
 
-@matplotlib.style.context(_PRINT, after_reset=True)
-def draw(measured: Measured, folder: Path) -> dict[str, str]:
-    """Draw what was measured into a folder; return the titles of the figures by the names of their files."""
-    made = {}
+def draw(measured: Measurements, folder: Path) -> dict[str, str]:
+    """Draw measurements into a folder; return the titles of the figures by the names of their files."""
+    drawn = {}
     if any(row.microseconds is not None for row in measured.overhead):
-        made["overhead.png"] = _overhead(measured), "Overhead per evaluation against n"
-    found = {task: row for task, row in outcomes(measured.evaluations).items() if task.rotated}
-    for n in dict.fromkeys(task.n for task in found):
-        part = {task: row for task, row in found.items() if task.n == n}
+        drawn["overhead"] = _overhead(measured), "Overhead per evaluation against n"
+    rotated = {task: row for task, row in summaries_of(measured.evaluations).items() if task.rotated}
+    for n in dict.fromkeys(task.n for task in rotated):
+        part = {task: row for task, row in rotated.items() if task.n == n}
         title = f"Evaluations to the target on rotated problems, n = {spaced(n)}"
-        made[f"evaluations-{n}.png"] = _evaluations(part, title), title
-    for name, (figure, _) in made.items():
-        figure.savefig(folder / name)
-    return {name: title for name, (_, title) in made.items()}
+        drawn[f"evaluations-{n}"] = _evaluations(part, title), title
+    for name, (figure, _) in drawn.items():
+        save(figure, folder, name, ["png"])
+    return {f"{name}.png": title for name, (_, title) in drawn.items()}
 
 
-def _overhead(measured: Measured) -> Any:
-    """Return a figure of time by that of n normals, a line for each solver, named at its side."""
-    figure = matplotlib.figure.Figure(figsize=(7.0, 4.6), layout="constrained")
+@print_style
+def _overhead(measured: Measurements) -> Figure:
+    """Return a figure of the time divided by that of n normals, with a line for each solver."""
+    figure = Figure(figsize=(6.0, 3.6), layout="constrained")
     axes = figure.subplots()
-    seen: dict[Look, int] = {}
+    count = dict.fromkeys(_KINDS, 0)
     for solver in SOLVERS:
         rows = [row for row in measured.overhead if row.solver == solver.name]
         points = [(row.n, row.microseconds / row.normals) for row in rows if row.microseconds and row.normals]
         if points:
-            look = look_of(solver)
-            number = seen[look] = seen.get(look, -1) + 1
+            style = style_of(solver)
+            number = count[style]
+            count[style] += 1
             axes.plot(
-                *zip(*sorted(points), strict=True), color=look.colour, label=solver.name,
-                linestyle=_LINES[number % len(_LINES)], linewidth=1.8 if solver.ours else 1.0,
-                marker=_MARKERS[number % len(_MARKERS)], markersize=4.0,
-            )  # fmt: skip
+                *zip(*sorted(points), strict=True),
+                color=style.colour,
+                label=solver.name,
+                linestyle=_LINES[number % len(_LINES)],
+                linewidth=1.5 if solver.ours else 0.9,
+                marker=_MARKERS[number % len(_MARKERS)],
+            )
     axes.set(xscale="log", yscale="log", xlabel="n", ylabel="time per evaluation / time to draw n normals")
+    label_powers(axes.xaxis, *axes.get_xlim(), 8)
+    label_powers(axes.yaxis, *axes.get_ylim(), 8)
     figure.legend(loc="outside right upper")
     return figure
 
 
-def _evaluations(found: dict[Task, dict[str, Outcome]], title: str) -> Any:
-    """Return a figure with a panel for each problem, and in it a dot for each solver."""
+@print_style
+def _evaluations(found: Summaries, title: str) -> Figure:
+    """Return a figure with a panel for each problem, and in it a marker for each solver."""
     solvers = [s for s in reversed(SOLVERS) if any(s.name in row for row in found.values())]
     columns = min(4, len(found))
     rows = math.ceil(len(found) / columns)
-    figure = matplotlib.figure.Figure(
-        figsize=(2.0 + 1.9 * columns, 0.8 + rows * (0.17 * len(solvers) + 0.6)), layout="constrained"
-    )
+    size = 1.6 + 1.4 * columns, 0.6 + rows * (0.13 * len(solvers) + 0.4)
+    figure = Figure(figsize=size, layout="constrained")
     grid = figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False)
-    counts = [
-        one.evaluations for row in found.values() for one in row.values() if math.isfinite(one.evaluations)
-    ]
-    edge = 3.0 * max(counts, default=1.0)
+    counts = [one.evaluations for row in found.values() for one in row.values()]
+    edge = 3.0 * max(filter(math.isfinite, counts), default=1.0)
     for axes, (task, row) in zip(grid.flat, found.items(), strict=False):
-        for height, solver in enumerate(solvers):
-            if solver.name in row:
-                look, spent = look_of(solver), row[solver.name].evaluations
-                reached = math.isfinite(spent)
-                axes.plot(
-                    spent if reached else edge, height, color=look.colour, linestyle="none",
-                    marker=look.marker if reached else "x", markersize=5.0 if solver.ours else 4.0,
-                )  # fmt: skip
+        _draw_panel(axes, solvers, row, edge)
         axes.set_title(task.label)
-        axes.set_xscale("log")
-        axes.axvline(edge / 1.8, color="0.6", linewidth=0.6)
+    first, last = grid[0, 0].get_xlim()
+    label_powers(grid[0, 0].xaxis, first, last, 4)
     for axes in grid.flat[len(found) :]:
         axes.set_axis_off()
+    for axes in grid.flat[max(0, len(found) - columns) : len(found)]:
+        # The lowest of its column, also where a blank panel is below.
+        axes.tick_params(labelbottom=True)
     for axes in grid[:, 0]:
         axes.set_yticks(range(len(solvers)), [solver.name for solver in solvers])
     figure.suptitle(f"{title} (fewer are better)", fontsize="medium")
     handles = [
-        Line2D([], [], color=k.colour, marker=k.marker, linestyle="none", label=k.words) for k in _LOOKS
+        Line2D([], [], color=kind.colour, marker=kind.marker, linestyle="none", label=kind.label)
+        for kind in _KINDS
     ]
     handles.append(Line2D([], [], color="black", marker="x", linestyle="none", label="not reached"))
     figure.legend(handles=handles, loc="outside lower center", ncols=5)
     return figure
+
+
+def _draw_panel(axes: Axes, solvers: list[Solver], row: dict[str, RunSummary], edge: float) -> None:
+    """Draw the evaluations on one problem; what did not reach the target is drawn at the right edge."""
+    for height, solver in enumerate(solvers):
+        if solver.name in row:
+            style, spent = style_of(solver), row[solver.name].evaluations
+            reached = math.isfinite(spent)
+            axes.plot(
+                spent if reached else edge,
+                height,
+                color=style.colour,
+                linestyle="none",
+                marker=style.marker if reached else "x",
+                markersize=4.0 if solver.ours else 3.2,
+                # The style's thin edges would make crosses faint.
+                markeredgewidth=None if reached else 0.9,
+            )
+    axes.set_xscale("log")
+    axes.axvline(edge / 1.8, color="0.6", linewidth=0.6)

@@ -1,4 +1,8 @@
-"""Work in processes of its own: a crash, a hang or a global seed of one run is no matter for the next."""
+"""Jobs in processes of their own, which are killed after a time limit.
+
+The library's pool of processes is not enough here: a worker of a pool that hangs or dies takes the pool with
+it, and one that has run a solver before has another global seed, other caches and other free memory.
+"""
 
 from __future__ import annotations
 
@@ -13,19 +17,12 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from benchmarks.peers.counting import in_one_line
+from benchmarks.shared import one_thread_each
 
-# Libraries would otherwise start as many threads as there are cores, some solvers' and not others'.
-ONE_THREAD = dict.fromkeys(
-    (
-        "MKL_NUM_THREADS", "NUMBA_NUM_THREADS", "NUMEXPR_NUM_THREADS", "OMP_NUM_THREADS",
-        "OPENBLAS_NUM_THREADS", "VECLIB_MAXIMUM_THREADS",
-    ),
-    "1",
-)  # fmt: skip
-# Memory that is given back shall not be kept for later by the allocator, which would hide what is used.
-_TIGHT_MEMORY = {"MALLOC_MMAP_THRESHOLD_": "65536", "MALLOC_TRIM_THRESHOLD_": "65536"}
+# The allocator must return freed memory to the system; what it keeps would hide what a solver uses.
+_RETURN_MEMORY = {"MALLOC_MMAP_THRESHOLD_": "65536", "MALLOC_TRIM_THRESHOLD_": "65536"}
 
-# Forked from a process that has imported what all runs need, where that can be had: a second less for each.
+# Forking from a process that has imported what all runs need, where possible, saves a second for each.
 _SHARED = "forkserver" if "forkserver" in multiprocessing.get_all_start_methods() else "spawn"
 
 
@@ -35,13 +32,13 @@ class Job(NamedTuple):
     function: Callable[..., Any]
     arguments: tuple[Any, ...]
     timeout: float
-    """After so many seconds the process is killed."""
+    """The seconds after which the process is killed."""
     fresh: bool = False
-    """Whether the process must not share memory with another, nor keep what it has given back."""
+    """Whether the process must not share memory with another, and return what it frees to the system."""
 
 
 class Failure(NamedTuple):
-    """Why there is no result: an exception, a death or a hang, in a line."""
+    """Why a job has no result, in one line: an exception, or the death or killing of its process."""
 
     text: str
 
@@ -53,14 +50,14 @@ class _Running(NamedTuple):
     job: Job
 
 
-def run_alone(job: Job) -> Any:
+def run_job(job: Job) -> Any:
     """Do a job in a process of its own; return its result or a `Failure`."""
-    ((_, result),) = run_apart([job], 1)
+    ((_, result),) = run_jobs([job], 1)
     return result
 
 
-def run_apart(jobs: list[Job], at_once: int) -> Iterator[tuple[Job, Any]]:
-    """Do jobs, so many at once; yield each with its result or a `Failure`, as they come in."""
+def run_jobs(jobs: list[Job], at_once: int) -> Iterator[tuple[Job, Any]]:
+    """Do jobs, `at_once` of them at a time; yield each with its result or a `Failure` when it is done."""
     waiting = list(reversed(jobs))
     running: list[_Running] = []
     try:
@@ -85,7 +82,7 @@ def _start(job: Job) -> _Running:
         context.set_forkserver_preload(["benchmarks.peers.evaluations"])
     receiver, sender = context.Pipe(duplex=False)
     process = context.Process(target=_work, args=(sender, job.function, job.arguments), daemon=True)
-    with _environment(ONE_THREAD | (_TIGHT_MEMORY if job.fresh else {})):
+    with _environment(_RETURN_MEMORY if job.fresh else {}):
         process.start()
     sender.close()
     return _Running(process, receiver, time.monotonic() + job.timeout, job)
@@ -93,18 +90,24 @@ def _start(job: Job) -> _Running:
 
 @contextlib.contextmanager
 def _environment(variables: dict[str, str]) -> Iterator[None]:
-    """Let variables be set for a while, in which processes are started."""
+    """Set variables for processes that are started meanwhile, which use one thread each.
+
+    They do so whatever the user's environment says, since only some of the solvers would follow it.
+    """
     before = dict(os.environ)
+    for name in [name for name in before if name.endswith("_THREADS")]:
+        del os.environ[name]
     os.environ.update(variables)
     try:
-        yield
+        with one_thread_each("NUMBA_NUM_THREADS"):
+            yield
     finally:
         os.environ.clear()
         os.environ.update(before)
 
 
 def _result_of(one: _Running) -> Any:
-    """Return what a process has sent, and see to it that it ends."""
+    """Return what a process has sent, and end it."""
     try:
         result = one.receiver.recv() if one.receiver.poll() else None
     except EOFError:
@@ -136,7 +139,7 @@ def _work(
 
 
 def _silence() -> None:
-    """Send what solvers print, from whichever language, to nowhere."""
+    """Discard what solvers print, in whichever language they are written."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     for stream in (1, 2):
         os.dup2(nowhere, stream)

@@ -1,20 +1,28 @@
-"""The page `docs/comparison.md`, made of the features and of what was measured, and never typed."""
+"""The page `docs/comparison.md`, generated from the features and the measurements."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 from benchmarks.peers.features import feature_table
-from benchmarks.peers.measured import Measured, load, outcomes
-from benchmarks.peers.report import FILE, duel_table, made_with, memory_table, overhead_table, suite_table
-from benchmarks.peers.summary import absent, losses, reach
+from benchmarks.peers.measurements import Measurements, load, summaries_of
+from benchmarks.peers.report import (
+    FILE,
+    comparison_table,
+    made_with,
+    memory_table,
+    overhead_table,
+    suite_table,
+)
+from benchmarks.peers.summary import absent, losses, targets_table
+from benchmarks.shared import write_file
 
 PAGE = Path("docs/comparison.md")
 
 
 def write(folder: Path) -> Path:
-    """Write the page from what a folder holds."""
-    PAGE.write_text(text(folder))
+    """Write the page from the measurements of a folder."""
+    write_file(PAGE, text(folder))
     return PAGE
 
 
@@ -28,7 +36,7 @@ method](choosing.md).
 
 ## Features
 
-Each that is ours is proven by a test.
+Every feature of ours is proven by a test.
 
 {feature_table()}
 
@@ -38,21 +46,21 @@ Each that is ours is proven by a test.
 """
 
 
-def _measured(measured: Measured, folder: Path) -> str:
+def _measured(measured: Measurements, folder: Path) -> str:
     if measured.is_empty:
         return "Nothing is stored yet. `make bench-peers` measures, and takes a few hours."
     parts = [
-        (True, "What was to be reached", reach(measured)),
+        (True, "What was to be reached", targets_table(measured)),
         (True, "Where a peer is ahead of the best of ours", losses(measured)),
         (
             bool(measured.evaluations),
             "Evaluations to the target, ours beside the best peers'",
-            f"{_pictures(folder, 'evaluations-*')}\n\n{duel_table(outcomes(measured.evaluations))}",
+            f"{_pictures(folder, 'evaluations-*')}\n\n{comparison_table(summaries_of(measured.evaluations))}",
         ),
         (
             bool(measured.hard),
             "Where values are noisy or rounded, or f has kinks",
-            duel_table(outcomes(measured.hard)),
+            comparison_table(summaries_of(measured.hard)),
         ),
         (
             bool(measured.overhead),
@@ -76,7 +84,7 @@ def _measured(measured: Measured, folder: Path) -> str:
 
 
 def _pictures(folder: Path, stem: str) -> str:
-    """Return the figures whose names are like this."""
+    """Return links to the figures whose names match."""
     found = sorted(folder.glob(f"{stem}.png"), key=lambda path: (len(path.name), path.name))
     return "\n\n".join(f"![{path.stem}]({_link(path)})" for path in found)
 

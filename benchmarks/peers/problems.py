@@ -1,7 +1,7 @@
-"""The problems: the paper's, along the axes and turned, and three on which values cannot be trusted.
+"""The problems: the paper's, along the axes and rotated, and three whose values are noisy, rounded or kinked.
 
-Every solver gets the same plain Python function around a compiled value. So a value costs all of them the
-same, and our loop is not compiled around it, as it would be around a problem of the library.
+Every solver gets the same plain Python function around a compiled value. So a value costs the same for all of
+them, and our loop is not compiled around it, as it would be around a problem of the library.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from pursuit.experiments.common.formatting import power
 from pursuit.problems import evaluate, value
 
 # Q is the same in all runs, so that a seed changes nothing but the solver.
-_TURN_SEED = 20140913
-# How far the angles of the rotations stay away from those that would leave the axes where they are.
+_ROTATION_SEED = 20140913
+# The smallest difference of a rotation's angle from those that map axes to axes.
 _LEAST_ANGLE = math.pi / 8.0
 
 
-class Turned(NamedTuple):
+class FastRotated(NamedTuple):
     """The problem f(Qx), started at Q^T x0, with a Q whose product takes n log n operations.
 
-    Q is made of stages. Each turns the pairs (i, i + n/2) by angles of their own and writes them side by
+    Q is made of stages. Each rotates the pairs (i, i + n/2) by angles of their own and writes them side by
     side, which mixes all variables with each other after log n stages, as in a fast Fourier transform.
     """
 
@@ -39,6 +39,7 @@ class Turned(NamedTuple):
     order: NDArray[np.int64]
     """The permutation that comes first."""
     here: Vector
+    """Room for the product, which alternates with `there` from stage to stage."""
     there: Vector
 
     @property
@@ -49,12 +50,12 @@ class Turned(NamedTuple):
     @property
     def x0(self) -> Vector:
         """A new copy of the start, Q^T x0."""
-        return self.turned_back(self.problem.x0)
+        return self.rotate_back(self.problem.x0)
 
     @property
     def minimizer(self) -> Vector:
         """A new copy of the minimiser, Q^T x*."""
-        return self.turned_back(self.problem.minimizer)
+        return self.rotate_back(self.problem.minimizer)
 
     @property
     def m(self) -> float:
@@ -70,7 +71,7 @@ class Turned(NamedTuple):
         """Return f(Qx)."""
         return evaluate(self, x)
 
-    def turned_back(self, y: Vector) -> Vector:
+    def rotate_back(self, y: Vector) -> Vector:
         """Return Q^T y."""
         for cosines, sines in zip(self.cosines[::-1], self.sines[::-1], strict=True):
             even, odd = y[0::2], y[1::2]
@@ -80,32 +81,39 @@ class Turned(NamedTuple):
         return x
 
 
-@value.register(Turned)
-def _turned(team, turned, x):
-    here, there = turned.here, turned.there
+@value.register(FastRotated)
+def _fast_rotated(team, rotated, x):
+    here, there = rotated.here, rotated.there
     half = x.shape[0] // 2
     for i in range(x.shape[0]):
-        here[i] = x[turned.order[i]]
-    for stage in range(turned.cosines.shape[0]):
-        cosines, sines = turned.cosines[stage], turned.sines[stage]
+        here[i] = x[rotated.order[i]]
+    for stage in range(rotated.cosines.shape[0]):
+        cosines, sines = rotated.cosines[stage], rotated.sines[stage]
         for i in range(half):
             one, other = here[i], here[i + half]
             there[2 * i] = cosines[i] * one - sines[i] * other
             there[2 * i + 1] = sines[i] * one + cosines[i] * other
         here, there = there, here
-    return value(team, turned.problem, here)
+    return value(team, rotated.problem, here)
 
 
-def turned(problem: Any, seed: int = _TURN_SEED) -> Turned:
-    """Return a problem of an even number of variables after a random orthogonal change of them."""
+def fast_rotated(problem: Any, seed: int = _ROTATION_SEED) -> FastRotated:
+    """Return a problem of an even number of variables in randomly rotated coordinates."""
     n = problem.n
     if n % 2:
-        raise ValueError(f"A problem to be turned must have an even number of variables, but it has {n}.")
+        raise ValueError(f"A problem to be rotated must have an even number of variables, but it has {n}.")
     rng = np.random.default_rng(seed)
-    # Three more than the least, so that no entry of Q is the product of only one choice of angles.
+    # Three stages more than necessary, so that every entry of Q is a sum of several products of angles.
     shape = (math.ceil(math.log2(n)) + 3, n // 2)
     angles = rng.uniform(_LEAST_ANGLE, math.pi / 2.0 - _LEAST_ANGLE, shape) * rng.choice([-1.0, 1.0], shape)
-    return Turned(problem, np.cos(angles), np.sin(angles), rng.permutation(n), np.empty(n), np.empty(n))
+    return FastRotated(
+        problem=problem,
+        cosines=np.cos(angles),
+        sines=np.sin(angles),
+        order=rng.permutation(n),
+        here=np.empty(n),
+        there=np.empty(n),
+    )
 
 
 class Absolute(NamedTuple):
@@ -151,18 +159,18 @@ class Task(NamedTuple):
 
     @property
     def label(self) -> str:
-        """What tables call it, the dimension and the rotation left aside."""
+        """Its name in tables, without dimension and rotation."""
         return self.problem if self.L is None else f"{self.problem}, L = {power(self.L)}"
 
 
-class Work(NamedTuple):
-    """A task, made."""
+class Objective(NamedTuple):
+    """What a solver gets, and what its runs are judged by."""
 
     fun: Callable[[Vector], float]
     x0: Vector
     target: float
     observed: Callable[[float], float] | None
-    """What is seen of a value, if not the value itself."""
+    """What the solver gets instead of a value, None for the value itself."""
 
 
 TARGET = 1e-9
@@ -170,19 +178,19 @@ SMOOTH = (
     ("exp", 1e4), ("exp", 1e6), ("lin", 1e4), ("lin", 1e6), ("two", 1e4), ("two", 1e6), ("rosenbrock", None),
 )  # fmt: skip
 NOISE = 1e-3
-"""The deviation of what is added to every value of `noisy`."""
+"""The standard deviation of what is added to every value of `noisy`."""
 HARD = {"noisy": 10.0 * NOISE, "rounded": TARGET, "absolute": 1e-6}
-"""The problems whose values cannot be trusted, and their targets: that of `noisy` stands out of the noise."""
+"""The problems with noisy or rounded values or kinks, and their targets: `noisy`'s exceeds the noise."""
 HARD_CONDITION = 100.0
 DIGITS = 3
-"""How many digits of a value `rounded` shows."""
+"""The digits of a value that `rounded` keeps."""
 
 
-def make(task: Task, seed: int) -> Work:
-    """Return what a solver gets and what it is judged by; the noise follows the seed."""
+def make_objective(task: Task, seed: int) -> Objective:
+    """Return the objective of a task; the seed decides the noise."""
     problem = _base(task)
     if task.rotated:
-        problem = turned(problem)
+        problem = fast_rotated(problem)
 
     # Looked up once: calling the problem itself would look for its compiled value in every evaluation.
     at = compiled(_value_at, problem)
@@ -190,7 +198,8 @@ def make(task: Task, seed: int) -> Work:
     def fun(x: Vector) -> float:
         return at(SERIAL, problem, np.ascontiguousarray(x, dtype=np.float64))  # type: ignore[no-any-return]
 
-    return Work(fun, problem.x0, HARD.get(task.problem, TARGET), _observed(task.problem, seed))
+    target = HARD.get(task.problem, TARGET)
+    return Objective(fun, problem.x0, target, _observed(task.problem, seed))
 
 
 def _value_at(team, problem, x):

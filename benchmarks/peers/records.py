@@ -1,17 +1,25 @@
-"""What was measured, row by row in CSV files: analysis reads them, and a killed command resumes from them."""
+"""What was measured, in CSV files with a row for each measurement.
+
+Analysis reads the files, people read them in the repository, and a command that was interrupted resumes from
+them. The store of a study, which keeps traces as binary data, would be a second copy of the same rows.
+"""
 
 from __future__ import annotations
 
 import csv
 import functools
+import io
 import typing
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Generic, NamedTuple, TypeVar
 
+from benchmarks.peers.problems import Task
+from benchmarks.shared import write_file
+
 MISSING, SKIPPED, MEASURED = "missing", "skipped", "measured"
-"""A solver that is not installed, one that was not run for a reason, and a measurement that was made."""
-UNDONE = (MISSING, SKIPPED)
+"""The status of a solver that is not installed, of a run that was skipped, and of a measurement."""
+NOT_RUN = (MISSING, SKIPPED)
 
 
 class RunRow(NamedTuple):
@@ -28,16 +36,16 @@ class RunRow(NamedTuple):
     status: str
     detail: str
     evaluations: int | None
-    """Of a run that was spared, those that it would have needed more of, for all that is known."""
+    """Of a run that was skipped, a number that it would have exceeded, if one is known."""
     seconds: float | None
     best: float | None
     maxfev: int
     maxtime: float
 
     @property
-    def key(self) -> tuple[Any, ...]:
-        """What this is a row of: there is one for each in a file."""
-        return self.solver, self.problem, self.L, self.rotated, self.n, self.seed
+    def task(self) -> Task:
+        """What the solver was to minimise."""
+        return Task(self.problem, self.L, self.rotated, self.n)
 
 
 class OverheadRow(NamedTuple):
@@ -47,105 +55,97 @@ class OverheadRow(NamedTuple):
     package: str
     version: str
     n: int
-    status: str
-    detail: str
-    evaluations: int | None
+    status: str = ""
+    detail: str = ""
+    evaluations: int | None = None
     """How many of them were timed."""
-    microseconds: float | None
-    """Beyond the objective's own."""
-    normals: float | None
+    microseconds: float | None = None
+    """Without the objective's own."""
+    normals: float | None = None
     """The microseconds in which NumPy draws n normals."""
-    own: float | None
+    own: float | None = None
     """The microseconds of the objective."""
-
-    @property
-    def key(self) -> tuple[Any, ...]:
-        """What this is a row of: there is one for each in a file."""
-        return self.solver, self.n
 
 
 class MemoryRow(NamedTuple):
-    """The most memory that a solver takes at a time, beyond what the process had before."""
+    """The peak of a solver's memory, beyond what the process had before."""
 
     solver: str
     package: str
     version: str
     n: int
-    status: str
-    detail: str
-    bytes: int | None
-
-    @property
-    def key(self) -> tuple[Any, ...]:
-        """What this is a row of: there is one for each in a file."""
-        return self.solver, self.n
+    status: str = ""
+    detail: str = ""
+    bytes: int | None = None
 
 
 Row = TypeVar("Row", RunRow, OverheadRow, MemoryRow)
+# A file has one row for each combination of those of these that its rows have.
+_KEY_FIELDS = ("solver", "problem", "L", "rotated", "n", "seed")
+
+
+def key_of(row: RunRow | OverheadRow | MemoryRow) -> tuple[Any, ...]:
+    """Return what a row is a measurement of; a file has one row for each."""
+    return tuple(getattr(row, name) for name in _KEY_FIELDS if name in row._fields)
 
 
 class Table(Generic[Row]):
-    """A CSV file of rows of one kind, one for each key; each is on disk as soon as it is added."""
+    """A CSV file with rows of one kind, one for each key; a row is on disk as soon as it is added."""
 
     def __init__(self, path: Path, kind: type[Row]) -> None:
         self._path = path
-        self._kind: type[Row] = kind
-        self._rows: dict[tuple[Any, ...], Row] = {row.key: row for row in read_rows(path, kind)}
+        self.kind: type[Row] = kind
+        self._rows: dict[tuple[Any, ...], Row] = {key_of(row): row for row in read_rows(path, kind)}
         if path.exists():
-            # Without a line that was cut off, to which the next would be added.
+            # Without an incomplete last line, to which the next row would be appended.
             self._write()
 
-    def get(self, key: tuple[Any, ...]) -> Row | None:
-        """Return the row of a key, if there is one."""
-        return self._rows.get(key)
+    def get(self, row: Row) -> Row | None:
+        """Return the stored row with the same key, if there is one."""
+        return self._rows.get(key_of(row))
 
     def add(self, row: Row) -> None:
-        """Put down a row, in place of an older one of the same key."""
-        known = row.key in self._rows
-        self._rows[row.key] = row
+        """Store a row; it replaces an older one with the same key."""
+        known = self.get(row) is not None
+        self._rows[key_of(row)] = row
         if known or not self._path.exists():
             self._write()
         else:
             with self._path.open("a", newline="") as file:
-                csv.writer(file, lineterminator="\n").writerow(_texts(row))
+                file.write(_lines([row]))
 
     def _write(self) -> None:
-        self._path.parent.mkdir(parents=True, exist_ok=True)
-        beside = self._path.with_suffix(".new")
-        with beside.open("w", newline="") as file:
-            writer = csv.writer(file, lineterminator="\n")
-            writer.writerow(self._kind._fields)
-            writer.writerows(_texts(row) for row in self._rows.values())
-        beside.replace(self._path)
+        write_file(self._path, _lines([self.kind._fields, *self._rows.values()]))
 
 
 def read_rows(path: Path, kind: type[Row]) -> list[Row]:
-    """Return the rows of a file, none if it does not exist, without one that was cut off by a kill."""
+    """Return the rows of a file, none if it does not exist, without an incomplete last line."""
     if not path.exists():
         return []
-    # A line without its end is one that was being written.
-    lines = list(
-        csv.reader(line for line in path.read_text().splitlines(keepends=True) if line.endswith("\n"))
-    )
+    # A line without its end was being written when the command was interrupted.
+    complete = [line for line in path.read_text().splitlines(keepends=True) if line.endswith("\n")]
     return [
-        kind(*(_value(kind, name, text) for name, text in zip(kind._fields, line, strict=True)))
-        for line in lines[1:]
+        kind(*(_value(kind, name, text) for name, text in zip(kind._fields, fields, strict=True)))
+        for fields in list(csv.reader(complete))[1:]
     ]
 
 
-def _texts(row: Iterable[Any]) -> list[str]:
-    return ["" if value is None else str(value) for value in row]
+def _lines(rows: Iterable[Iterable[Any]]) -> str:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerows([["" if value is None else str(value) for value in row] for row in rows])
+    return text.getvalue()
 
 
 def _value(kind: Any, name: str, text: str) -> Any:
-    wanted = _types(kind)[name]
-    if wanted is str:
+    expected = _types(kind)[name]
+    if expected is str:
         return text
-    if wanted is bool:
+    if expected is bool:
         return text == "True"
     if text == "":
         return None
-    return int(text) if wanted in (int, int | None) else float(text)
+    return int(text) if expected in (int, int | None) else float(text)
 
 
 @functools.cache

@@ -1,4 +1,4 @@
-"""Data profiles over a suite of COCO, of ours and of peers, by the command that is there for anybody's."""
+"""Data profiles of our methods and of peers over a suite of COCO, made by the library's own experiments."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from benchmarks.peers import adapters
 from benchmarks.peers.adapters import SOLVERS, Solver, solver_named
+from benchmarks.shared import write_file
 from pursuit.experiments.common.formatting import table
 
 SUITE = "bbob-largescale"
@@ -26,7 +27,7 @@ GROUPS = {
 }
 """The suite's own groups of functions."""
 _EXTENT = "profiles.json"
-# Each costs as many evaluations as all that are smaller together.
+# Each dimension costs as many evaluations as all smaller ones together.
 _DIMENSIONS, _INSTANCES, _BUDGET = (20, 40, 80), (1, 2), 1000
 
 
@@ -39,18 +40,18 @@ class Extent(NamedTuple):
     instances: Sequence[int] = _INSTANCES
 
 
-class Reached(NamedTuple):
-    """What was reached of the suite."""
+class SuiteShares(NamedTuple):
+    """Which part of the suite was solved."""
 
     extent: Extent
     shares: dict[str, dict[str, float]]
-    """The part of all problems and targets at the end, by group of functions and then by method."""
+    """The part of all pairs of a problem and a target, by group of functions and then by solver."""
 
 
 QUICK = Extent(budget=20, dimensions=(20,), functions=(1, 10), instances=(1,))
 
 
-def measure_all(
+def run_and_draw(
     solvers: Sequence[Solver],
     extent: Extent,
     *,
@@ -60,7 +61,7 @@ def measure_all(
     say: Callable[[str], None],
 ) -> None:
     """Run what is missing of the suite, its data in one folder, and draw profiles of it into another."""
-    # Who reads what was measured need not have COCO.
+    # COCO need not be installed where only a report is made.
     from pursuit.experiments.coco import draw_profiles, run_suite
     from pursuit.experiments.coco.solvers import solver_named as coco_solver
 
@@ -69,15 +70,14 @@ def measure_all(
         if solver.name in COMPARED and solver.installed:
             say(f"{SUITE} with {solver.name}")
             method = solver.name if solver.ours else f"{adapters.__name__}:{solver.identifier}"
-            # An experiment goes on only with the code that it was begun with.
+            # An experiment can only be continued with the code that began it.
             place = data / f"{solver.identifier}-{coco_solver(method).code[:8]}"
             failures = run_suite(SUITE, method, place, jobs=jobs, **extent._asdict()).failures
             if failures:
                 say(f"{solver.name} is left out, since it fails on {'; '.join(failures)}")
             else:
                 done.append(place)
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / _EXTENT).write_text(json.dumps(extent._asdict(), default=list) + "\n")
+    write_file(folder / _EXTENT, json.dumps(extent._asdict(), default=list) + "\n")
     for group, functions in GROUPS.items():
         some = sorted(set(functions) & set(extent.functions))
         if done and some:
@@ -89,7 +89,7 @@ def _stem(group: str) -> str:
 
 
 def figures(folder: Path) -> dict[str, str]:
-    """Return the titles of the figures that a folder has, by their files."""
+    """Return the titles of the figures in a folder, by the names of their files."""
     found = {}
     for group in GROUPS:
         if (folder / f"{_stem(group)}.png").exists():
@@ -98,12 +98,12 @@ def figures(folder: Path) -> dict[str, str]:
 
 
 def shares_table(shares: dict[str, dict[str, float]]) -> str:
-    """Return what each has reached at the end, by group of functions."""
-    rows = [[name, *(_told(found, solver_named(name)) for found in shares.values())] for name in COMPARED]
+    """Return which part each solver has solved, by group of functions."""
+    rows = [[name, *(_shown(found, solver_named(name)) for found in shares.values())] for name in COMPARED]
     return table(["", *shares], rows)
 
 
-def _told(found: dict[str, float], solver: Solver) -> str:
+def _shown(found: dict[str, float], solver: Solver) -> str:
     share = found.get(solver.name)
     if share is None:
         return "not run"
@@ -111,15 +111,15 @@ def _told(found: dict[str, float], solver: Solver) -> str:
     return f"**{text}**" if share == max(found.values()) else text
 
 
-def read(folder: Path) -> Reached | None:
-    """Return what a folder has of the suite."""
+def read(folder: Path) -> SuiteShares | None:
+    """Return the shares of the suite that a folder has, if any."""
     path = folder / _EXTENT
     if not path.exists():
         return None
     tables = {group: folder / f"{_stem(group)}.csv" for group in GROUPS}
     shares = {group: _last_of(table) for group, table in tables.items() if table.exists()}
     budget, *numbers = json.loads(path.read_text()).values()
-    return Reached(Extent(budget, *map(tuple, numbers)), shares)
+    return SuiteShares(Extent(budget, *map(tuple, numbers)), shares)
 
 
 def _last_of(path: Path) -> dict[str, float]:

@@ -1,4 +1,4 @@
-"""What was meant to be reached and whether it is, and plainly where we lose: made of the numbers alone."""
+"""Our targets beside the peers and whether we reach them, and every place where a peer is ahead of us."""
 
 from __future__ import annotations
 
@@ -7,33 +7,45 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from benchmarks.peers.adapters import OUTSIDER, Solver
-from benchmarks.peers.measured import LINEAR_PEERS, OURS, PEERS, Best, Measured, Outcome, best_of, outcomes
+from benchmarks.peers.measurements import (
+    LINEAR_PEERS,
+    OURS,
+    PEERS,
+    Best,
+    Measurements,
+    RunSummary,
+    Summaries,
+    best_of,
+    summaries_of,
+)
 from benchmarks.peers.problems import SMOOTH, Task
 from benchmarks.peers.records import MISSING
 from benchmarks.reporting import verdict
 from pursuit.experiments.common.formatting import spaced, table
 
-# What is to be reached on the rotated problems among the solvers of linear memory.
+# Our targets on the rotated problems, among the solvers of linear memory: the fewest evaluations on so many
+# problems, and at most so many times the fewest on the others.
 FEWEST_ON = 5
 WITHIN = 1.5
 MEMORY_DIMENSION = 1_000_000
 DEFAULT = tuple(solver for solver in OURS if solver.name == "auto")
 
 
-class Duel(NamedTuple):
-    """Ours beside a peer's."""
+class Comparison(NamedTuple):
+    """Our best beside the best of some peers."""
 
     place: str
+    """What is compared: a problem or n."""
     ours: str
     theirs: str
     ratio: float
-    """Ours divided by theirs; infinite where only they have a result, NaN where nobody has."""
+    """Ours divided by theirs; infinite where only they have a result, NaN where neither has."""
     open: tuple[str, ...] = ()
-    """The peers that were cut off before they had spent as much as ours, where ours seems to be ahead."""
+    """Where ours seems to be ahead, the peers that a cap stopped before they had spent as much as ours."""
 
 
 def count(number: float) -> str:
-    """Return a number of evaluations for people.
+    """Return a number of evaluations, rounded for people.
 
     Examples
     --------
@@ -49,53 +61,55 @@ def count(number: float) -> str:
 
 
 def place_of(task: Task) -> str:
-    """Return a problem, its axes and its dimension in words."""
+    """Return the name of a problem, with its axes and its dimension."""
     return f"{task.label}, {'rotated' if task.rotated else 'along the axes'}, n = {spaced(task.n)}"
 
 
-def duel(place: str, row: dict[str, Outcome], ours: Sequence[Solver], peers: Sequence[Solver]) -> Duel:
+def compare(
+    place: str, row: dict[str, RunSummary], ours: Sequence[Solver], peers: Sequence[Solver]
+) -> Comparison:
     """Return our best on a problem beside the best of some peers."""
     mine, best = best_of(row, ours), best_of(row, peers)
     if math.isinf(mine.evaluations) and math.isinf(best.evaluations):
-        return Duel(place, "not reached", "not reached", math.nan)
+        return Comparison(place, "not reached", "not reached", math.nan)
     ratio = mine.evaluations / best.evaluations
-    # A peer that was cut off before it had spent as much as we need might have needed less.
+    # A peer that a cap stopped before it had spent as much as ours might have needed less.
     cut_off = tuple(p.name for p in peers if p.name in row and row[p.name].at_least < mine.evaluations)
-    return Duel(place, _told(mine), _told(best), ratio, cut_off if ratio <= 1.0 else ())
+    return Comparison(
+        place=place, ours=_shown(mine), theirs=_shown(best), ratio=ratio, open=cut_off if ratio <= 1.0 else ()
+    )
 
 
-def _told(best: Best) -> str:
+def _shown(best: Best) -> str:
     return f"{best.solver} {count(best.evaluations)}" if math.isfinite(best.evaluations) else "not reached"
 
 
-def duels(
-    found: dict[Task, dict[str, Outcome]], peers: Iterable[Solver], ours: Sequence[Solver] = OURS
-) -> list[Duel]:
+def comparisons(found: Summaries, peers: Iterable[Solver], ours: Sequence[Solver] = OURS) -> list[Comparison]:
     """Return our best beside the best of some peers on every problem."""
     peers = tuple(peers)
-    return [duel(place_of(task), row, ours, peers) for task, row in found.items()]
+    return [compare(place_of(task), row, ours, peers) for task, row in found.items()]
 
 
-def reach(measured: Measured) -> str:
-    """Return a table of what was to be reached, and what is."""
-    rows = [*_overhead_reach(measured), *_evaluations_reach(measured), *_memory_reach(measured)]
+def targets_table(measured: Measurements) -> str:
+    """Return a table of our targets beside the peers and of what we reach."""
+    rows = [*_overhead_targets(measured), *_evaluations_targets(measured), *_memory_targets(measured)]
     return table(["to be reached", "measured"], rows)
 
 
-def _overhead_reach(measured: Measured) -> list[list[str]]:
+def _overhead_targets(measured: Measurements) -> list[list[str]]:
     rows: list[list[str]] = []
     if not measured.overhead:
         return rows
     insiders = tuple(solver for solver in PEERS if solver.memory != OUTSIDER)
     for name, peers in (("of all", PEERS), ("of all but the outsiders", insiders)):
-        told = []
-        for one in overhead_duels(measured, peers):
-            told.append(f"{one.place}: {verdict(one.ratio, 1.0)}")
-        rows.append([f"overhead: lowest {name} at every n, as a ratio to the lowest peer's", "; ".join(told)])
+        ratios = [f"{one.place}: {verdict(one.ratio, 1.0)}" for one in overhead_comparisons(measured, peers)]
+        rows.append(
+            [f"overhead: lowest {name} at every n, as a ratio to the lowest peer's", "; ".join(ratios)]
+        )
     return rows
 
 
-def overhead_duels(measured: Measured, peers: Iterable[Solver]) -> list[Duel]:
+def overhead_comparisons(measured: Measurements, peers: Iterable[Solver]) -> list[Comparison]:
     """Return our lowest overhead beside the lowest of some peers, for every n."""
     names = {solver.name for solver in peers}
     found = []
@@ -105,11 +119,11 @@ def overhead_duels(measured: Measured, peers: Iterable[Solver]) -> list[Duel]:
         }
         ours = _least({s.name: times[s.name] for s in OURS if s.name in times})
         theirs = _least({name: time for name, time in times.items() if name in names})
-        found.append(_measured_duel(f"n = {spaced(n)}", ours, theirs, "µs"))
+        found.append(_compare_least(f"n = {spaced(n)}", ours, theirs, "µs"))
     return found
 
 
-def memory_duels(measured: Measured) -> list[Duel]:
+def memory_comparisons(measured: Measurements) -> list[Comparison]:
     """Return our least memory beside the least of all peers, for every n."""
     ours_names = {solver.name for solver in OURS}
     found = []
@@ -117,7 +131,7 @@ def memory_duels(measured: Measured) -> list[Duel]:
         sizes = {r.solver: r.bytes / 2**20 for r in measured.memory if r.n == n and r.bytes is not None}
         ours = _least({name: size for name, size in sizes.items() if name in ours_names})
         theirs = _least({name: size for name, size in sizes.items() if name not in ours_names})
-        found.append(_measured_duel(f"n = {spaced(n)}", ours, theirs, "MB"))
+        found.append(_compare_least(f"n = {spaced(n)}", ours, theirs, "MB"))
     return found
 
 
@@ -125,34 +139,34 @@ def _least(found: dict[str, float]) -> tuple[str, float]:
     return min(found.items(), key=lambda item: item[1], default=("", math.inf))
 
 
-def _measured_duel(place: str, ours: tuple[str, float], theirs: tuple[str, float], unit: str) -> Duel:
-    told = [f"{name} {value:.3g} {unit}" if name else "not measured" for name, value in (ours, theirs)]
+def _compare_least(place: str, ours: tuple[str, float], theirs: tuple[str, float], unit: str) -> Comparison:
+    shown = [f"{name} {value:.3g} {unit}" if name else "not measured" for name, value in (ours, theirs)]
     both = bool(ours[0] and theirs[0])
-    return Duel(place, told[0], told[1], ours[1] / theirs[1] if both else math.nan)
+    return Comparison(place, shown[0], shown[1], ours[1] / theirs[1] if both else math.nan)
 
 
-def _evaluations_reach(measured: Measured) -> list[list[str]]:
+def _evaluations_targets(measured: Measurements) -> list[list[str]]:
     rows = []
-    found = {task: row for task, row in outcomes(measured.evaluations).items() if task.rotated}
+    found = {task: row for task, row in summaries_of(measured.evaluations).items() if task.rotated}
     for n in dict.fromkeys(task.n for task in found):
         at_n = {task: row for task, row in found.items() if task.n == n}
         for name, ours in (("the best of ours", OURS), ("auto alone", DEFAULT)):
-            found_here = duels(at_n, LINEAR_PEERS, ours)
+            found_here = comparisons(at_n, LINEAR_PEERS, ours)
             fewest = sum(one.ratio <= 1.0 and not one.open for one in found_here)
             undecided = sum(bool(one.open) for one in found_here)
             nobody = sum(math.isnan(one.ratio) for one in found_here)
             worst = max((one.ratio for one in found_here if one.ratio > 1.0), default=0.0)
             word = "reaches" if fewest >= FEWEST_ON else "MISSES"
-            told = f"{fewest} of {len(found_here)} ({word} {FEWEST_ON}); the others {_within(worst)}"
+            text = f"{fewest} of {len(found_here)} ({word} {FEWEST_ON}); the others {_within(worst)}"
             if undecided:
-                told += f"; {undecided} open, where a peer was cut off by a cap before it had spent as much"
+                text += f"; {undecided} open, where a peer was cut off by a cap before it had spent as much"
             if nobody:
-                told += f"; {nobody} that no solver of linear memory reaches within the caps"
+                text += f"; {nobody} that no solver of linear memory reaches within the caps"
             rows.append([
                 f"evaluations, {name}: fewest among solvers of linear memory on {FEWEST_ON} of the "
                 f"{len(SMOOTH)} rotated problems, n = {spaced(n)}; within {WITHIN:g} times the best on the "
                 "others",
-                told,
+                text,
             ])  # fmt: skip
     return rows
 
@@ -163,22 +177,22 @@ def _within(worst: float) -> str:
     return verdict(worst, WITHIN) if worst else "none"
 
 
-def _memory_reach(measured: Measured) -> list[list[str]]:
-    found = [one for one in memory_duels(measured) if one.place == f"n = {spaced(MEMORY_DIMENSION)}"]
+def _memory_targets(measured: Measurements) -> list[list[str]]:
+    found = [one for one in memory_comparisons(measured) if one.place == f"n = {spaced(MEMORY_DIMENSION)}"]
     return [
         [f"memory: lowest of all at {one.place}, as a ratio to the lowest peer's", verdict(one.ratio, 1.0)]
         for one in found
     ]
 
 
-def losses(measured: Measured) -> str:
-    """Return a list of all places where a peer, of whatever kind, is ahead of the best of ours."""
+def losses(measured: Measurements) -> str:
+    """Return a list of all comparisons in which a peer, of whatever kind, is ahead of the best of ours."""
     lines = []
     for name, found in (
-        ("Overhead", overhead_duels(measured, PEERS)),
-        ("Memory", memory_duels(measured)),
-        ("Evaluations", duels(outcomes(measured.evaluations), PEERS)),
-        ("Evaluations", duels(outcomes(measured.hard), PEERS)),
+        ("Overhead", overhead_comparisons(measured, PEERS)),
+        ("Memory", memory_comparisons(measured)),
+        ("Evaluations", comparisons(summaries_of(measured.evaluations), PEERS)),
+        ("Evaluations", comparisons(summaries_of(measured.hard), PEERS)),
     ):
         for one in found:
             if one.ratio > 1.0:
@@ -187,25 +201,23 @@ def losses(measured: Measured) -> str:
     return "\n".join([*lines, *_suite_losses(measured)]) or "- Nowhere."
 
 
-def _suite_losses(measured: Measured) -> list[str]:
+def _suite_losses(measured: Measurements) -> list[str]:
     lines = []
     own = {solver.name for solver in OURS}
     for group, shares in measured.suite.shares.items() if measured.suite else ():
         ours = max(((share, name) for name, share in shares.items() if name in own), default=(0.0, "none"))
         theirs = max(((share, name) for name, share in shares.items() if name not in own), default=(0.0, ""))
         if theirs > ours:
-            told = [f"{name} {100.0 * share:.1f} %" for share, name in (theirs, ours)]
-            lines.append(f"- Targets of COCO's suite, {group} functions: {told[0]}, ours {told[1]}.")
+            shown = [f"{name} {100.0 * share:.1f} %" for share, name in (theirs, ours)]
+            lines.append(f"- Targets of COCO's suite, {group} functions: {shown[0]}, ours {shown[1]}.")
     return lines
 
 
-def absent(measured: Measured) -> str:
-    """Return a sentence that names the solvers which were not installed, or never asked for."""
-    runs = [(row.solver, row.status) for row in [*measured.evaluations, *measured.hard]]
-    overhead = [(row.solver, row.status) for row in measured.overhead]
-    seen = [*runs, *overhead, *((row.solver, row.status) for row in measured.memory)]
-    missing = sorted({solver for solver, status in seen if status == MISSING})
-    unasked = [s.name for s in OURS + PEERS if s.name not in {solver for solver, _ in seen}]
-    told = [f"Not installed, and so left out: {', '.join(missing)}."] if missing else []
-    told += [f"Not measured: {', '.join(unasked)}."] if unasked else []
-    return " ".join(told) or "All solvers were installed and measured."
+def absent(measured: Measurements) -> str:
+    """Return a sentence that names the solvers that were not installed or not measured."""
+    missing = sorted({row.solver for row in measured.rows if row.status == MISSING})
+    seen = {row.solver for row in measured.rows}
+    unmeasured = [solver.name for solver in OURS + PEERS if solver.name not in seen]
+    sentences = [f"Not installed, and so left out: {', '.join(missing)}."] if missing else []
+    sentences += [f"Not measured: {', '.join(unmeasured)}."] if unmeasured else []
+    return " ".join(sentences) or "All solvers were installed and measured."

@@ -1,4 +1,4 @@
-"""With what was measured: versions, and the machine in a word."""
+"""The versions with which something was measured, the date and the kind of machine."""
 
 from __future__ import annotations
 
@@ -14,19 +14,20 @@ import numpy as np
 import scipy
 
 from benchmarks.peers.adapters import SOLVERS, Solver
+from benchmarks.shared import write_file
 from pursuit.compiling.cache import code_hash
 
 FILE = "versions.json"
 
 
 def version_of(solver: Solver) -> str:
-    """Return the version of a solver's package; of ours also the hash of the code, which changes sooner."""
+    """Return the version of a solver's package; for ours followed by the hash of the code."""
     return f"{solver.version}+{code_hash()[:8]}" if solver.ours else solver.version
 
 
-def note(folder: Path) -> None:
-    """Put down in a folder what it is measured with today."""
-    before = (noted(folder) or {}).get("packages", {})
+def write_versions(folder: Path) -> None:
+    """Write into a folder with which versions it is measured today."""
+    before = (read_versions(folder) or {}).get("packages", {})
     found = {
         "date": time.strftime("%Y-%m-%d"),
         "machine": f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores",
@@ -34,15 +35,14 @@ def note(folder: Path) -> None:
         "numpy": np.__version__,
         "scipy": scipy.__version__,
         "numba": numba.__version__,
-        # What is not installed today may have been measured before.
+        # What is not installed today may have been measured earlier.
         "packages": {s.package: version_of(s) or before.get(s.package, "") for s in SOLVERS},
     }
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / FILE).write_text(json.dumps(found, indent=2) + "\n")
+    write_file(folder / FILE, json.dumps(found, indent=2) + "\n")
 
 
-def noted(folder: Path) -> dict[str, Any] | None:
-    """Return what was put down in a folder."""
+def read_versions(folder: Path) -> dict[str, Any] | None:
+    """Return the versions with which a folder was measured."""
     path = folder / FILE
     if not path.exists():
         return None

@@ -1,28 +1,34 @@
-"""The page is what the generator makes of what is stored, and what it says of us is proven by tests."""
+"""The page follows from the stored measurements, and every feature of ours is proven by a test."""
 
 import ast
 import math
+import re
 from pathlib import Path
 
 import numpy as np
 import pytest
 from benchmarks.peers import features, page, report, summary
 from benchmarks.peers.adapters import SOLVERS
-from benchmarks.peers.counting import CAP, QUIT, REACHED, TIME
+from benchmarks.peers.counting import QUIT, REACHED, TIME
 from benchmarks.peers.evaluations import smooth_tasks
-from benchmarks.peers.isolation import Job, run_alone
-from benchmarks.peers.measured import LINEAR_PEERS, OURS, Measured, outcome, outcomes
+from benchmarks.peers.isolation import Job, run_job
+from benchmarks.peers.measurements import LINEAR_PEERS, OURS, Measurements, load, summaries_of, summarize
 from benchmarks.peers.memory import one_measurement as memory_of
 from benchmarks.peers.overhead import one_measurement as overhead_of
 from benchmarks.peers.records import MEASURED, MemoryRow, OverheadRow, RunRow
-from benchmarks.peers.suite import Extent, Reached
+from benchmarks.peers.suite import Extent, SuiteShares
+from benchmarks.shared import CAP
 
 ROOT = Path(__file__).parents[2]
 
 
-def test_the_page_is_what_the_generator_makes_of_what_is_stored(monkeypatch):
+def test_the_page_and_the_report_follow_from_the_stored_measurements(monkeypatch):
     monkeypatch.chdir(ROOT)
-    assert page.PAGE.read_text() == page.text(Path("docs/results/peers"))
+    folder = Path("docs/results/peers")
+    assert page.PAGE.read_text() == page.text(folder)
+    titles = re.findall(r"!\[(.*)\]\((.*)\)", (folder / report.FILE).read_text())
+    pictures = {file: title for title, file in titles}
+    assert (folder / report.FILE).read_text() == report.text(load(folder), pictures)
 
 
 def test_every_feature_of_ours_names_a_test_that_exists():
@@ -37,64 +43,81 @@ def test_every_feature_of_ours_names_a_test_that_exists():
         assert name in names, f"{feature['name']}: {feature['test']} does not exist."
 
 
-def made_up(spent):
-    """Return a run of each solver on each smooth problem of 100 variables; `spent` says how it went."""
+def run_row(**fields):
+    """Return a row of which some fields matter."""
+    row = RunRow(
+        solver="auto",
+        package="pursuit",
+        version="1",
+        problem="exp",
+        L=1e4,
+        rotated=True,
+        n=100,
+        seed=1,
+        status=REACHED,
+        detail="",
+        evaluations=1,
+        seconds=1.0,
+        best=1e-9,
+        maxfev=2_000_000,
+        maxtime=60.0,
+    )
+    return row._replace(**fields)
+
+
+def synthetic_runs(spent):
+    """Return a run of each solver on each smooth problem of 100 variables; `spent` decides how it ended."""
     rows = []
     for task in smooth_tasks([100]):
         for solver in SOLVERS:
             status, evaluations = spent(solver, task)
             rows.append(
-                RunRow(
-                    solver.name,
-                    solver.package,
-                    "1",
-                    *task,
-                    1,
-                    status,
-                    "",
-                    evaluations,
-                    1.0,
-                    1e-9,
-                    2000000,
-                    60.0,
+                run_row(
+                    solver=solver.name,
+                    package=solver.package,
+                    status=status,
+                    evaluations=evaluations,
+                    **task._asdict(),
                 )
             )
     return rows
 
 
 def measured(runs, overhead=(), memory=(), shares=None):
-    reached = None if shares is None else Reached(Extent(), shares)
-    return Measured(runs, [], list(overhead), list(memory), reached, None)
+    suite = None if shares is None else SuiteShares(Extent(), shares)
+    return Measurements(
+        evaluations=runs, hard=[], overhead=list(overhead), memory=list(memory), suite=suite, versions=None
+    )
 
 
 def test_ours_ahead_everywhere_reaches_and_loses_nowhere():
-    found = measured(made_up(lambda solver, task: (REACHED, 100 if solver.ours else 200)))
-    assert "7 of 7 (reaches 5); the others none" in summary.reach(found)
+    found = measured(synthetic_runs(lambda solver, task: (REACHED, 100 if solver.ours else 200)))
+    assert "7 of 7 (reaches 5); the others none" in summary.targets_table(found)
     assert summary.losses(found) == "- Nowhere."
 
 
-def test_a_loss_is_told_with_its_factor():
+def test_a_loss_is_listed_with_its_factor():
     def spent(solver, task):
         return REACHED, 100 if solver.ours or task.problem != "lin" else 50
 
-    found = measured(made_up(spent))
-    assert "5 of 7 (reaches 5); the others 2.00 (MISSES 1.5)" in summary.reach(found)
+    found = measured(synthetic_runs(spent))
+    assert "5 of 7 (reaches 5); the others 2.00 (MISSES 1.5)" in summary.targets_table(found)
     assert "- Evaluations, lin, L = 1e4, rotated, n = 100: " in summary.losses(found)
     assert "2 times as much" in summary.losses(found)
 
 
-def test_a_peer_that_was_cut_off_before_leaves_it_open():
+def test_a_peer_that_a_cap_stopped_earlier_leaves_it_open():
     def spent(solver, task):
         return (REACHED, 1000) if solver.ours else (TIME, 10)
 
-    found = measured(made_up(spent))
-    assert "0 of 7 (MISSES 5); the others none; 7 open" in summary.reach(found)
-    assert "open: time or a cap ended" in report.duel_table(outcomes(found.evaluations))
+    found = measured(synthetic_runs(spent))
+    assert "0 of 7 (MISSES 5); the others none; 7 open" in summary.targets_table(found)
+    assert "open: time or a cap ended" in report.comparison_table(summaries_of(found.evaluations))
 
 
 def test_a_target_that_only_others_reach_is_a_loss():
-    found = measured(made_up(lambda solver, task: (QUIT, 10) if solver.ours else (REACHED, 1000)))
-    assert "0 of 7 (MISSES 5); the others not reached where a peer does" in summary.reach(found)
+    found = measured(synthetic_runs(lambda solver, task: (QUIT, 10) if solver.ours else (REACHED, 1000)))
+    assert "0 of 7 (MISSES 5); the others not reached where a peer does" in summary.targets_table(found)
     assert "we do not get there" in summary.losses(found)
 
 
@@ -109,30 +132,31 @@ def test_a_target_that_only_others_reach_is_a_loss():
 )
 def test_a_median_counts_failures_as_infinite_and_says_why(statuses, median, why):
     rows = [
-        RunRow("auto", "pursuit", "1", "exp", 1e4, True, 100, i, status, "", i, 1.0, 1e-3, 10, 1.0)
-        for i, status in enumerate(statuses, 1)
+        run_row(seed=seed, status=status, evaluations=seed, best=1e-3)
+        for seed, status in enumerate(statuses, 1)
     ]
-    found = outcome(rows)
+    found = summarize(rows)
     assert (found.evaluations, found.why) == (median, why)
 
 
-def test_caps_are_told_with_who_was_given_more_time():
+def test_caps_are_reported_with_the_solvers_that_were_given_more_time():
     def row(solver, problem, L, seconds):
-        return RunRow(solver, "p", "1", problem, L, True, 1000, 1, TIME, "", 5, 1.0, 1.0, 20_000, seconds)
+        fields = {"n": 1000, "status": TIME, "evaluations": 5, "best": 1.0, "maxfev": 20_000}
+        return run_row(solver=solver, problem=problem, L=L, maxtime=seconds, **fields)
 
     limits = [("exp", 1e4, 150.0), ("exp", 1e6, 300.0), ("rosenbrock", None, 450.0)]
     rows = [row(name, *limit) for limit in limits for name in ("a", "b", "c")]
     rows[1] = row("b", "exp", 1e4, 720.0)
-    spared = rows[0]._replace(seed=2, status="skipped", maxtime=60.0)
+    skipped = rows[0]._replace(seed=2, status="skipped", maxtime=60.0)
     enough = rows[-1]._replace(status=REACHED, maxtime=60.0)
-    told = " ".join(report.method(measured([*rows[:-1], enough, spared])).split())
+    text = " ".join(report.how_measured(measured([*rows[:-1], enough, skipped])).split())
     assert (
         "n = 1 000, rotated: 20 000 evaluations, 150 s, 300 s for L = 1e6, 450 s for rosenbrock, "
-        "or more, up to 720 s for b)." in told
+        "or more, up to 720 s for b)." in text
     )
 
 
-def test_losses_on_the_suite_are_told():
+def test_losses_on_the_suite_are_listed():
     shares = {"all": {"auto": 0.3, "rp": 0.2, "pycma": 0.4}, "separable": {"auto": 0.3, "pycma": 0.2}}
     assert summary.losses(measured([], shares=shares)) == (
         "- Targets of COCO's suite, all functions: pycma 40.0 %, ours auto 30.0 %."
@@ -141,13 +165,33 @@ def test_losses_on_the_suite_are_told():
 
 def test_a_report_shows_everything_and_its_figures(tmp_path):
     overhead = [
-        OverheadRow(solver.name, solver.package, "1", n, MEASURED, "", 100, 1.0 * n, 2.0 * n, 0.1)
+        OverheadRow(
+            solver=solver.name,
+            package=solver.package,
+            version="1",
+            n=n,
+            status=MEASURED,
+            evaluations=100,
+            microseconds=1.0 * n,
+            normals=2.0 * n,
+            own=0.1,
+        )
         for solver in SOLVERS
         for n in (100, 1000)
     ]
-    memory = [MemoryRow(solver.name, solver.package, "1", 10**6, MEASURED, "", 10**7) for solver in SOLVERS]
+    memory = [
+        MemoryRow(
+            solver=solver.name,
+            package=solver.package,
+            version="1",
+            n=10**6,
+            status=MEASURED,
+            bytes=10**7,
+        )
+        for solver in SOLVERS
+    ]
     shares = {"all": {"auto": 0.5, "pypop7 LMCMA": 0.25}}
-    found = measured(made_up(lambda solver, task: (REACHED, 100)), overhead, memory, shares)
+    found = measured(synthetic_runs(lambda solver, task: (REACHED, 100)), overhead, memory, shares)
     pictures = report.figures.draw(found, tmp_path)
     assert sorted(pictures) == ["evaluations-100.png", "overhead.png"]
     assert all((tmp_path / name).stat().st_size > 10_000 for name in pictures)
@@ -161,14 +205,14 @@ def test_a_report_shows_everything_and_its_figures(tmp_path):
 
 
 def test_overhead_is_measured_as_expected():
-    # How long it takes is for a quiet machine to say.
+    # The times depend on the machine.
     found = overhead_of("rp", 1000, 1, 0.01)
     assert found.evaluations >= 150
     assert np.isfinite(found).all()
 
 
-# The vectors of n numbers that a run takes around a Python function, as benchmarks.overhead has it.
+# The vectors of n numbers that a run around a Python function takes, as in benchmarks.overhead.
 @pytest.mark.parametrize(("solver", "vectors"), [("rp", 3), ("ep-cma-4", 7), ("auto", 9), ("auto-values", 9)])
 def test_our_memory_grows_like_n(solver, vectors):
-    taken = run_alone(Job(memory_of, (solver, 1_000_000), 60.0, fresh=True))
+    taken = run_job(Job(memory_of, (solver, 1_000_000), 300.0, fresh=True)).bytes
     assert vectors - 0.1 <= taken / 8e6 < vectors + 0.5

@@ -6,7 +6,8 @@ import time
 import numpy as np
 import pytest
 from benchmarks.peers.adapters import SOLVERS
-from benchmarks.peers.counting import CAP, ERROR, QUIT, REACHED, TIME, Counted, Ended, ending_of
+from benchmarks.peers.counting import ERROR, QUIT, REACHED, TIME, Counted, run_solver
+from benchmarks.shared import CAP, RunEnded
 
 ALL = pytest.mark.parametrize("solver", SOLVERS, ids=lambda solver: solver.name)
 
@@ -37,9 +38,9 @@ def test_an_adapter_never_gets_more_than_it_may(solver):
     def solve(objective):
         solver.solve(objective, np.ones(6), sigma0=1.0, maxfev=100, seed=1)
 
-    ending = ending_of(solve, counted(fun, maxfev=100))
-    assert ending.status in (CAP, QUIT)
-    assert ending.evaluations == len(calls) <= 100
+    result = run_solver(solve, counted(fun, maxfev=100))
+    assert result.status in (CAP, QUIT)
+    assert result.evaluations == len(calls) <= 100
 
 
 @ALL
@@ -50,9 +51,9 @@ def test_an_adapter_minimises_and_ends_at_the_target(solver):
     def solve(objective):
         solver.solve(objective, np.ones(20), sigma0=1.0, maxfev=20_000, seed=1)
 
-    ending = ending_of(solve, counted(target=2.0, maxfev=20_000))
-    assert ending.status == REACHED
-    assert ending.best <= 2.0
+    result = run_solver(solve, counted(target=2.0, maxfev=20_000))
+    assert result.status == REACHED
+    assert result.best <= 2.0
 
 
 def test_calls_from_everywhere_count_alike():
@@ -64,7 +65,7 @@ def test_calls_from_everywhere_count_alike():
             helper(np.ones(2))
             [fun(x) for x in np.ones((3, 2))]
 
-    assert ending_of(solve, counted()).evaluations == 50
+    assert run_solver(solve, counted()).evaluations == 50
 
 
 def test_the_target_ends_a_run_at_the_call_that_reaches_it():
@@ -74,8 +75,8 @@ def test_the_target_ends_a_run_at_the_call_that_reaches_it():
         while True:
             fun(np.zeros(1))
 
-    ending = ending_of(solve, counted(lambda x: next(values), target=1.0))
-    assert (ending.status, ending.evaluations, ending.best) == (REACHED, 3, 1.0)
+    result = run_solver(solve, counted(lambda x: next(values), target=1.0))
+    assert (result.status, result.evaluations, result.best) == (REACHED, 3, 1.0)
 
 
 def test_time_ends_a_run():
@@ -83,9 +84,9 @@ def test_time_ends_a_run():
         while True:
             fun(np.zeros(1))
 
-    ending = ending_of(solve, counted(maxtime=0.05))
-    assert ending.status == TIME
-    assert ending.seconds < 10.0
+    result = run_solver(solve, counted(maxtime=0.05))
+    assert result.status == TIME
+    assert result.seconds < 10.0
 
 
 def test_a_solver_that_swallows_the_end_is_not_credited_with_what_it_does_afterwards():
@@ -96,34 +97,34 @@ def test_a_solver_that_swallows_the_end_is_not_credited_with_what_it_does_afterw
             except BaseException:
                 time.sleep(0.0)
 
-    ending = ending_of(solve, counted(maxfev=7))
-    assert (ending.status, ending.evaluations) == (CAP, 7)
+    result = run_solver(solve, counted(maxfev=7))
+    assert (result.status, result.evaluations) == (CAP, 7)
 
 
-def test_a_solver_that_answers_the_end_with_an_exception_has_not_failed():
+def test_a_solver_that_responds_to_the_end_with_an_exception_has_not_failed():
     def solve(fun):
         try:
             while True:
                 fun(np.zeros(1))
-        except Ended:
+        except RunEnded:
             raise RuntimeError("The objective is gone.") from None
 
-    assert ending_of(solve, counted(maxfev=7)).status == CAP
+    assert run_solver(solve, counted(maxfev=7)).status == CAP
 
 
-def test_a_solver_that_fails_is_an_error_with_its_words():
+def test_an_exception_of_a_solver_is_an_error_with_its_message():
     def solve(fun):
         fun(np.zeros(1))
         raise ValueError("no\nway")
 
-    ending = ending_of(solve, counted())
-    assert (ending.status, ending.detail, ending.evaluations) == (ERROR, "ValueError: no way", 1)
+    result = run_solver(solve, counted())
+    assert (result.status, result.detail, result.evaluations) == (ERROR, "ValueError: no way", 1)
 
 
 def test_a_solver_that_returns_has_quit_unless_its_evaluations_are_used_up():
-    assert ending_of(lambda fun: fun(np.ones(2)), counted()).status == QUIT
-    ending = ending_of(lambda fun: [fun(np.ones(2)) for _ in range(1999)], counted(maxfev=2000))
-    assert ending.status == CAP
+    assert run_solver(lambda fun: fun(np.ones(2)), counted()).status == QUIT
+    result = run_solver(lambda fun: [fun(np.ones(2)) for _ in range(1999)], counted(maxfev=2000))
+    assert result.status == CAP
 
 
 def test_the_target_is_judged_without_noise():
@@ -133,10 +134,10 @@ def test_the_target_is_judged_without_noise():
         for _ in range(3):
             seen.append(fun(np.ones(2)))
 
-    ending = ending_of(solve, counted(target=1.0, observed=lambda value: value - 100.0))
+    result = run_solver(solve, counted(target=1.0, observed=lambda value: value - 100.0))
     assert seen == [-98.0] * 3
-    assert (ending.status, ending.best) == (QUIT, 2.0)
+    assert (result.status, result.best) == (QUIT, 2.0)
 
 
 def test_nothing_is_found_where_nothing_is_evaluated():
-    assert ending_of(lambda fun: None, counted()).best == math.inf
+    assert run_solver(lambda fun: None, counted()).best == math.inf

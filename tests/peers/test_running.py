@@ -1,4 +1,4 @@
-"""Runs are isolated, resumed, spared for good reasons, and a crash is a row."""
+"""Runs are isolated, resumed, skipped for good reasons, and a crash is a row."""
 
 import os
 import time
@@ -6,11 +6,12 @@ import time
 import pytest
 from benchmarks.peers import adapters, evaluations
 from benchmarks.peers.adapters import LINEAR, Solver
-from benchmarks.peers.counting import CAP, ERROR, QUIT, REACHED, TIME
-from benchmarks.peers.evaluations import plan, run_all
-from benchmarks.peers.isolation import Failure, Job, run_alone, run_apart
+from benchmarks.peers.counting import ERROR, QUIT, REACHED, TIME
+from benchmarks.peers.evaluations import plan, run_missing
+from benchmarks.peers.isolation import Failure, Job, run_job, run_jobs
 from benchmarks.peers.problems import Task
-from benchmarks.peers.records import MISSING, SKIPPED, RunRow, Table, read_rows
+from benchmarks.peers.records import MISSING, SKIPPED, RunRow, Table, key_of, read_rows
+from benchmarks.shared import CAP
 
 TASK = Task("exp", 1e4, True, 10)
 
@@ -27,7 +28,7 @@ def hang():
     time.sleep(1000)
 
 
-def say_environment():
+def threads():
     return os.environ["OMP_NUM_THREADS"]
 
 
@@ -35,21 +36,21 @@ def say_environment():
     ("function", "words"),
     [(fail, "ValueError: no"), (die, "The process died: exit status 3."), (hang, "killed after 2 s")],
 )
-def test_what_goes_wrong_in_a_process_is_told(function, words):
-    result = run_alone(Job(function, (), 2.0 if function is hang else 60.0))
+def test_what_goes_wrong_in_a_process_is_reported(function, words):
+    result = run_job(Job(function, (), 2.0 if function is hang else 60.0))
     assert isinstance(result, Failure)
     assert words in result.text
 
 
 def test_processes_have_one_thread_and_the_environment_is_left_alone(monkeypatch):
     monkeypatch.setenv("OMP_NUM_THREADS", "5")
-    assert run_alone(Job(say_environment, (), 60.0, fresh=True)) == "1"
+    assert run_job(Job(threads, (), 60.0, fresh=True)) == "1"
     assert os.environ["OMP_NUM_THREADS"] == "5"
 
 
 def test_all_jobs_are_done():
     jobs = [Job(divmod, (number, 2), 60.0) for number in range(3)]
-    assert {job.arguments[0]: result for job, result in run_apart(jobs, 2)} == {
+    assert {job.arguments[0]: result for job, result in run_jobs(jobs, 2)} == {
         0: (0, 0),
         1: (0, 1),
         2: (1, 0),
@@ -65,10 +66,10 @@ def row_of(status, *, task=TASK, seed=1, evaluations=5, maxtime=60.0):
     return row._replace(status=status, evaluations=evaluations, seconds=0.5, best=1e-3)
 
 
-def run(rows, path, made=None):
+def run(rows, path):
     table = Table(path, RunRow)
     said = []
-    run_all(rows, table=table, at_once=2, say=said.append)
+    run_missing(rows, table=table, at_once=2, say=said.append)
     return read_rows(path, RunRow), said
 
 
@@ -80,11 +81,13 @@ def test_a_run_is_made_once_and_is_the_same_in_any_process(tmp_path):
     again, nothing = run(rows, tmp_path / "a.csv")
     assert (again, nothing) == (found, [])
     other, _ = run(rows, tmp_path / "b.csv")
-    assert {r.key: (r.evaluations, r.best) for r in other} == {r.key: (r.evaluations, r.best) for r in found}
+    assert {key_of(r): (r.evaluations, r.best) for r in other} == {
+        key_of(r): (r.evaluations, r.best) for r in found
+    }
 
 
 @pytest.mark.parametrize("end", [0, 20, 200])
-def test_a_killed_command_goes_on(end, tmp_path):
+def test_a_killed_command_resumes(end, tmp_path):
     path = tmp_path / "a.csv"
     table = Table(path, RunRow)
     for seed in (1, 2, 3):
@@ -94,13 +97,13 @@ def test_a_killed_command_goes_on(end, tmp_path):
     table = Table(path, RunRow)
     table.add(row_of(REACHED, seed=3))
     for seed in (1, 2, 3):
-        if table.get(row_of(REACHED, seed=seed).key) is None:
+        if table.get(row_of(REACHED, seed=seed)) is None:
             table.add(row_of(REACHED, seed=seed))
     assert sorted(path.read_text().splitlines()) == sorted(whole.splitlines())
 
 
 @pytest.mark.parametrize("status", [CAP, TIME])
-def test_runs_without_prospect_are_spared_and_say_so(status, tmp_path):
+def test_hopeless_runs_are_skipped_and_say_so(status, tmp_path):
     path = tmp_path / "a.csv"
     hundred = TASK._replace(n=100)
     Table(path, RunRow).add(row_of(status, task=hundred))
@@ -114,12 +117,12 @@ def test_runs_without_prospect_are_spared_and_say_so(status, tmp_path):
     assert not said
 
 
-@pytest.mark.parametrize(("endings", "status"), [((QUIT, QUIT), SKIPPED), ((QUIT, REACHED), TIME)])
-def test_who_quits_with_every_seed_is_not_run_in_more_variables(endings, status, tmp_path):
+@pytest.mark.parametrize(("results", "status"), [((QUIT, QUIT), SKIPPED), ((QUIT, REACHED), TIME)])
+def test_a_solver_that_quits_with_every_seed_is_not_run_in_more_variables(results, status, tmp_path):
     table = Table(tmp_path / "a.csv", RunRow)
-    for seed, ending in enumerate(endings, 1):
-        table.add(row_of(ending, task=TASK._replace(n=100), seed=seed))
-    # In so little time none reaches the target.
+    for seed, result in enumerate(results, 1):
+        table.add(row_of(result, task=TASK._replace(n=100), seed=seed))
+    # Too little time to reach the target.
     rows = plan([solver()], [TASK._replace(n=1000)], seeds=1, time_cap=0.1)
     found, _ = run(rows, tmp_path / "a.csv")
     assert found[-1].status == status
@@ -148,7 +151,7 @@ def test_a_solver_that_crashes_is_a_row_with_its_error(tmp_path):
     table = Table(tmp_path / "a.csv", RunRow)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(evaluations, "solver_named", lambda name: odd)
-        run_all(rows, table=table, at_once=1, say=lambda line: None)
+        run_missing(rows, table=table, at_once=1, say=lambda line: None)
     (found,) = read_rows(tmp_path / "a.csv", RunRow)
     assert found.status == ERROR
     assert found.detail

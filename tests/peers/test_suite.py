@@ -1,4 +1,4 @@
-"""The suite is run for ours and for peers alike, and what was reached is read back."""
+"""The suite is run for ours and for peers alike, and the shares are read back."""
 
 import os
 
@@ -39,9 +39,9 @@ def test_the_groups_are_all_functions_of_the_suite():
     ],
     ids=["ours", "all"],
 )
-def test_what_was_reached_is_drawn_and_read_back(solvers, tmp_path):
+def test_shares_are_drawn_and_read_back(solvers, tmp_path):
     said = []
-    suite.measure_all(
+    suite.run_and_draw(
         solvers, TINY, data=tmp_path / "data", folder=tmp_path, jobs=os.cpu_count() or 1, say=said.append
     )
     assert said == [f"bbob-largescale with {solver.name}" for solver in solvers]

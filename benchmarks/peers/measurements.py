@@ -1,4 +1,4 @@
-"""All that was measured, read from a folder, and what several runs of a solver on a problem come to."""
+"""All measurements of a folder, and a summary of the runs of each solver on each problem."""
 
 from __future__ import annotations
 
@@ -9,26 +9,27 @@ from typing import Any, NamedTuple
 
 from benchmarks.peers import suite
 from benchmarks.peers.adapters import LINEAR, SOLVERS, Solver
-from benchmarks.peers.counting import CAP, ERROR, QUIT, REACHED, TIME
+from benchmarks.peers.counting import ERROR, QUIT, REACHED, TIME
 from benchmarks.peers.problems import SMOOTH, Task
-from benchmarks.peers.records import MISSING, SKIPPED, UNDONE, MemoryRow, OverheadRow, RunRow, read_rows
-from benchmarks.peers.suite import Reached
-from benchmarks.peers.versions import noted
+from benchmarks.peers.records import MISSING, NOT_RUN, SKIPPED, MemoryRow, OverheadRow, RunRow, read_rows
+from benchmarks.peers.suite import SuiteShares
+from benchmarks.peers.versions import read_versions
+from benchmarks.shared import CAP
 from pursuit.experiments.common.formatting import power
 
-# After these more might have come.
+# Runs of this status might have reached the target later.
 _CUT_OFF = (CAP, TIME, SKIPPED)
 EVALUATIONS, HARD, OVERHEAD, MEMORY = "evaluations.csv", "hard.csv", "overhead.csv", "memory.csv"
 
 
-class Measured(NamedTuple):
-    """What a folder holds."""
+class Measurements(NamedTuple):
+    """All measurements of a folder."""
 
     evaluations: list[RunRow]
     hard: list[RunRow]
     overhead: list[OverheadRow]
     memory: list[MemoryRow]
-    suite: Reached | None
+    suite: SuiteShares | None
     versions: dict[str, Any] | None
 
     @property
@@ -38,53 +39,53 @@ class Measured(NamedTuple):
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing was measured yet."""
+        """Whether nothing has been measured yet."""
         return not (self.rows or self.suite)
 
 
-def load(folder: Path) -> Measured:
-    """Read a folder; what is not there was not measured."""
-    return Measured(
-        read_rows(folder / EVALUATIONS, RunRow),
-        read_rows(folder / HARD, RunRow),
-        read_rows(folder / OVERHEAD, OverheadRow),
-        read_rows(folder / MEMORY, MemoryRow),
-        suite.read(folder),
-        noted(folder),
+def load(folder: Path) -> Measurements:
+    """Read the measurements of a folder; a file that does not exist counts as empty."""
+    return Measurements(
+        evaluations=read_rows(folder / EVALUATIONS, RunRow),
+        hard=read_rows(folder / HARD, RunRow),
+        overhead=read_rows(folder / OVERHEAD, OverheadRow),
+        memory=read_rows(folder / MEMORY, MemoryRow),
+        suite=suite.read(folder),
+        versions=read_versions(folder),
     )
 
 
-class Outcome(NamedTuple):
-    """What the runs of a solver on a problem come to: medians, infinite where most of them fail."""
+class RunSummary(NamedTuple):
+    """The runs of a solver on a problem: medians, infinite where most of them fail."""
 
     evaluations: float
     seconds: float
     at_least: float
-    """The median, or what was spent where caps have cut the runs off: it may need any number above."""
+    """The median, or where caps have stopped the runs, a lower bound: what they had spent."""
     why: str
-    """How those ended that failed, in a few words; empty where none did."""
+    """How those that failed ended, in a few words; empty where none did."""
 
 
 class Best(NamedTuple):
-    """The solver that needs the fewest evaluations of some."""
+    """The solver among some that needs the fewest evaluations."""
 
     solver: str
     evaluations: float
 
 
-def outcome(rows: Sequence[RunRow]) -> Outcome:
-    """Return what runs come to. A run that was spared counts as a failure, like the one that spared it."""
+def summarize(rows: Sequence[RunRow]) -> RunSummary:
+    """Summarize runs of a solver on a problem. A run that was skipped counts as a failure."""
     reached = [row for row in rows if row.status == REACHED]
     failed = [row for row in rows if row.status != REACHED]
     why = ""
     if failed:
-        # What happened says more than that another run was spared for it.
-        told = sorted(failed, key=lambda row: (row.status in UNDONE, row.seed))[0]
-        why = _why(told) if not reached else f"{len(failed)} of {len(rows)} fail: {_why(told)}"
+        # How a run ended says more than that another was skipped because of it.
+        shown = sorted(failed, key=lambda row: (row.status in NOT_RUN, row.seed))[0]
+        why = _why(shown) if not reached else f"{len(failed)} of {len(rows)} fail: {_why(shown)}"
     spent = _lower_median([float(row.evaluations or 0) for row in reached], len(rows))
     seconds = _lower_median([row.seconds or 0.0 for row in reached], len(rows))
     cut_off = [float(row.evaluations) for row in failed if row.status in _CUT_OFF and row.evaluations]
-    return Outcome(spent, seconds, min([spent, *cut_off]) if math.isinf(spent) else spent, why)
+    return RunSummary(spent, seconds, min([spent, *cut_off]) if math.isinf(spent) else spent, why)
 
 
 def _why(row: RunRow) -> str:
@@ -97,27 +98,30 @@ def _why(row: RunRow) -> str:
 
 
 def _lower_median(values: list[float], count: int) -> float:
-    """Return the median of so many values, the lower of two; those that are not given are infinite."""
+    """Return the median of `count` values, the lower of two; those that are not given are infinite."""
     ordered = [*sorted(values), *[math.inf] * (count - len(values))]
     return ordered[(count - 1) // 2]
 
 
-def outcomes(rows: Iterable[RunRow]) -> dict[Task, dict[str, Outcome]]:
-    """Return what was measured of each problem, by the solver's name."""
+Summaries = dict[Task, dict[str, RunSummary]]
+"""The runs on each problem, by the solver's name."""
+
+
+def summaries_of(rows: Iterable[RunRow]) -> Summaries:
+    """Summarize the runs of each solver on each problem."""
     groups: dict[Task, dict[str, list[RunRow]]] = {}
     for row in rows:
-        task = Task(row.problem, row.L, row.rotated, row.n)
-        groups.setdefault(task, {}).setdefault(row.solver, []).append(row)
+        groups.setdefault(row.task, {}).setdefault(row.solver, []).append(row)
     order = [name for name, _ in SMOOTH]
     tasks = sorted(
         groups,
         key=lambda t: (t.n, not t.rotated, order.index(t.problem) if t.problem in order else 0, t.L or 0.0),
     )
-    return {task: {solver: outcome(runs) for solver, runs in groups[task].items()} for task in tasks}
+    return {task: {solver: summarize(runs) for solver, runs in groups[task].items()} for task in tasks}
 
 
-def best_of(found: dict[str, Outcome], solvers: Iterable[Solver]) -> Best:
-    """Return the solver that needs the fewest evaluations, an infinite number if none gets there."""
+def best_of(found: dict[str, RunSummary], solvers: Iterable[Solver]) -> Best:
+    """Return the solver that needs the fewest evaluations, infinitely many if none reaches the target."""
     counts = [Best(s.name, found[s.name].evaluations) for s in solvers if s.name in found]
     return min(counts, key=lambda best: best.evaluations, default=Best("", math.inf))
 
