@@ -1,4 +1,4 @@
-"""Solvers of other people, as the command meets them."""
+"""Solvers from outside the library, for the command to import."""
 
 import os
 import signal

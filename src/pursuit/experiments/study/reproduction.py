@@ -88,13 +88,11 @@ def reproduce(
     console = console or Console(stderr=True)
     make_pool = _pool_maker(executor, jobs or os.cpu_count() or 1)
     with open_store(folder) as store:
-        unused = store.declare(study, entries, _made(entries))
-        if unused:
-            console.print(
-                f"{unused} runs in {store.path} were made by other code, options or caps: "
-                "they are kept, but not used.",
-                soft_wrap=True,
+        if unused := store.declare(study, entries, _made(entries)):
+            sentence = (
+                f"{unused} runs in {store.path} were made by other code, options or caps: they are kept, "
             )
+            console.print(sentence + "but not used.", soft_wrap=True)
         return Reproduced(folder, execute_missing(entries, store, make_pool, listener_for(console)))
 
 
