@@ -193,7 +193,7 @@ def _add_coco_options(parser: argparse.ArgumentParser) -> None:
 
 def _add_selections(parser: argparse.ArgumentParser, **examples: str) -> None:
     for name, example in examples.items():
-        parser.add_argument(f"--{name}", type=_numbers, metavar="LIST", help=f"as {example} (all)")
+        parser.add_argument(f"--{name}", type=_numbers, metavar="LIST", help=f"such as {example} (all)")
 
 
 def _add_jobs(parser: argparse.ArgumentParser) -> None:

@@ -160,7 +160,7 @@ def test_the_page_needs_no_figures_and_no_other_files():
 
 
 def test_the_page_arranges_panels_as_print_does():
-    """Values come in the order that the figure names; a problem without L takes the place of the smallest L."""
+    """Values are ordered as the figure names them, and a problem without L is where the smallest L is."""
     figures = [
         spec("problem", "n", {"problem": ("rosenbrock", "exp"), "n": (10, 5), "L": (1e4,)}, name="named"),
         spec("L", "problem", {"n": (5,)}, name="mixed"),
