@@ -1,4 +1,4 @@
-"""The report's files, beside numbers worked out by hand."""
+"""The report's files, compared with numbers worked out by hand."""
 
 import csv
 import json

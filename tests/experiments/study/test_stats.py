@@ -1,4 +1,4 @@
-"""Statistics of a study, beside closed forms and SciPy's bootstrap."""
+"""Statistics of a study, compared with closed forms and SciPy's bootstrap."""
 
 import math
 
@@ -22,7 +22,7 @@ from pursuit.experiments.study.stats import (
 
 
 def entry_of(*outcomes, n=20, scheme="rp"):
-    """Return a cell whose runs took so many iterations and twice as many evaluations.
+    """Return a cell whose runs took these numbers of iterations and twice as many evaluations.
 
     A number is a run that reached the target, a word a run that stopped for that reason at 1000.
     """

@@ -102,7 +102,7 @@ def run_suite(
 
 
 def data_of(folder: Path) -> Path:
-    """Return where the data of an experiment are: in a folder of its own, or here if COCO alone made them."""
+    """Return where the data in a folder are: in one inside it if `run_suite` made them, else in itself."""
     try:
         settings = json.loads((folder / SETTINGS).read_text())
     except FileNotFoundError:

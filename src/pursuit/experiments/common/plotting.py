@@ -15,7 +15,7 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 from pursuit.experiments.common.files import replacing
 
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#000000", "#e69f00", "#56b4e9", "#888888")
-"""Okabe and Ito's colours, which people with any kind of colour vision can tell apart, with grey instead of
+"""Okabe and Ito's colours, which people with any kind of colour vision can distinguish, with grey instead of
 their yellow, which is too light for a line."""
 
 _PRINT = {

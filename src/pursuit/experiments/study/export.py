@@ -45,10 +45,10 @@ def export(results: Results, path: Path) -> tuple[Path, Path]:
     finished = [(entry, run) for entry in results.cells for run in entry.runs]
     if not finished:
         raise StudyError("There are no runs to export: none is finished.")
-    beside = path.with_name(f"{path.stem}-traces{path.suffix}")
+    traces = path.with_name(f"{path.stem}-traces{path.suffix}")
     _write(pl.concat([_run(*each) for each in finished]), path)
-    _write(pl.concat([_trace(results, *each) for each in finished]), beside)
-    return path, beside
+    _write(pl.concat([_trace(results, *each) for each in finished]), traces)
+    return path, traces
 
 
 def _run(entry: CellResults, run: RunRecord) -> pl.DataFrame:

@@ -88,11 +88,7 @@ def reproduce(
     console = console or Console(stderr=True)
     make_pool = _pool_maker(executor, jobs or os.cpu_count() or 1)
     with open_store(folder) as store:
-        if unused := store.declare(study, entries, _made(entries)):
-            sentence = (
-                f"{unused} runs in {store.path} were made by other code, options or caps: they are kept, "
-            )
-            console.print(sentence + "but not used.", soft_wrap=True)
+        _print_unused(console, store.path, store.declare(study, entries, _made(entries)))
         return Reproduced(folder, execute_missing(entries, store, make_pool, listener_for(console)))
 
 
@@ -137,6 +133,14 @@ def _pool_maker(executor: Executor | str | None, jobs: int) -> PoolMaker:
     if isinstance(executor, str):
         return functools.partial(dask_cluster, executor, jobs)
     return functools.partial(existing, executor, jobs)
+
+
+def _print_unused(console: Console, path: Path, unused: int) -> None:
+    if unused:
+        console.print(
+            f"{unused} runs in {path} were made by other code, options or caps: they are kept, but not used.",
+            soft_wrap=True,
+        )
 
 
 def _made(entries: Sequence[Entry]) -> dict[str, str]:

@@ -99,7 +99,7 @@ class ProgressListener:
         """Handle a run that raised an exception; the rest of its group is left out."""
 
     def lost(self, runs: int) -> None:
-        """Handle the death of a worker, after which so many runs are repeated."""
+        """Handle the death of a worker, after which a number of runs is repeated."""
 
     def end(self) -> None:
         """Handle the end of the execution."""

@@ -100,5 +100,5 @@ def _add_legend(
 
 
 def _entries_per_line(columns: int) -> int:
-    """Return how many schemes a legend below so many columns has in a line."""
+    """Return how many schemes a line of the legend below the columns has."""
     return max(1, round(2.5 * columns))
