@@ -23,12 +23,12 @@ class PaperProblem(NamedTuple):
     def __str__(self) -> str:
         return self.name if self.L is None else f"{self.name} L={power(self.L)}"
 
-    def at(self, n: int) -> Setting:
+    def at(self, n: int) -> PaperSetting:
         """Return the problem in n dimensions."""
-        return Setting(self, n)
+        return PaperSetting(self, n)
 
 
-class Setting(NamedTuple):
+class PaperSetting(NamedTuple):
     """A problem with its L, in a dimension."""
 
     problem: PaperProblem
@@ -84,15 +84,15 @@ class Evidence:
         found = {setting.n for _, setting in self._medians if setting.problem == problem}
         return sorted(found) or [_LARGEST_N]
 
-    def settings(self, *problems: PaperProblem) -> list[Setting]:
+    def settings(self, *problems: PaperProblem) -> list[PaperSetting]:
         """Return problems in every dimension of the study."""
         return [problem.at(n) for problem in problems for n in self.dimensions(problem)]
 
-    def ratio(self, slower: str, faster: str, setting: Setting, rule: Rule) -> Measurement:
+    def ratio(self, slower: str, faster: str, setting: PaperSetting, rule: Rule) -> Measurement:
         """Measure how many times as many iterations the slower scheme needs."""
         return _measured(f"{setting}: {slower} / {faster}", rule, self._ratio(slower, faster, setting))
 
-    def ratio_to_best_other(self, scheme: str, setting: Setting, rule: Rule) -> Measurement:
+    def ratio_to_best_other(self, scheme: str, setting: PaperSetting, rule: Rule) -> Measurement:
         """Measure how many times as many iterations as `scheme` the best of the others needs."""
         others = {
             other: median.value
@@ -103,7 +103,9 @@ class Evidence:
         ours = self._ratio(best, scheme, setting)
         return _measured(f"{setting}: best of {len(others)} others ({best}) / {scheme}", rule, ours)
 
-    def contrast(self, slower: str, faster: str, here: Setting, there: Setting, rule: Rule) -> Measurement:
+    def contrast(
+        self, slower: str, faster: str, here: PaperSetting, there: PaperSetting, rule: Rule
+    ) -> Measurement:
         """Measure how many times as large the ratio of two schemes is in one setting as in another."""
         one, other = self._ratio(slower, faster, here), self._ratio(slower, faster, there)
         if here == there:
@@ -124,7 +126,7 @@ class Evidence:
         among = ", ".join(map(str, dimensions)) or "none"
         return _measured(f"{problem}: exponent of n in the iterations of {scheme}, n = {among}", rule, ours)
 
-    def value_after(self, scheme: str, setting: Setting, per_n: float, rule: Rule) -> Measurement:
+    def value_after(self, scheme: str, setting: PaperSetting, per_n: float, rule: Rule) -> Measurement:
         """Measure the best value after `per_n` n iterations, if the runs' cap allows that many."""
         iterations = per_n * setting.n
         entries = self._results.select(
@@ -141,12 +143,12 @@ class Evidence:
             f"{setting}: best value of {scheme} after 10^{math.log10(per_n):g} n iterations", rule, ours
         )
 
-    def _ratio(self, slower: str, faster: str, setting: Setting) -> BootstrapBounds | None:
+    def _ratio(self, slower: str, faster: str, setting: PaperSetting) -> BootstrapBounds | None:
         one, other = self._medians.get((slower, setting)), self._medians.get((faster, setting))
         return None if one is None or other is None else one / other
 
 
-def _setting_of(cell: Cell) -> Setting:
+def _setting_of(cell: Cell) -> PaperSetting:
     return PaperProblem(cell.problem, cell.L).at(cell.n)
 
 
