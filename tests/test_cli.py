@@ -1,4 +1,4 @@
-"""The command line, as people meet it."""
+"""The command line, as people use it."""
 
 import io
 import re
@@ -10,13 +10,13 @@ from rich.console import Console
 from experiments.study.small import RUNS, declared, run_pursuit
 from pursuit.cli import main
 from pursuit.experiments.study import reproduce
-from pursuit.experiments.study.progress import Bars, Lines, watcher_for
+from pursuit.experiments.study.progress import ProgressBars, ProgressLines, listener_for
 from pursuit.experiments.study.store import FILE
 
 SELECTION = ["--only", "n=4 L=10 scheme=rp,cma", "--runs", "2", "--jobs", "1"]
 
 
-def test_reproduce_runs_reports_and_says_where(tmp_path):
+def test_reproduce_runs_reports_and_prints_the_paths(tmp_path):
     path = declared(tmp_path)
     done = run_pursuit("reproduce", path, "--out", tmp_path / "out", *SELECTION)
     assert done.stdout == (
@@ -33,7 +33,7 @@ def test_reproduce_runs_reports_and_says_where(tmp_path):
         assert (tmp_path / "out" / name).stat().st_size > 0
 
 
-def test_status_and_export_look_at_a_folder(tmp_path, capsys):
+def test_status_export_and_report_of_a_folder(tmp_path, capsys):
     path = declared(tmp_path)
     reproduce(path, tmp_path / "out", only="n=4 L=10 scheme=rp,cma", runs=2, jobs=1)
     assert main(["status", str(tmp_path / "out")]) == 0
@@ -89,8 +89,8 @@ def test_without_the_extra_the_command_says_what_to_install(monkeypatch, capsys)
 
 def test_a_terminal_shows_a_bar_for_every_scheme(tmp_path):
     console = Console(file=io.StringIO(), force_terminal=True, width=100, color_system=None)
-    assert isinstance(watcher_for(console), Bars)
-    assert type(watcher_for(Console(file=io.StringIO()))) is Lines
+    assert isinstance(listener_for(console), ProgressBars)
+    assert type(listener_for(Console(file=io.StringIO()))) is ProgressLines
     reproduce(declared(tmp_path), tmp_path / "out", jobs=1, console=console)
     shown = console.file.getvalue()
     assert re.search(rf"all runs .* {RUNS}/{RUNS}", shown)

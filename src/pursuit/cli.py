@@ -1,11 +1,11 @@
-"""The command ``pursuit``: run a study, tell it, look at it, export it; run the problems of COCO."""
+"""The command ``pursuit``: run, report and export studies; run the suites of COCO and draw data profiles."""
 
 from __future__ import annotations
 
 import argparse
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ from typing import Any
 from pursuit.methods.catalogue import DEFAULT_METHOD
 from pursuit.methods.options import READINGS
 
-# What the commands need beyond the package's own dependencies, by the extra that installs it.
+# The modules that commands need beyond the package's own dependencies, by the extra that installs them.
 _STUDY = {"study": ("filelock", "matplotlib", "plotly", "polars", "rich")}
 _COCO = {**_STUDY, "coco": ("cocoex", "cocopp", "six")}
 
@@ -28,41 +28,33 @@ def main(arguments: Sequence[str] | None = None) -> int:
     }
     if missing:
         absent = [name for names in missing.values() for name in names]
-        return _complain(f"{', '.join(absent)} is missing: pip install 'pursuit[{','.join(missing)}]'")
-    from pursuit.experiments.study import StudyError
+        return _fail(f"{', '.join(absent)} is missing: pip install 'pursuit[{','.join(missing)}]'")
+    from pursuit.experiments.common.errors import StudyError
 
     try:
         status: int = options.command(options)
     except StudyError as error:
-        return _complain(str(error))
+        return _fail(str(error))
     except KeyboardInterrupt:
-        return _complain("interrupted. What is finished is kept; the same command goes on", 130)
+        return _fail("interrupted. Finished runs are kept; run the same command to continue", 130)
     return status
 
 
 def _reproduce(options: argparse.Namespace) -> int:
     from pursuit.experiments.study import draw_report, reproduce
 
-    done = reproduce(
-        options.file or options.preset,
-        options.out,
-        reading=options.reading,
-        only=options.only,
-        runs=options.runs,
-        jobs=options.jobs,
-        dask=options.dask,
-    )
-    for failure in done.failures:
-        print(f"Failed: {failure}", file=sys.stderr)
+    settings = _chosen(options, "reading", "only", "runs", "jobs")
+    done = reproduce(options.file or options.preset, options.out, executor=options.dask, **settings)
+    status = _print_failures(done.failures)
     if options.report:
-        _tell(draw_report(done.folder, options.against))
-    return 1 if done.failures else 0
+        _print_report(draw_report(done.folder, options.against))
+    return status
 
 
 def _report(options: argparse.Namespace) -> int:
     from pursuit.experiments.study import draw_report
 
-    _tell(draw_report(options.folder, options.against))
+    _print_report(draw_report(options.folder, options.against))
     return 0
 
 
@@ -78,7 +70,7 @@ def _status(options: argparse.Namespace) -> int:
     done, wanted = sum(entry.done for entry in progress), sum(entry.wanted for entry in progress)
     print(f"{done} of {wanted} runs are done. They took {sum(entry.seconds for entry in progress):.0f} s.")
     if unused:
-        print(f"{unused} runs more were made by other code, options or caps: they are kept, not used.")
+        print(f"{unused} more runs were made by other code, options or caps: they are kept, but not used.")
     print("Made with:", ", ".join(f"{name} {value}" for name, value in made.items()))
     return 0
 
@@ -96,37 +88,40 @@ def _export(options: argparse.Namespace) -> int:
 def _coco(options: argparse.Namespace) -> int:
     from pursuit.experiments.coco import run_suite
 
-    done = run_suite(
-        options.suite,
-        options.method,
-        options.out,
-        budget=options.budget,
-        dimensions=options.dimensions,
-        functions=options.functions,
-        instances=options.instances,
-        jobs=options.jobs,
-    )
-    for failure in done.failures:
-        print(f"Failed: {failure}", file=sys.stderr)
+    settings = _chosen(options, "budget", "dimensions", "functions", "instances", "jobs")
+    done = run_suite(options.suite, options.method, options.out, **settings)
+    status = _print_failures(done.failures)
     print(f"The data are in {done.data}: python -m cocopp {done.data}")
-    return 1 if done.failures else 0
+    return status
 
 
 def _coco_profiles(options: argparse.Namespace) -> int:
     from pursuit.experiments.coco import draw_profiles
 
-    figure, table = draw_profiles(
-        options.folders, options.out, functions=options.functions, dimensions=options.dimensions
-    )
+    chosen = _chosen(options, "functions", "dimensions")
+    figure, table = draw_profiles(options.folders, options.out, **chosen)
     print(f"The data profiles are in {figure}, and as a table in {table}.")
     return 0
 
 
-def _tell(page: Path) -> None:
+def _chosen(options: argparse.Namespace, *names: str) -> dict[str, Any]:
+    return {name: getattr(options, name) for name in names}
+
+
+def _print_report(page: Path) -> None:
     print(f"The report is in {page}, and as Markdown in {page.with_suffix('.md')}.")
 
 
-def _complain(sentence: str, status: int = 1) -> int:
+def _print_failures(failures: Iterable[object]) -> int:
+    """Print what failed, and return the exit status."""
+    status = 0
+    for failure in failures:
+        print(f"Failed: {failure}", file=sys.stderr)
+        status = 1
+    return status
+
+
+def _fail(sentence: str, status: int = 1) -> int:
     print(f"pursuit: {sentence.removesuffix('.')}.", file=sys.stderr)
     return status
 
@@ -135,66 +130,77 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="pursuit", description=__doc__)
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
-    reproduce = commands.add_parser("reproduce", help="run what is missing of a study, and report")
-    reproduce.set_defaults(command=_reproduce, needed=_STUDY)
-    study = reproduce.add_mutually_exclusive_group()
-    study.add_argument(
-        "--preset", choices=("quick", "main", "full"), default="quick", help="the paper's (quick)"
-    )
-    study.add_argument("file", nargs="?", type=Path, metavar="FILE", help="a study of your own, in TOML")
-    reproduce.add_argument("--reading", choices=(*READINGS, "all"), help="of the paper (what the study says)")
-    reproduce.add_argument("--out", type=Path, metavar="DIR", help="the folder (reproduced/NAME)")
-    reproduce.add_argument("--jobs", type=_positive, metavar="N", help="how many processes (every core)")
-    reproduce.add_argument(
-        "--dask", metavar="ADDRESS", help="a Dask scheduler, tcp://…, or local to start one"
-    )
-    reproduce.add_argument("--only", default="", metavar="EXPR", help='some cells, as "problem=exp,lin n=20"')
-    reproduce.add_argument("--runs", type=_positive, metavar="N", help="at most so many runs of each cell")
-    reproduce.add_argument("--no-report", dest="report", action="store_false", help="run, and report later")
-    _add_measure(reproduce)
+    def add(
+        name: str, command: Callable[[argparse.Namespace], int], needed: dict[str, Any], text: str
+    ) -> argparse.ArgumentParser:
+        added = commands.add_parser(name, help=text)
+        added.set_defaults(command=command, needed=needed)
+        return added
 
-    report = commands.add_parser("report", help="draw and tell a stored study again")
-    report.set_defaults(command=_report, needed=_STUDY)
-    report.add_argument("folder", type=Path, metavar="DIR")
-    _add_measure(report)
-
-    status = commands.add_parser("status", help="say how much of a study is done")
-    status.set_defaults(command=_status, needed=_STUDY)
-    status.add_argument("folder", type=Path, metavar="DIR")
-
-    export = commands.add_parser("export", help="write runs and traces for other programs")
-    export.set_defaults(command=_export, needed=_STUDY)
-    export.add_argument("folder", type=Path, metavar="DIR")
+    _add_reproduce_options(add("reproduce", _reproduce, _STUDY, "run a study, or the rest of it, and report"))
+    report = add("report", _report, _STUDY, "write the report of a stored study again")
+    status = add("status", _status, _STUDY, "show how many runs of a study are done")
+    export = add("export", _export, _STUDY, "write runs and traces for other programs")
+    for command in (report, status, export):
+        command.add_argument("folder", type=Path, metavar="DIR")
+    _add_against(report)
     export.add_argument("--to", type=Path, required=True, metavar="FILE", help="runs.csv or runs.parquet")
 
-    _add_coco(commands)
+    _add_coco_options(add("coco", _coco, _COCO, "run a method on a suite of COCO, or the rest of it"))
+    profiles = add("coco-profiles", _coco_profiles, _COCO, "draw data profiles of methods on a suite")
+    profiles.add_argument("folders", nargs="+", type=Path, metavar="DIR")
+    _add_selections(profiles, dimensions="20,40", functions="10-14")
+    profiles.add_argument("--out", type=Path, required=True, metavar="FILE", help="a .svg, .png or .pdf")
     return parser
 
 
-def _add_coco(commands: Any) -> None:
-    coco = commands.add_parser("coco", help="run what is missing of a method on a suite of COCO")
-    coco.set_defaults(command=_coco, needed=_COCO)
-    coco.add_argument("--suite", default="bbob-largescale", help="bbob or bbob-largescale (bbob-largescale)")
-    coco.add_argument(
+def _add_reproduce_options(parser: argparse.ArgumentParser) -> None:
+    study = parser.add_mutually_exclusive_group()
+    study.add_argument(
+        "--preset", choices=("quick", "main", "full"), default="quick", help="a study of the paper (quick)"
+    )
+    study.add_argument("file", nargs="?", type=Path, metavar="FILE", help="a study of your own, in TOML")
+    parser.add_argument(
+        "--reading", choices=(*READINGS, "all"), help="of the paper (what the study declares)"
+    )
+    parser.add_argument("--out", type=Path, metavar="DIR", help="the folder (reproduced/NAME)")
+    _add_jobs(parser)
+    parser.add_argument(
+        "--dask", metavar="ADDRESS", help="a Dask scheduler, as tcp://…, or local to start one"
+    )
+    parser.add_argument(
+        "--only", default="", metavar="EXPR", help='the cells to run, as "problem=exp,lin n=20"'
+    )
+    parser.add_argument("--runs", type=_positive, metavar="N", help="at most this many runs of each cell")
+    parser.add_argument("--no-report", dest="report", action="store_false", help="run without reporting")
+    _add_against(parser)
+
+
+def _add_coco_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--suite", default="bbob-largescale", help="bbob or bbob-largescale (bbob-largescale)"
+    )
+    parser.add_argument(
         "--method", default=DEFAULT_METHOD, help=f"one of ours, or module:function ({DEFAULT_METHOD})"
     )
-    coco.add_argument(
+    parser.add_argument(
         "--budget", type=_positive, default=1000, metavar="N", help="evaluations per dimension (1000)"
     )
-    for name, example in (("dimensions", "20,40"), ("functions", "1-5,8"), ("instances", "1-5")):
-        coco.add_argument(f"--{name}", type=_numbers, metavar="LIST", help=f"some alone, as {example}")
-    coco.add_argument("--jobs", type=_positive, metavar="N", help="how many processes (every core)")
-    coco.add_argument("--out", type=Path, metavar="DIR", help="the folder (coco/SUITE-METHOD)")
-
-    profiles = commands.add_parser("coco-profiles", help="draw what several methods have reached on a suite")
-    profiles.set_defaults(command=_coco_profiles, needed=_COCO)
-    profiles.add_argument("folders", nargs="+", type=Path, metavar="DIR")
-    for name, example in (("dimensions", "20,40"), ("functions", "10-14")):
-        profiles.add_argument(f"--{name}", type=_numbers, metavar="LIST", help=f"some alone, as {example}")
-    profiles.add_argument("--out", type=Path, required=True, metavar="FILE", help="a .svg, .png or .pdf")
+    _add_selections(parser, dimensions="20,40", functions="1-5,8", instances="1-5")
+    _add_jobs(parser)
+    parser.add_argument("--out", type=Path, metavar="DIR", help="the folder (coco/SUITE-METHOD)")
 
 
-def _add_measure(parser: argparse.ArgumentParser) -> None:
+def _add_selections(parser: argparse.ArgumentParser, **examples: str) -> None:
+    for name, example in examples.items():
+        parser.add_argument(f"--{name}", type=_numbers, metavar="LIST", help=f"such as {example} (all)")
+
+
+def _add_jobs(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--jobs", type=_positive, metavar="N", help="the number of processes (all cores)")
+
+
+def _add_against(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--against",
         choices=("iterations", "evaluations"),

@@ -1,1 +1,1 @@
-"""Many runs: the study of the paper, studies of your own, and the suites of COCO."""
+"""Experiments of many runs: the paper's study, studies of your own, and the suites of COCO."""

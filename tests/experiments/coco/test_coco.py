@@ -1,6 +1,7 @@
 """The suites of COCO through the command line, up to its own post-processing."""
 
 import csv
+import json
 import os
 import re
 import signal
@@ -17,7 +18,7 @@ from pursuit.cli import main
 from pursuit.experiments.coco import data_profiles, run_suite
 from pursuit.experiments.coco.profiles import TARGETS
 from pursuit.experiments.coco.solvers import solver_named
-from pursuit.experiments.coco.trials import attempt
+from pursuit.experiments.coco.trials import run_trial
 
 HERE = Path(__file__).parent
 SLICE = ["--suite", "bbob", "--dimensions", "2,3", "--functions", "1,3", "--instances", "1-3"]
@@ -33,9 +34,16 @@ def _among_solvers(monkeypatch):
 
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory):
-    """Return the folder of a finished experiment, and what was said on the way."""
-    folder = tmp_path_factory.mktemp("coco") / "auto"
-    return folder, run_pursuit("coco", *SLICE, "--budget", 300, "--jobs", 2, "--out", folder)
+    """Return the folder of a finished experiment, and the output of the command; all workers share it."""
+    place = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        place = place.parent
+    folder, said = place / "coco" / "auto", place / "coco" / "said.json"
+    with filelock.FileLock(place / "coco.lock"):
+        if not said.exists():
+            done = run_pursuit("coco", *SLICE, "--budget", 300, "--jobs", 2, "--out", folder)
+            said.write_text(json.dumps({"stdout": done.stdout, "stderr": done.stderr}))
+    return folder, json.loads(said.read_text())
 
 
 @pytest.fixture(scope="module")
@@ -59,12 +67,12 @@ def names(folder):
 
 
 def contents(folder):
-    """Return all files of a folder with what is in them."""
+    """Return all files of a folder with their contents."""
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
 def spent(data):
-    """Return the evaluations and the last precision of each problem, as the observer wrote them down."""
+    """Return the evaluations and the last precision of each problem, as the observer recorded them."""
     found = {}
     for path in data.rglob("*.info"):
         text = path.read_text()
@@ -76,7 +84,7 @@ def spent(data):
     return found
 
 
-def courses(data):
+def records(data):
     """Return the evaluations of each problem and how far above the optimum the best value then was."""
     found = {}
     for path in data.rglob("*.dat"):
@@ -87,10 +95,10 @@ def courses(data):
     return found
 
 
-def test_a_suite_is_run_and_what_is_done_is_said(finished):
-    folder, done = finished
-    assert done.stdout == f"The data are in {folder}/auto: python -m cocopp {folder}/auto\n"
-    lines = done.stderr.splitlines()
+def test_a_suite_is_run_and_its_progress_printed(finished):
+    folder, said = finished
+    assert said["stdout"] == f"The data are in {folder}/auto: python -m cocopp {folder}/auto\n"
+    lines = said["stderr"].splitlines()
     assert re.fullmatch(r"\d\d:\d\d:\d\d 4 of 4 batches to do, 2 at a time\.", lines[0])
     pattern = (
         r"\d\d:\d\d:\d\d f[13] in [23] dimensions: \d of 3 solved, \d+ runs, [\d ]+ evaluations\. "
@@ -115,7 +123,7 @@ def test_the_budget_is_spent_and_nothing_beyond_it(finished):
     assert all((precision <= 1e-8) == (problem[0] == 1) for problem, (_, precision) in found.items())
 
 
-def test_restarts_are_made_and_the_observer_is_told(finished):
+def test_restarts_are_made_and_recorded(finished):
     restarts = {path.name: path.read_text().splitlines() for path in finished[0].rglob("*.rdat")}
     rows = {name: [line for line in lines if not line.startswith("%")] for name, lines in restarts.items()}
     assert rows["bbobexp_f3_DIM2.rdat"]
@@ -130,7 +138,7 @@ def test_large_problems_are_post_processed_as_they_are(tmp_path):
     data = [tmp_path / "rp" / "rp", tmp_path / "tiny" / "random_search"]
     done = subprocess.run(
         [sys.executable, "-m", "cocopp", "-o", tmp_path / "pages", *data],
-        # It keeps what it finds in the net, if it finds a net.
+        # It caches what it downloads, if there is a network.
         env={**os.environ, "XDG_CACHE_HOME": str(tmp_path / "cache")},
         capture_output=True,
         text=True,
@@ -152,7 +160,9 @@ def test_any_number_of_processes_gives_the_same_data(finished, tmp_path, capsys)
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
-def test_what_was_interrupted_goes_on_and_comes_out_the_same(number, undisturbed, tmp_path, monkeypatch):
+def test_an_interrupted_experiment_continues_and_gives_the_same_data(
+    number, undisturbed, tmp_path, monkeypatch
+):
     # A batch is three problems: the first one will be complete, and the second one begun.
     monkeypatch.setenv("TINY_HOLD", "5")
     folder = tmp_path / "disturbed"
@@ -165,7 +175,9 @@ def test_what_was_interrupted_goes_on_and_comes_out_the_same(number, undisturbed
         said = process.communicate()[1]
     if number == signal.SIGINT:
         assert process.returncode == 130
-        assert said.endswith("pursuit: interrupted. What is finished is kept; the same command goes on.\n")
+        assert said.endswith(
+            "pursuit: interrupted. Finished runs are kept; run the same command to continue.\n"
+        )
     before = {path: path.stat().st_mtime_ns for path in (folder / "held_search").rglob("*.dat")}
     assert 0 < len(before) < len(BATCHES)
     monkeypatch.delenv("TINY_HOLD")
@@ -180,11 +192,11 @@ def test_another_experiment_is_kept_out_of_a_folder_and_more_of_the_same_is_let_
 ):
     assert coco(finished[0], budget=200) == 1
     assert capsys.readouterr().err == (
-        f"pursuit: {finished[0]} holds an experiment with budget 300, which cannot go on with 200: "
+        f"pursuit: {finished[0]} contains an experiment with budget 300, which cannot be continued with 200: "
         "choose another folder with --out.\n"
     )
     assert coco(finished[0], "rp") == 1
-    assert "with method auto, which cannot go on with rp:" in capsys.readouterr().err
+    assert "with method auto, which cannot be continued with rp:" in capsys.readouterr().err
     with filelock.FileLock(finished[0] / "lock"):
         assert coco(finished[0]) == 1
     assert "Another process is working in" in capsys.readouterr().err
@@ -208,11 +220,11 @@ def test_a_solver_that_fails_ends_its_batch_alone(tmp_path, capsys):
     [
         (["--suite", "bbob-biobj"], "A suite is one of bbob, bbob-largescale, but 'bbob-biobj' was given."),
         (["--method", "best"], "A method is one of auto, auto-values, rp, "),
-        (["--method", "sarp"], "sarp needs to know the condition number kappa, which no problem of a suite"),
+        (["--method", "sarp"], "sarp needs to know the condition number kappa, which is unknown for the "),
         (["--method", "nowhere:f"], "The method nowhere:f cannot be imported: No module named 'nowhere'."),
         (
             ["--method", "tiny_solvers:NONE"],
-            "The method tiny_solvers:NONE is not there: the module tiny_solvers has no function 'NONE'.",
+            "The method tiny_solvers:NONE does not exist: the module tiny_solvers has no function 'NONE'.",
         ),
         (["--dimensions", "7,20"], "The suite has the dimensions 20,40,80,160,320,640, but 7 was given."),
         (
@@ -245,7 +257,7 @@ def test_without_the_extra_the_command_says_what_to_install(monkeypatch, capsys)
 
 
 class Sphere:
-    """A problem as COCO gives it, with what it does not tell a solver."""
+    """A problem with the interface of COCO's, which observes itself."""
 
     id = "bbob_f001_i01_d04"
     dimension = 4
@@ -271,9 +283,9 @@ class Sphere:
 
 
 def attempted(solve, budget, target=0.0):
-    """Return the outcome of a trial, and the problem; it observes itself."""
+    """Return the result of a trial, and the problem."""
     problem = Sphere(target)
-    return attempt(problem, problem, "bbob", solve, budget), problem
+    return run_trial(problem, problem, suite="bbob", solve=solve, budget=budget), problem
 
 
 def test_runs_start_where_the_suite_says_and_then_anywhere_with_what_is_left():
@@ -340,9 +352,9 @@ def test_profiles_agree_with_the_data_and_are_drawn(finished, tmp_path, capsys):
     profiles = data_profiles([finished[0], other])
     for profile, data in zip(profiles, (finished[0] / "auto", other / "hill_climber"), strict=True):
         reached = []
-        for (_, dimension, _), course in courses(data).items():
+        for (_, dimension, _), record in records(data).items():
             for target in TARGETS:
-                hits = course[course[:, 2] <= target * (1.0 + 1e-9), 0]
+                hits = record[record[:, 2] <= target * (1.0 + 1e-9), 0]
                 reached += [hits[0] / dimension] if hits.size else []
         np.testing.assert_array_equal(profile.reached, np.sort(reached))
         assert profile.share(np.inf) == len(reached) / (12 * TARGETS.size)
@@ -369,7 +381,7 @@ def test_profiles_of_some_problems_are_those_of_their_data(finished, tmp_path, c
     )
 
 
-def test_profiles_are_of_the_same_problems_and_can_be_told_apart(finished, tmp_path, capsys):
+def test_profiles_are_of_the_same_problems_and_have_different_names(finished, tmp_path, capsys):
     run_suite("bbob", "auto", tmp_path, budget=300, dimensions=[2], functions=[1], instances=[1], jobs=1)
     capsys.readouterr()
     for folders, out, sentence in (

@@ -1,4 +1,4 @@
-"""Solvers of other people, as the command meets them."""
+"""Solvers from outside the library, for the command to import."""
 
 import os
 import signal
@@ -14,7 +14,7 @@ def random_search(fun, x0, *, sigma0, maxfev, seed):
 
 
 def hill_climber(fun, x0, *, sigma0, maxfev, seed):
-    """Stop after 40 evaluations, and look no further than one step."""
+    """Stop after 40 evaluations, with steps of one size."""
     rng = np.random.default_rng(seed)
     best = fun(x0)
     for _ in range(min(39, maxfev - 1)):

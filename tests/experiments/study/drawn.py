@@ -1,4 +1,4 @@
-"""Small results, and what is to be found in the figures of them."""
+"""Small results, and ways to find curves, markers and legends in their figures."""
 
 import itertools
 
@@ -6,11 +6,18 @@ import numpy as np
 
 from pursuit.engine.tally import Trace
 from pursuit.experiments.study.figures import build_figure
-from pursuit.experiments.study.results import Cell, CellResults, Figure, Results, Run
+from pursuit.experiments.study.results import Cell, CellResults, FigureSpec, Results, RunRecord
 
 TARGET = 1e-9
 START = 1e3
-ONE_PANEL = Figure("one", "One panel.", "problem", "n", {})
+
+
+def spec(rows, columns, where=(), name="", caption=""):
+    """Return a figure's specification."""
+    return FigureSpec(name=name, caption=caption, rows=rows, columns=columns, where=dict(where))
+
+
+ONE_PANEL = spec("problem", "n", name="one", caption="One panel.")
 
 
 def straight(nit, end=TARGET):
@@ -24,17 +31,37 @@ def study(traces, figures=(ONE_PANEL,), target=TARGET):
 
     def finished(number, trace):
         reason = "target" if trace.fun.min() <= target * (1 + 1e-9) else "maxiter"
-        return Run(number, int(trace.nit[-1]), int(trace.nfev[-1]), float(trace.fun.min()), reason, 0.1)
+        return RunRecord(
+            number=number,
+            nit=int(trace.nit[-1]),
+            nfev=int(trace.nfev[-1]),
+            fun=float(trace.fun.min()),
+            reason=reason,
+            seconds=0.1,
+        )
 
     cells = tuple(
-        CellResults(cell, target, 10**6, len(found), "", tuple(itertools.starmap(finished, enumerate(found))))
+        CellResults(
+            cell=cell,
+            target=target,
+            cap=10**6,
+            wanted=len(found),
+            code="",
+            runs=tuple(itertools.starmap(finished, enumerate(found))),
+        )
         for cell, found in traces.items()
     )
-    return Results("A study", cells, tuple(figures), lambda cell, number: traces[cell][number], {})
+    return Results(
+        title="A study",
+        cells=cells,
+        figures=tuple(figures),
+        trace=lambda cell, number: traces[cell][number],
+        made={},
+    )
 
 
 def cell_of(scheme, problem="exp", L=1e4, n=20, reading="fitted"):
-    return Cell(problem, L, n, scheme, reading)
+    return Cell(problem=problem, L=L, n=n, scheme=scheme, reading=reading)
 
 
 def one_panel(traces, measure="iterations", **settings):
@@ -69,6 +96,6 @@ def legend_of(figure):
 
 
 def marker_places(axes):
-    """Return where the markers are on the sheet, in pixels, after it was laid out."""
+    """Return where the markers are in the figure, in pixels, after the layout."""
     points = [mark.lines[0] for mark in axes.containers]
     return [point.get_transform().transform([point.get_xdata()[0], point.get_ydata()[0]]) for point in points]

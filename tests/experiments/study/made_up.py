@@ -6,7 +6,7 @@ import math
 import numpy as np
 
 from pursuit.engine.tally import Trace
-from pursuit.experiments.study.results import Cell, CellResults, Figure, Results, Run
+from pursuit.experiments.study.results import Cell, CellResults, FigureSpec, Results, RunRecord
 
 TARGET = 1e-9
 CAP = 100_000
@@ -14,25 +14,28 @@ SCHEMES = ("rp", "sarp", "cma")
 READINGS = ("printed", "fitted")
 PLACES = [("exp", 1e4), ("exp", 1e6), ("rosenbrock", None)]
 DIMENSIONS = (5, 10)
-# It would end the page's own script, if it were put there as it is.
+# It would end the page's own script if it were not escaped.
 TITLE = "Made up </script><script>window.broken = true</script> & small"
 FIGURES = [
-    Figure("wide", "On exp.", "n", "L", {"problem": ("exp",)}),
-    Figure("narrow", "On rosenbrock.", "n", "L", {"problem": ("rosenbrock",)}),
+    FigureSpec(name="wide", caption="On exp.", rows="n", columns="L", where={"problem": ("exp",)}),
+    FigureSpec(
+        name="narrow", caption="On rosenbrock.", rows="n", columns="L", where={"problem": ("rosenbrock",)}
+    ),
 ]
 
 
 def length_of(cell: Cell, number: int) -> int:
-    """Return the iterations of a run: proportional to n, as 1 : 2 : 3, doubled under the first reading."""
+    """Return the iterations of a run: proportional to n, 1 : 2 : 3, and doubled under the first reading."""
     each = {"rp": 400, "sarp": 200, "cma": 100}[cell.scheme]
     return each * cell.n * (2 if cell.reading == "printed" else 1) * (number + 1)
 
 
-def run_of(cell: Cell, number: int) -> Run:
+def run_of(cell: Cell, number: int) -> RunRecord:
     nit = length_of(cell, number)
     if diverges(cell):
-        return Run(number, nit, 2 * nit, 3.0, "diverged", 0.5)
-    return Run(number, nit, (2 if cell.scheme == "sarp" else 1) * nit + 1, 5e-10, "target", 0.25)
+        return RunRecord(number=number, nit=nit, nfev=2 * nit, fun=3.0, reason="diverged", seconds=0.5)
+    nfev = (2 if cell.scheme == "sarp" else 1) * nit + 1
+    return RunRecord(number=number, nit=nit, nfev=nfev, fun=5e-10, reason="target", seconds=0.25)
 
 
 def diverges(cell: Cell) -> bool:
@@ -40,7 +43,7 @@ def diverges(cell: Cell) -> bool:
 
 
 def trace_of(cell: Cell, number: int) -> Trace:
-    """Return a straight line from 100 to the target, on a logarithmic scale, or one that goes up and away."""
+    """Return a straight line from 100 to the target on a logarithmic scale, or one that diverges."""
     run = run_of(cell, number)
     nit = np.unique(np.append(0, np.geomspace(1, run.nit, 1000).astype(np.int64)))
     if diverges(cell):
@@ -60,16 +63,19 @@ def made_up_results(*, places=PLACES, readings=READINGS, figures=FIGURES, second
         The problems with their L.
     readings : sequence of str
         The readings.
-    figures : sequence of Figure
+    figures : sequence of FigureSpec
         What the study declares.
     seconds : float
         What the time of each run is multiplied by.
     """
     cells = []
     for (problem, L), n, scheme, reading in itertools.product(places, DIMENSIONS, SCHEMES, readings):
-        cell = Cell(problem, L, n, scheme, reading)
+        cell = Cell(problem=problem, L=L, n=n, scheme=scheme, reading=reading)
         kept = {("exp", 1e6, 10, "rp", "printed"): 1, ("exp", 1e6, 10, "rp", "fitted"): 0}.get(cell, 3)
         runs = [run_of(cell, number) for number in range(kept)]
         runs = [run._replace(seconds=run.seconds * seconds) for run in runs]
-        cells.append(CellResults(cell, TARGET, CAP * n, 3, "c0de", tuple(runs)))
-    return Results(TITLE, tuple(cells), tuple(figures), trace_of, {"pursuit": "0.1.0", "date": "2014-09-13"})
+        cells.append(
+            CellResults(cell=cell, target=TARGET, cap=CAP * n, wanted=3, code="c0de", runs=tuple(runs))
+        )
+    made = {"pursuit": "0.1.0", "date": "2014-09-13"}
+    return Results(title=TITLE, cells=tuple(cells), figures=tuple(figures), trace=trace_of, made=made)

@@ -1,4 +1,4 @@
-"""A small study that the tests run for real, and how they run and watch the command."""
+"""A small study that the tests really run, and ways to run the command and wait for it."""
 
 import subprocess
 import sys
@@ -55,17 +55,17 @@ def pursuit_command(*arguments: object) -> list[str]:
 
 
 def run_pursuit(*arguments: object, check: bool = True) -> subprocess.CompletedProcess[str]:
-    """Run the command, and return what it said."""
+    """Run the command, and return its output."""
     return subprocess.run(pursuit_command(*arguments), capture_output=True, text=True, check=check)
 
 
 def wait_for(condition: Callable[[], object], process: subprocess.Popen[str] | None = None) -> None:
-    """Wait until a condition holds; kill a process that would go on for ever if it never does."""
-    # Nothing takes that long, unless it hangs.
+    """Wait until a condition holds; if it never does, kill the process that it depends on."""
+    # Far longer than anything takes, unless it hangs.
     deadline = time.monotonic() + 300.0
     while not condition():
         if time.monotonic() > deadline:
             if process is not None:
                 process.kill()
-            raise AssertionError("It does not happen.")
+            raise AssertionError("The condition never held.")
         time.sleep(0.01)

@@ -1,4 +1,4 @@
-"""The paper's claims, judged on studies that are made up so that the verdicts are known."""
+"""The paper's claims, judged by made-up studies whose verdicts are known."""
 
 import math
 from collections import Counter
@@ -8,7 +8,7 @@ import pytest
 
 from pursuit.engine.tally import Trace
 from pursuit.experiments.study.claims import VERDICTS, judge
-from pursuit.experiments.study.results import Cell, CellResults, Results, Run
+from pursuit.experiments.study.results import Cell, CellResults, Results, RunRecord
 
 EP_CMA = ("ep-cma-1", "ep-cma-2", "ep-cma-4", "ep-cma-sqrt", "ep-cma-n")
 SCHEMES = ("rp", "rp-exact", "sarp", "sarp-exact", "cma", *EP_CMA)
@@ -38,13 +38,13 @@ def iterations(cell):
 
 
 def study(change=lambda cell: 1, dimensions=DIMENSIONS, readings=("fitted",)):
-    """Return the paper's study, with the iterations of a cell multiplied by what `change` says.
+    """Return the paper's study, with the iterations of a cell multiplied by what `change` returns.
 
-    Instead of a factor it may give several, one per run, the reason for which all runs failed, or None,
-    which leaves the cell out.
+    Instead of a factor it may return several, one per run, the reason why all runs failed, or None to leave
+    the cell out.
     """
     cells = (
-        Cell(problem, L, n, scheme, reading)
+        Cell(problem=problem, L=L, n=n, scheme=scheme, reading=reading)
         for problem, L in AS_THE_PAPER_SAYS
         for n in dimensions
         for scheme in SCHEMES
@@ -56,18 +56,21 @@ def study(change=lambda cell: 1, dimensions=DIMENSIONS, readings=("fitted",)):
         run = entries[cell].runs[number]
         return Trace(np.array([0, run.nit]), np.array([1, run.nfev]), np.array([1e4, run.fun]))
 
-    return Results("made up", tuple(entries.values()), (), trace, {})
+    return Results(title="made up", cells=tuple(entries.values()), figures=(), trace=trace, made={})
 
 
 def entry_of(cell, change):
     cap = int(10**6.5 * cell.n)
     if isinstance(change, str):
-        runs = (Run(0, cap, cap, 0.5, change, 0.0),)
+        runs = (RunRecord(number=0, nit=cap, nfev=cap, fun=0.5, reason=change, seconds=0.0),)
     else:
         factors = change if isinstance(change, tuple) else (change,)
         counts = [round(iterations(cell) * factor) for factor in factors]
-        runs = tuple(Run(i, count, count, 9e-10, "target", 0.0) for i, count in enumerate(counts))
-    return CellResults(cell, 1e-9, cap, len(runs), "", runs)
+        runs = tuple(
+            RunRecord(number=i, nit=count, nfev=count, fun=9e-10, reason="target", seconds=0.0)
+            for i, count in enumerate(counts)
+        )
+    return CellResults(cell=cell, target=1e-9, cap=cap, wanted=len(runs), code="", runs=runs)
 
 
 def changed(factor, **where):
@@ -187,7 +190,7 @@ def test_a_study_of_something_else_measures_nothing():
     assert {judgement.verdict for judgement in judgements} <= {"holds", "not measured"}
     assert [judgement.number for judgement in judgements if judgement.verdict == "holds"] == [4, 12]
     assert all(judgement.measurements for judgement in judgements)
-    assert judge(Results("", (), (), lambda cell, number: None, {})) == []
+    assert judge(Results(title="", cells=(), figures=(), trace=lambda cell, number: None, made={})) == []
 
 
 def test_numbers_stand_beside_those_of_the_paper():

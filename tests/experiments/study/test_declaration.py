@@ -1,3 +1,4 @@
+import hashlib
 import re
 
 import pytest
@@ -14,7 +15,7 @@ def test_a_file_becomes_cells_with_their_runs(tmp_path):
     entries = entries_of(load_study(declared(tmp_path)))
     assert len(entries) == CELLS
     assert sum(entry.runs for entry in entries) == RUNS
-    assert entries[0].cell == Cell("exp", 10.0, 4, "rp", "fitted")
+    assert entries[0].cell == ("exp", 10.0, 4, "rp", "fitted")
     assert [entry.runs for entry in entries if entry.cell[:4] == ("exp", 100.0, 4, "rp")] == [2]
     assert not [entry for entry in entries if entry.cell[:4] == ("exp", 100.0, 6, "rp")]
     assert {entry.recipe.cap for entry in entries if entry.cell.n == 6} == {120_000}
@@ -116,8 +117,9 @@ def test_a_selection_names_fields_and_values():
 
 
 def test_a_problem_without_l_belongs_to_every_l():
-    assert applies({"L": (1e4,)}, Cell("rosenbrock", None, 20, "rp", "fitted"))
-    assert not applies({"L": (1e4,)}, Cell("exp", 1e6, 20, "rp", "fitted"))
+    exp = Cell(problem="exp", L=1e6, n=20, scheme="rp", reading="fitted")
+    assert not applies({"L": (1e4,)}, exp)
+    assert applies({"L": (1e4,)}, exp._replace(problem="rosenbrock", L=None))
 
 
 def test_a_selection_of_nothing_is_an_error():
@@ -149,3 +151,25 @@ def test_one_run_serves_cells_that_differ_in_name_only():
     assert len({identities["cma", reading] for reading in ("printed", "fitted", "frozen")}) == 3
     # rp, rp-exact, sarp-exact, two of sarp, three of cma and of ep-cma-1, -2, -4, -n
     assert len(set(identities.values())) == 3 + 2 + 3 * 5
+
+
+def test_identities_never_change():
+    """Seeds are made from them, so that a change of a letter would change every run."""
+    entries = entries_of(load_study("quick"), only={"problem": ("exp", "rosenbrock")})
+    identities = {(entry.cell.problem, entry.cell.scheme): entry.identity for entry in entries}
+    scheme = "pursuit.schemes.random_pursuit:RandomPursuit"
+    assert identities["exp", "rp"] == (
+        f'{{"L": 10000.0, "n": 20, "problem": "exp", "reading": "printed", "scheme": "{scheme}"}}'
+    )
+    assert identities["exp", "rp-exact"] == (
+        '{"L": 10000.0, "n": 20, "oracle": "exact", "problem": "exp", "reading": "printed", '
+        f'"scheme": "{scheme}"}}'
+    )
+    assert identities["rosenbrock", "ep-cma-sqrt"] == (
+        '{"L": null, "m": 4, "n": 20, "problem": "rosenbrock", "reading": "fitted", '
+        '"scheme": "pursuit.schemes.ep_cma:EpCma"}'
+    )
+    everything = "\n".join(entry.identity for entry in entries_of(load_study("full")))
+    assert hashlib.sha256(everything.encode()).hexdigest() == (
+        "1442c0b664b41246f140d31223ecec8874210f4a2a6ad418fa54db309d233a65"
+    )

@@ -1,4 +1,4 @@
-"""What befalls a study from outside: killed drivers and workers, full disks, read-only folders, rivals."""
+"""Faults: killed drivers and workers, full disks, read-only folders, and a second process in a folder."""
 
 import functools
 import multiprocessing
@@ -14,10 +14,11 @@ from pathlib import Path
 import pytest
 
 from experiments.study.small import declared, pursuit_command, run_pursuit, wait_for
+from pursuit.experiments.common import executors
 from pursuit.experiments.common.executors import dask_cluster, processes
 from pursuit.experiments.study import StudyError, draw_report, load_study, read_store, reproduce
 from pursuit.experiments.study.grid import entries_of
-from pursuit.experiments.study.scheduler import Watcher, conduct
+from pursuit.experiments.study.scheduler import ProgressListener, execute_missing
 from pursuit.experiments.study.store import FILE, open_store
 
 DECLARATION = """
@@ -32,8 +33,8 @@ problem = "exp"
 n = [6]
 L = 1e4
 """
-# A problem whose study is caught in the middle however fast the machine is: where HOLD is set, a process
-# may finish one run of it, and waits for ever in the next.
+# With this problem a study can be interrupted in the middle, however fast the machine is: where HOLD is set,
+# a process finishes one run of it, and waits for ever in the next.
 HELD = """
 [[problems]]
 problem = "held:Held"
@@ -70,7 +71,7 @@ def study(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def undisturbed(study):
-    """Return the folder of the study that nothing has befallen, with its report."""
+    """Return the folder of a study without faults, with its report."""
     folder = study.parent / "undisturbed"
     with ThreadPoolExecutor(2) as executor:
         reproduce(study, folder, executor=executor)
@@ -80,10 +81,13 @@ def undisturbed(study):
 
 @pytest.fixture(scope="module")
 def held_study(tmp_path_factory):
-    """Return the path of a declaration with a problem that holds runs up."""
+    """Return the path of a declaration with a problem whose runs can be held in processes of their own."""
     folder = tmp_path_factory.mktemp("held")
     (folder / "held.py").write_text(HELD_MODULE)
-    return declared(folder, DECLARATION + HELD)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "path", list(sys.path))
+        yield declared(folder, DECLARATION + HELD)
+    sys.modules.pop("held", None)
 
 
 def outcomes(folder):
@@ -121,8 +125,8 @@ def finished_runs(folder):
 @pytest.mark.skipif(sys.platform != "linux", reason="looks for child processes in /proc")
 def test_a_study_killed_again_and_again_equals_an_undisturbed_one(held_study, tmp_path):
     killed, undisturbed = tmp_path / "killed", tmp_path / "undisturbed"
-    command = ["reproduce", held_study, "--jobs", 2, "--out"]
-    for _ in range(3):
+    command = ["reproduce", held_study, "--jobs", 2, "--no-report", "--out"]
+    for _ in range(2):
         before = finished_runs(killed)
         running = subprocess.Popen(pursuit_command(*command, killed), stderr=subprocess.DEVNULL, env=HOLDING)
         wait_for(lambda before=before: finished_runs(killed) > before, running)
@@ -132,8 +136,11 @@ def test_a_study_killed_again_and_again_equals_an_undisturbed_one(held_study, tm
         # Workers do not outlive their driver.
         wait_for(lambda children=children: not any(Path(f"/proc/{child}").exists() for child in children))
     assert before > 0
+    run_pursuit(*command, killed)
+    with ThreadPoolExecutor(2) as executor:
+        reproduce(held_study, undisturbed, executor=executor)
     for folder in (killed, undisturbed):
-        run_pursuit(*command, folder)
+        draw_report(folder)
     assert outcomes(killed) == outcomes(undisturbed)
     ours, theirs = made_files(killed), made_files(undisturbed)
     assert len(theirs) > 5
@@ -147,7 +154,7 @@ def test_ctrl_c_keeps_what_is_finished(held_study, tmp_path):
     running.send_signal(signal.SIGINT)
     _, said = running.communicate(timeout=60)
     assert running.returncode == 130
-    assert said.endswith("pursuit: interrupted. What is finished is kept; the same command goes on.\n")
+    assert said.endswith("pursuit: interrupted. Finished runs are kept; run the same command to continue.\n")
     assert finished_runs(tmp_path) > 0
 
 
@@ -175,41 +182,43 @@ def test_a_full_disk_loses_nothing(study, undisturbed, tmp_path):
     assert "Traceback" not in failed.stderr
     kept = outcomes(tmp_path)
     assert 0 < len(kept) < 24
-    run_pursuit(*arguments)
+    with ThreadPoolExecutor(2) as executor:
+        reproduce(study, tmp_path, executor=executor)
     assert outcomes(tmp_path) == outcomes(undisturbed)
     assert kept.items() <= outcomes(tmp_path).items()
 
 
-def test_a_read_only_folder_can_be_looked_at_and_not_written(study, undisturbed, tmp_path):
+def test_a_read_only_folder_can_be_read_and_not_written(study, undisturbed, tmp_path):
     folder = tmp_path / "fixed"
     folder.mkdir()
     shutil.copy(undisturbed / FILE, folder)
     (folder / FILE).chmod(0o444)
     folder.chmod(0o555)
 
-    def as_somebody(*arguments):
-        return subprocess.run(
-            [*WITHOUT_PRIVILEGE, *pursuit_command(*arguments)], capture_output=True, text=True
-        )
+    code = f"""
+        from pursuit.cli import main
+        assert main(["reproduce", "{study}", "--out", "{folder}"]) == 1
+        assert main(["status", "{folder}"]) == 0
+        assert main(["report", "{folder}"]) == 1
+    """
+    done = subprocess.run(
+        [*WITHOUT_PRIVILEGE, sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    assert "24 of 24 runs are done" in done.stdout
+    refused, not_written = done.stderr.splitlines()
+    assert f"Nothing can be written into the folder {folder}" in refused
+    assert f"The report cannot be written into {folder}: Permission denied." in not_written
 
-    refused = as_somebody("reproduce", study, "--out", folder)
-    assert refused.returncode == 1
-    assert f"Nothing can be written into the folder {folder}" in refused.stderr
-    looked = as_somebody("status", folder)
-    assert "24 of 24 runs are done" in looked.stdout, looked.stderr
-    refused = as_somebody("report", folder)
-    assert refused.returncode == 1
-    assert f"The report cannot be written into {folder}: Permission denied." in refused.stderr
 
-
-class Killer(Watcher):
-    """Kills a worker after the second run, and hears of it."""
+class Killer(ProgressListener):
+    """Kills a worker after the second run, and counts the runs that are lost."""
 
     def __init__(self, workers):
         self.workers = workers
         self.runs = self.lost_runs = 0
 
-    def finished(self, batch, run):
+    def finished(self, group, run):
         self.runs += 1
         if self.runs == 2:
             os.kill(self.workers()[0], signal.SIGKILL)
@@ -223,7 +232,7 @@ def test_a_killed_worker_costs_a_retry(study, undisturbed, tmp_path):
     entries = entries_of(load_study(study))
     with open_store(tmp_path) as store:
         store.declare(load_study(study), entries, {})
-        assert conduct(entries, store, functools.partial(processes, 2), killer) == []
+        assert execute_missing(entries, store, functools.partial(processes, 2), killer) == []
     assert killer.lost_runs > 0
     assert outcomes(tmp_path) == outcomes(undisturbed)
 
@@ -235,8 +244,8 @@ def test_a_killed_worker_of_a_dask_cluster_costs_a_retry(study, undisturbed, tmp
         killer = Killer(lambda: [nanny.pid for nanny in cluster.workers.values()])
         with open_store(tmp_path) as store:
             store.declare(load_study(study), entries, {})
-            crew = functools.partial(dask_cluster, cluster.scheduler_address, 1)
-            assert conduct(entries, store, crew, killer) == []
+            pool = functools.partial(dask_cluster, cluster.scheduler_address, 1)
+            assert execute_missing(entries, store, pool, killer) == []
     assert killer.runs == 24
     assert outcomes(tmp_path) == outcomes(undisturbed)
 
@@ -281,7 +290,7 @@ def trouble(tmp_path, monkeypatch):
     sys.modules.pop("trouble", None)
 
 
-def test_a_run_that_raises_is_named_and_the_rest_goes_on(trouble, tmp_path):
+def test_a_run_that_raises_is_named_and_the_other_cells_are_run(trouble, tmp_path):
     text = trouble("Raising").read_text() + '[[problems]]\nproblem = "exp"\nn = 3\nL = 10\n'
     with ThreadPoolExecutor(1) as executor:
         done = reproduce(declared(tmp_path, text), tmp_path / "out", executor=executor)
@@ -300,7 +309,8 @@ def test_workers_that_die_of_every_run_end_the_study(trouble, tmp_path):
         reproduce(trouble("Deadly"), tmp_path / "out", jobs=1)
 
 
-def test_a_scheduler_that_is_not_there_is_said_not_to_be(study, tmp_path):
+def test_a_dask_scheduler_that_does_not_answer_is_reported(study, tmp_path, monkeypatch):
     pytest.importorskip("distributed")
+    monkeypatch.setattr(executors, "_DASK_TIMEOUT", "1s")
     with pytest.raises(StudyError, match="There is no Dask scheduler at tcp"):
-        reproduce(study, tmp_path, dask="tcp://127.0.0.1:9")
+        reproduce(study, tmp_path, executor="tcp://127.0.0.1:9")

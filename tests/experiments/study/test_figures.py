@@ -1,4 +1,4 @@
-"""Figures: they show what the runs did, look the same everywhere, and depend on nothing but the results."""
+"""Figures: they show what the runs did, and follow from the results alone."""
 
 import itertools
 import xml.etree.ElementTree as ElementTree
@@ -18,13 +18,13 @@ from experiments.study.drawn import (
     marker_places,
     one_panel,
     panels_of,
+    spec,
     straight,
     study,
     titles_of,
 )
 from pursuit.engine.tally import Trace
 from pursuit.experiments.study.figures import SCHEME_STYLES, build_distributions, build_figure, draw_figures
-from pursuit.experiments.study.results import Figure
 
 
 def test_every_figure_is_written_in_every_format(tmp_path):
@@ -121,7 +121,7 @@ def test_markers_far_apart_are_all_at_the_target():
 
 def test_ten_markers_in_one_place_stay_inside_the_panel():
     traces = {cell_of(scheme, n=n): [straight(100)] for scheme in SCHEME_STYLES for n in range(2, 7)}
-    figure = build_figure(study(traces), Figure("five", "", "n", "problem", {}), "fitted")
+    figure = build_figure(study(traces), spec("n", "problem"), "fitted")
     assert len(panels_of(figure)) == 5
     figure.draw_without_rendering()
     for axes in panels_of(figure):
@@ -143,7 +143,7 @@ def test_all_panels_share_their_axes():
         cell_of("rp", L=1e6, n=20): [straight(10**5)],
         cell_of("rp", L=1e4, n=40): [straight(1000)],
     }
-    figure = build_figure(study(traces), Figure("", "", "n", "L", {}), "fitted")
+    figure = build_figure(study(traces), spec("n", "L"), "fitted")
     assert len({(axes.get_xlim(), axes.get_ylim()) for axes in panels_of(figure)}) == 1
     figure.draw_without_rendering()
     left, right = (figure.axes[place].get_window_extent() for place in (0, 1))
@@ -156,18 +156,18 @@ def test_all_panels_share_their_axes():
     ("figure", "expected"),
     [
         (
-            Figure("", "", "n", "L", {"problem": ("exp",)}),
+            spec("n", "L", {"problem": ("exp",)}),
             [
                 ["exp, L = 1e4, n = 20", "exp, L = 1e6, n = 20"],
                 ["exp, L = 1e4, n = 80", None],
             ],
         ),
         (
-            Figure("", "", "n", "problem", {"problem": ("rosenbrock", "two"), "L": (1e4,)}),
+            spec("n", "problem", {"problem": ("rosenbrock", "two"), "L": (1e4,)}),
             [["rosenbrock, n = 20", "two, L = 1e4, n = 20"], ["rosenbrock, n = 80", None]],
         ),
         (
-            Figure("", "", "problem", "L", {"n": (20,)}),
+            spec("problem", "L", {"n": (20,)}),
             [
                 ["two, L = 1e4, n = 20", None],
                 ["exp, L = 1e4, n = 20", "exp, L = 1e6, n = 20"],
@@ -175,7 +175,7 @@ def test_all_panels_share_their_axes():
             ],
         ),
         (
-            Figure("", "", "L", "problem", {"problem": ("exp",), "L": (1e4,)}),
+            spec("L", "problem", {"problem": ("exp",), "L": (1e4,)}),
             [["exp, L = 1e4, n = 20", "exp, L = 1e4, n = 80"]],
         ),
     ],
@@ -190,7 +190,7 @@ def test_panels_go_where_the_figure_says(figure, expected):
 
 
 def test_cells_without_runs_are_left_out(tmp_path):
-    figures = [Figure(name, "", "n", "L", {"problem": (name,)}) for name in ("exp", "lin")]
+    figures = [spec("n", "L", {"problem": (name,)}, name=name) for name in ("exp", "lin")]
     traces = {cell_of("rp"): [straight(100)], cell_of("sarp"): [], cell_of("rp", problem="lin"): []}
     results = study(traces, figures)
     assert build_figure(results, figures[1], "fitted") is None
@@ -216,17 +216,17 @@ def test_a_scheme_looks_the_same_in_every_figure():
     results = results._replace(
         cells=tuple(entry for entry in results.cells if entry.cell.n == 20 or entry.cell.scheme != "mine")
     )
-    looks = set()
+    styles = set()
     for n in (20, 40):
-        figure = build_figure(results, Figure("", "", "n", "L", {"n": (n,)}), "fitted")
-        looks |= {
+        figure = build_figure(results, spec("n", "L", {"n": (n,)}), "fitted")
+        styles |= {
             (line.get_label(), line.get_color(), line.get_linestyle())
             for line in [*figure.axes[0].lines, *legend_of(figure).get_lines()]
             if line.get_label() in schemes
         }
     curves = build_distributions(results, "fitted").axes[0].lines
-    looks |= {(line.get_label(), line.get_color(), line.get_linestyle()) for line in curves}
-    assert sorted(name for name, *_ in looks) == sorted(schemes)
+    styles |= {(line.get_label(), line.get_color(), line.get_linestyle()) for line in curves}
+    assert sorted(name for name, *_ in styles) == sorted(schemes)
 
 
 def test_sarp_has_two_evaluations_in_each_iteration():
@@ -256,7 +256,7 @@ def test_two_columns_fit_the_paper_and_can_be_read():
     }
     results = study(traces)
     for figure in (
-        build_figure(results, Figure("", "", "n", "L", {}), "fitted"),
+        build_figure(results, spec("n", "L"), "fitted"),
         build_distributions(results, "fitted"),
     ):
         # The text of the paper is 122 mm wide.
@@ -264,14 +264,14 @@ def test_two_columns_fit_the_paper_and_can_be_read():
         figure.draw_without_rendering()
         texts = [text for text in figure.findobj(mpl.text.Text) if text.get_text() and text.get_visible()]
         assert min(text.get_fontsize() for text in texts) >= 7.0
-        sheet = figure.get_window_extent()
+        whole = figure.get_window_extent()
         for axes in panels_of(figure):
             labels = [label for label in axes.get_xticklabels() if label.get_visible()]
             boxes = [label.get_window_extent() for label in labels]
             assert all(one.x1 < other.x0 for one, other in itertools.pairwise(boxes))
         legend = legend_of(figure).get_window_extent()
-        assert sheet.x0 <= legend.x0 < legend.x1 <= sheet.x1
-        assert sheet.y0 <= legend.y0 < min(axes.get_window_extent().y0 for axes in panels_of(figure))
+        assert whole.x0 <= legend.x0 < legend.x1 <= whole.x1
+        assert whole.y0 <= legend.y0 < min(axes.get_window_extent().y0 for axes in panels_of(figure))
         assert [text.get_text() for text in legend_of(figure).get_texts()] == list(SCHEME_STYLES)
 
 
@@ -312,6 +312,6 @@ def test_a_run_that_starts_at_the_target_is_no_trouble(tmp_path):
         ({"formats": ["gif"]}, "format must be one of pdf, svg, png, but 'gif' was given."),
     ],
 )
-def test_wrong_settings_are_told(setting, sentence, tmp_path):
+def test_wrong_settings_are_refused(setting, sentence, tmp_path):
     with pytest.raises(ValueError, match=sentence):
         draw_figures(study({cell_of("rp"): [straight(100)]}), tmp_path, **setting)

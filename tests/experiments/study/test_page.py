@@ -13,8 +13,7 @@ from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.wait import WebDriverWait
 
 from experiments.study.made_up import DIMENSIONS, PLACES, SCHEMES, TITLE, made_up_results
-from pursuit.experiments.study.claims import judge
-from pursuit.experiments.study.report.overview import growths_of, summaries_of
+from pursuit.experiments.study.report.analysis import analyse
 from pursuit.experiments.study.report.page import page_of
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
@@ -41,7 +40,7 @@ def page(browser, tmp_path_factory):
     """The page, opened once; tests leave it as they found it."""
     results = made_up_results()
     path = tmp_path_factory.mktemp("page") / "report.html"
-    text = page_of(results, summaries_of(results), growths_of(results), judge(results), "iterations")
+    text = page_of(analyse(results), "iterations")
     path.write_text(text, encoding="utf-8")
     browser.get(path.as_uri())
     return browser

@@ -1,4 +1,4 @@
-"""The report's files, beside numbers worked out by hand."""
+"""The report's files, compared with numbers worked out by hand."""
 
 import csv
 import json
@@ -7,11 +7,12 @@ import re
 
 import pytest
 
+from experiments.study.drawn import spec, titles_of
 from experiments.study.made_up import CAP, FIGURES, READINGS, TITLE, made_up_results
 from pursuit.experiments.common.formatting import brief, table
-from pursuit.experiments.study.claims import judge
+from pursuit.experiments.study.figures import build_figure
 from pursuit.experiments.study.report import write_report
-from pursuit.experiments.study.report.overview import growths_of, summaries_of
+from pursuit.experiments.study.report.analysis import analyse
 from pursuit.experiments.study.report.page import page_of
 
 
@@ -149,13 +150,29 @@ def test_all_but_the_page_follows_from_the_runs_alone(tmp_path):
 
 def test_the_page_needs_no_figures_and_no_other_files():
     results = made_up_results(figures=[])
-    page = page_of(results, summaries_of(results), growths_of(results), judge(results), "iterations")
+    page = page_of(analyse(results), "iterations")
     assert not re.search(r"<(script|img|link|iframe)[^>]*(src|href)=[\"'](?!data:)", page)
     (text,) = re.findall(r'<script type="application/json" id="data">(.*?)</script>', page)
     data = json.loads(text, parse_constant=pytest.fail)
     # One figure for each problem: a row for each n, a column for each L.
     assert [figure["rows"] for figure in data["figures"]] == [[[0, 2], [1, 3]], [[4], [5]]]
     assert all(len(curve["fun"]) <= 400 for panel in data["panels"] for curve in panel["curves"])
+
+
+def test_the_page_arranges_panels_as_print_does():
+    """Values are ordered as the figure names them, and a problem without L is where the smallest L is."""
+    figures = [
+        spec("problem", "n", {"problem": ("rosenbrock", "exp"), "n": (10, 5), "L": (1e4,)}, name="named"),
+        spec("L", "problem", {"n": (5,)}, name="mixed"),
+    ]
+    results = made_up_results(figures=figures, readings=["fitted"])
+    page = page_of(analyse(results), "iterations")
+    (text,) = re.findall(r'<script type="application/json" id="data">(.*?)</script>', page)
+    data = json.loads(text)
+    for figure, declared in zip(data["figures"], figures, strict=True):
+        titles = [[None if i is None else data["panels"][i]["title"] for i in row] for row in figure["rows"]]
+        assert titles == titles_of(build_figure(results, declared, "fitted"))
+    assert data["figures"][1]["rows"][1][1] is None
 
 
 def test_a_measure_that_does_not_exist(tmp_path):

@@ -1,4 +1,4 @@
-"""Statistics of a study, beside closed forms and SciPy's bootstrap."""
+"""Statistics of a study, compared with closed forms and SciPy's bootstrap."""
 
 import math
 
@@ -7,7 +7,7 @@ import pytest
 from scipy import stats as scipy_stats
 
 from pursuit.engine.tally import Trace
-from pursuit.experiments.study.results import Cell, CellResults, Results, Run
+from pursuit.experiments.study.results import Cell, CellResults, Results, RunRecord
 from pursuit.experiments.study.stats import (
     TARGETS,
     counts,
@@ -22,17 +22,32 @@ from pursuit.experiments.study.stats import (
 
 
 def entry_of(*outcomes, n=20, scheme="rp"):
-    """Return a cell whose runs took so many iterations and twice as many evaluations.
+    """Return a cell whose runs took these numbers of iterations and twice as many evaluations.
 
     A number is a run that reached the target, a word a run that stopped for that reason at 1000.
     """
     runs = tuple(
-        Run(number, 1000, 2000, 1.0, outcome, 0.0)
+        RunRecord(number=number, nit=1000, nfev=2000, fun=1.0, reason=outcome, seconds=0.0)
         if isinstance(outcome, str)
-        else Run(number, int(outcome), 2 * int(outcome), 9e-10, "target", 0.0)
+        else RunRecord(
+            number=number,
+            nit=int(outcome),
+            nfev=2 * int(outcome),
+            fun=9e-10,
+            reason="target",
+            seconds=0.0,
+        )
         for number, outcome in enumerate(outcomes)
     )
-    return CellResults(Cell("exp", 1e4, n, scheme, "fitted"), 1e-9, 1000, len(runs), "", runs)
+    return finished(cell_of(n, scheme), runs)
+
+
+def cell_of(n, scheme="rp"):
+    return Cell(problem="exp", L=1e4, n=n, scheme=scheme, reading="fitted")
+
+
+def finished(cell, runs):
+    return CellResults(cell=cell, target=1e-9, cap=1000, wanted=len(runs), code="", runs=runs)
 
 
 def log_normal(rng, middle, size=51):
@@ -155,7 +170,7 @@ def test_exponent_of_a_power_law(power):
 
 def test_exponent_is_the_least_squares_slope():
     rng = np.random.default_rng(6)
-    entries = [log_normal(rng, 1000 * n)._replace(cell=Cell("exp", 1e4, n, "rp", "x")) for n in (20, 50, 100)]
+    entries = [log_normal(rng, 1000 * n)._replace(cell=cell_of(n)) for n in (20, 50, 100)]
     medians = [np.median(counts(entry, "iterations")) for entry in entries]
     found = exponent(entries)
     assert found.value == pytest.approx(scipy_stats.linregress(np.log([20, 50, 100]), np.log(medians)).slope)
@@ -180,14 +195,16 @@ def test_median_run_is_in_the_middle_of_the_order():
 def results_of(*traces, reason="target"):
     """Return results of one cell with n = 10 whose runs have these traces, each of (nit, fun) pairs."""
     columns = [[np.array(column) for column in zip(*trace, strict=True)] for trace in traces]
-    runs = tuple(Run(i, int(nit[-1]), 0, fun.min(), reason, 0.0) for i, (nit, fun) in enumerate(columns))
-    entry = CellResults(Cell("exp", 1e4, 10, "rp", "fitted"), 1e-9, 1000, len(runs), "", runs)
+    runs = tuple(
+        RunRecord(number=i, nit=int(nit[-1]), nfev=0, fun=fun.min(), reason=reason, seconds=0.0)
+        for i, (nit, fun) in enumerate(columns)
+    )
     return Results(
-        "",
-        (entry,),
-        (),
-        lambda cell, number: Trace(columns[number][0], 2 * columns[number][0], columns[number][1]),
-        {},
+        title="",
+        cells=(finished(cell_of(10), runs),),
+        figures=(),
+        trace=lambda cell, number: Trace(columns[number][0], 2 * columns[number][0], columns[number][1]),
+        made={},
     )
 
 
@@ -220,8 +237,10 @@ def test_errors_say_what_is_expected():
         ValueError, match=r"measure must be one of iterations, evaluations, but 'time' was given"
     ):
         summarize(entry_of(5), "time")
-    with pytest.raises(ValueError, match=r"two different dimensions at least, but \[20, 20\] were given"):
+    with pytest.raises(ValueError, match=r"at least two different dimensions, but \[20, 20\] were given"):
         exponent([entry_of(5), entry_of(6)])
     for function in (median_of, median_run):
-        with pytest.raises(ValueError, match=r"needs a run at least, but exp L=1e4 n=20 rp fitted has none"):
+        with pytest.raises(
+            ValueError, match=r"needs at least one run, but exp L=1e4 n=20 rp fitted has none"
+        ):
             function(entry_of())

@@ -2,6 +2,7 @@
 
 import contextlib
 import sqlite3
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -14,7 +15,6 @@ from experiments.study.small import DECLARATION, RUNS, declared, run_pursuit
 from pursuit.experiments.study import StudyError, load_study, read_store, reproduce
 from pursuit.experiments.study.export import export
 from pursuit.experiments.study.grid import entries_of, make_problem, seed_of
-from pursuit.experiments.study.results import Cell
 from pursuit.experiments.study.store import FILE, open_store
 
 
@@ -86,7 +86,7 @@ def test_other_options_targets_and_caps_are_noticed(stored, tmp_path, capfd, old
         assert all(entry.done == entry.wanted for entry in store.progress())
 
 
-def test_changed_code_of_ones_own_is_noticed_and_run_again(tmp_path):
+def test_changed_code_of_ones_own_is_noticed_and_run_again(tmp_path, monkeypatch, capfd):
     """Own schemes and problems work by module:name, from a file beside the declaration."""
     own = Path(__file__).parents[2] / "conformance" / "own.py"
     module = tmp_path / "own_beside.py"
@@ -94,14 +94,17 @@ def test_changed_code_of_ones_own_is_noticed_and_run_again(tmp_path):
     path = declared(tmp_path, OWN)
     first = run_pursuit("reproduce", path, "--out", tmp_path / "out", "--jobs", 1, "--no-report")
     assert "2 of 2 runs to do" in first.stderr
-    again = run_pursuit("reproduce", path, "--out", tmp_path / "out", "--jobs", 1, "--no-report")
-    assert "to do" not in again.stderr
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    with ThreadPoolExecutor(1) as executor:
+        reproduce(path, tmp_path / "out", executor=executor)
+    sys.modules.pop("own_beside")
+    assert "to do" not in capfd.readouterr().err
     module.write_text(own.read_text().replace("1.5 * state.sigma", "1.6 * state.sigma"))
     changed = run_pursuit("reproduce", path, "--out", tmp_path / "out", "--jobs", 1, "--no-report")
     assert "2 runs in" in changed.stderr
     assert "2 of 2 runs to do" in changed.stderr
     (entry,) = contents(tmp_path / "out").cells
-    assert entry.cell == Cell("bowl", None, 3, "narrowing", "fitted")
+    assert entry.cell == ("bowl", None, 3, "narrowing", "fitted")
     assert all(run.success for run in entry.runs)
 
 
@@ -163,14 +166,17 @@ def test_a_truncated_file_is_refused_and_left_alone(stored, tmp_path):
     for size in (100, len(whole) // 2):
         (tmp_path / FILE).write_bytes(whole[:size])
         for opened in (open_store, read_store):
-            with pytest.raises(StudyError, match=r"study.sqlite is damaged or no database"), opened(tmp_path):
+            with (
+                pytest.raises(StudyError, match=r"study.sqlite is damaged or not a database"),
+                opened(tmp_path),
+            ):
                 pass
         assert (tmp_path / FILE).read_bytes() == whole[:size]
 
 
 def test_a_foreign_file_is_refused_and_left_alone(tmp_path):
     (tmp_path / FILE).write_text("the diary of somebody else " * 100)
-    with pytest.raises(StudyError, match="damaged or no database"), open_store(tmp_path):
+    with pytest.raises(StudyError, match="damaged or not a database"), open_store(tmp_path):
         pass
     assert (tmp_path / FILE).read_text() == "the diary of somebody else " * 100
 

@@ -1,4 +1,4 @@
-"""Looks of schemes in figures: who sees colours in another way, or none, tells curves apart as well."""
+"""Styles of schemes in figures: people with any kind of colour vision can distinguish the curves."""
 
 import itertools
 
@@ -22,17 +22,17 @@ DEFICIENCIES = {
 }
 
 
-def test_own_schemes_take_looks_that_are_left():
+def test_own_schemes_take_the_styles_that_are_left():
     own = [f"own-{i}" for i in range(8)]
-    looks = [style_of(scheme, ["rp", *own])[:2] for scheme in [*SCHEME_STYLES, *own]]
-    assert len(set(looks)) == len(looks)
+    styles = [style_of(scheme, ["rp", *own])[:2] for scheme in [*SCHEME_STYLES, *own]]
+    assert len(set(styles)) == len(styles)
     assert style_of("own-2", own) == style_of("own-2", [*own, "another"])
 
 
 @pytest.mark.parametrize(
     ("deficiency", "distance"), [("none", 20), ("deuteranopia", 15), ("protanopia", 15), ("tritanopia", 10)]
 )
-def test_schemes_can_be_told_apart(deficiency, distance):
+def test_schemes_can_be_distinguished(deficiency, distance):
     """A distance of 2.3 in Lab is just noticeable; curves that are closer than `distance` differ in lines."""
     for one, other in itertools.combinations(SCHEME_STYLES.values(), 2):
         colours = [lab(DEFICIENCIES[deficiency] @ linear(style.colour)) for style in (one, other)]

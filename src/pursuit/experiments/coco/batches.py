@@ -1,4 +1,4 @@
-"""The problems of a suite in batches: the instances of a function in so many dimensions stay together."""
+"""The problems of a suite in batches: all instances of a function in one dimension."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from pursuit.experiments.coco.solvers import solver_named
-from pursuit.experiments.coco.trials import Outcome, attempt
+from pursuit.experiments.coco.trials import TrialResult, run_trial
 from pursuit.experiments.common.errors import StudyError
 
 SUITES = ("bbob", "bbob-largescale")
-"""The suites with one objective and real variables alone, without constraints and without noise."""
+"""The suites with a single objective and continuous variables, without constraints and noise."""
 
 
-class Batch(NamedTuple):
-    """The instances of a function in so many dimensions."""
+class ProblemBatch(NamedTuple):
+    """The instances of a function in one dimension."""
 
     suite: str
     function: int
@@ -32,17 +32,17 @@ class Batch(NamedTuple):
         return f"f{self.function} in {self.dimension} dimensions"
 
 
-class Task(NamedTuple):
-    """A batch to be executed."""
+class BatchTask(NamedTuple):
+    """A batch to be run."""
 
-    batch: Batch
+    batch: ProblemBatch
     method: str
     budget: int
     """Evaluations divided by the dimension."""
     folder: Path
-    """Where its data go, in a folder of the batch's name."""
+    """Where its data are written, in a folder of the batch's name."""
     about: str
-    """A few words for the data files."""
+    """A description of the solver for the data files."""
 
 
 def batches_of(
@@ -50,11 +50,11 @@ def batches_of(
     dimensions: Sequence[int] | None,
     functions: Sequence[int] | None,
     instances: Sequence[int] | None,
-) -> list[Batch]:
-    """Return the chosen batches of a suite, those that take longest first; None stands for all."""
+) -> list[ProblemBatch]:
+    """Return the selected batches of a suite, those that take longest first; None selects all."""
     if suite not in SUITES:
         raise StudyError(f"A suite is one of {', '.join(SUITES)}, but {suite!r} was given.")
-    # One instance tells of all dimensions and functions, and one dimension of all instances.
+    # One instance has all dimensions and functions, and one dimension has all instances.
     whole = _ids(suite, "instances: 1", "")
     known_functions, _, known_dimensions = (sorted(set(numbers)) for numbers in zip(*whole, strict=True))
     chosen_dimensions = _chosen("dimensions", dimensions, known_dimensions)
@@ -64,14 +64,14 @@ def batches_of(
     elif any(instance < 1 for instance in instances):
         raise StudyError(f"The instances of {suite} are numbered from 1, but 0 was given.")
     return [
-        Batch(suite, function, dimension, tuple(sorted(set(instances))))
+        ProblemBatch(suite, function, dimension, tuple(sorted(set(instances))))
         for dimension in sorted(chosen_dimensions, reverse=True)
         for function in sorted(chosen_functions)
     ]
 
 
-def run_batch(task: Task) -> list[Outcome]:
-    """Run a batch, in a process that may be any, and return how its trials went."""
+def run_batch(task: BatchTask) -> list[TrialResult]:
+    """Run a batch, in any process, and return the results of its trials."""
     cocoex = _cocoex()
     batch, solver = task.batch, solver_named(task.method)
     suite = cocoex.Suite(
@@ -80,23 +80,22 @@ def run_batch(task: Task) -> list[Outcome]:
         f"dimensions: {batch.dimension} function_indices: {batch.function}",
     )
     observer = cocoex.Observer(
-        # The large-scale suite has the observer of the other.
+        # Both suites have the same observer.
         "bbob",
         f'outer_folder: "{task.folder}" result_folder: {batch.name} '
         f'algorithm_name: {solver.name} algorithm_info: "{task.about}"',
     )
     if Path(observer.result_folder) != task.folder / batch.name:
         raise StudyError(f"COCO wrote to {observer.result_folder} instead of {task.folder / batch.name}")
-    outcomes = []
+    results = []
     for number in range(len(suite)):
         problem = suite.get_problem(number, observer)
         try:
-            outcomes.append(
-                attempt(problem, observer, batch.suite, solver.solve, task.budget * batch.dimension)
-            )
+            budget = task.budget * batch.dimension
+            results.append(run_trial(problem, observer, suite=batch.suite, solve=solver.solve, budget=budget))
         finally:
             problem.free()
-    return outcomes
+    return results
 
 
 def _ids(suite: str, instances: str, options: str) -> list[tuple[int, ...]]:
@@ -109,7 +108,7 @@ def _ids(suite: str, instances: str, options: str) -> list[tuple[int, ...]]:
 
 
 def _chosen(what: str, wanted: Iterable[int] | None, known: Collection[int]) -> Collection[int]:
-    """Return the numbers that are wanted, if they are known. COCO would leave others out without a word."""
+    """Return the numbers that are wanted, if all are known. COCO would silently leave out the others."""
     if wanted is None:
         return known
     chosen = set(wanted)
@@ -126,7 +125,7 @@ def _listed(numbers: Iterable[int]) -> str:
 
 
 def _cocoex() -> Any:
-    """Return the experiments' side of COCO, told to keep quiet about what goes well."""
+    """Return COCO's module of experiments, set to print warnings and errors only."""
     import cocoex
 
     cocoex.log_level("warning")

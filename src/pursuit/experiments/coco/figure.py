@@ -14,31 +14,29 @@ from matplotlib.ticker import MultipleLocator, PercentFormatter
 from pursuit.experiments.coco.profiles import TARGETS, Profile
 from pursuit.experiments.common.errors import StudyError
 from pursuit.experiments.common.formatting import power
-from pursuit.experiments.study.figures.layout import FORMATS, in_print, label_powers, save
+from pursuit.experiments.common.plotting import COLOURS, FORMATS, label_powers, print_style, save
 
-# Okabe and Ito's colours, which stay apart for people who cannot tell red from green, with grey for their
-# yellow, which is too light for a line; a marker tells the same once more.
-_COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#000000", "#e69f00", "#56b4e9", "#888888")
+# One for each colour, so that lines differ without colours, too.
 _MARKERS = "os^Dv*PX"
 _SIZE = (5.4, 3.1)
 _POINTS_PER_DECADE = 100
 
 
 def write_figure(profiles: Sequence[Profile], path: Path) -> None:
-    """Draw profiles into a file, in the format that its name ends with."""
+    """Draw profiles into a file, in the format of its name's ending."""
     ending = path.suffix.removeprefix(".")
     if ending not in FORMATS:
         raise StudyError(
             f"A figure's file ends with one of .{', .'.join(FORMATS)}, but {path.name} was given."
         )
-    save(_drawn(profiles), path.parent, path.stem, [ending])
+    save(_build(profiles), path.parent, path.stem, [ending])
 
 
-@in_print
-def _drawn(profiles: Sequence[Profile]) -> matplotlib.figure.Figure:
+@print_style
+def _build(profiles: Sequence[Profile]) -> matplotlib.figure.Figure:
     figure = matplotlib.figure.Figure(figsize=_SIZE, layout="constrained")
     axes = figure.subplots()
-    # Which look a method has follows from its place, and the legend's order from that of the lines' ends.
+    # The order of the methods decides their styles; the legend is ordered by where the lines end.
     for place, profile in enumerate(profiles):
         _draw(axes, profile, place)
     handles, _ = axes.get_legend_handles_labels()
@@ -61,16 +59,16 @@ def _drawn(profiles: Sequence[Profile]) -> matplotlib.figure.Figure:
 
 
 def _draw(axes: Axes, profile: Profile, place: int) -> None:
-    """Draw a profile as far as its budget went, and mark its end."""
+    """Draw a profile up to its budget, with a marker at its end."""
     points = 2 + math.ceil(_POINTS_PER_DECADE * math.log10(max(1.0, profile.spent)))
     budgets = np.geomspace(1.0, max(1.0, profile.spent), points)
-    turn, look = divmod(place, len(_COLOURS))
+    turn, style = divmod(place, len(COLOURS))
     axes.plot(
         budgets,
         profile.share(budgets),
         linestyle=("-", "--", ":")[turn % 3],
-        color=_COLOURS[look],
-        marker=_MARKERS[look],
+        color=COLOURS[style],
+        marker=_MARKERS[style],
         markevery=[points - 1],
         clip_on=False,
         zorder=3,

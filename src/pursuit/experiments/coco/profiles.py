@@ -1,11 +1,9 @@
-"""Data profiles: which part of all problems and targets a method has reached within so many evaluations."""
+"""Data profiles: the fraction of problems and targets that a method reaches within a budget."""
 
 from __future__ import annotations
 
 import contextlib
-import csv
 import io
-import math
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
@@ -19,13 +17,10 @@ from pursuit.experiments.coco.experiment import data_of
 from pursuit.experiments.common.errors import StudyError
 
 TARGETS = 10.0 ** np.linspace(2.0, -8.0, 51)
-"""How far above the optimum a value may be to count as reached."""
-
-# A table has so many rows for each power of ten.
-_ROWS_PER_DECADE = 20
+"""The precisions to reach: how far a value may be above the optimum."""
 
 
-class Problem(NamedTuple):
+class SuiteProblem(NamedTuple):
     """A problem of a suite."""
 
     function: int
@@ -34,19 +29,32 @@ class Problem(NamedTuple):
 
 
 class Profile(NamedTuple):
-    """What a method has reached, and when."""
+    """The data profile of a method: which targets it has reached, and after how many evaluations.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pursuit.experiments.coco import Profile
+    >>> from pursuit.experiments.coco.profiles import SuiteProblem
+    >>> problem = SuiteProblem(function=1, dimension=2, instance=1)
+    >>> profile = Profile(
+    ...     name="rp", suite="bbob", problems=(problem,), reached=np.linspace(1.0, 20.0, 51), spent=20.0
+    ... )
+    >>> profile.share([0.5, 20.0])
+    array([0., 1.])
+    """
 
     name: str
     suite: str
-    problems: tuple[Problem, ...]
+    problems: tuple[SuiteProblem, ...]
     reached: Vector
-    """The evaluations divided by n at which each pair of a problem and a target was reached, in order; those
-    of pairs that were not are missing."""
+    """The evaluations divided by n at which each pair of a problem and a target was reached, sorted; pairs
+    that were not reached are left out."""
     spent: float
-    """The most evaluations divided by n that a problem took."""
+    """The largest number of evaluations divided by n that a problem took."""
 
     def share(self, budget: ArrayLike) -> Any:
-        """Return the part of all pairs that was reached within a budget of evaluations divided by n."""
+        """Return the fraction of all pairs that was reached within a budget of evaluations divided by n."""
         pairs = len(self.problems) * TARGETS.size
         return np.searchsorted(self.reached, budget, side="right") / pairs
 
@@ -64,7 +72,12 @@ def data_profiles(
     folders : sequence of paths
         The folders of experiments made by `run_suite`, or any with data of COCO.
     functions, dimensions : sequence of int
-        Some of the problems alone; all if not given.
+        The problems to use, by default all.
+
+    Returns
+    -------
+    list of Profile
+        In the order of the folders.
 
     Examples
     --------
@@ -84,72 +97,7 @@ def data_profiles(
     return profiles
 
 
-def draw_profiles(
-    folders: Sequence[str | Path],
-    out: str | Path,
-    *,
-    functions: Sequence[int] | None = None,
-    dimensions: Sequence[int] | None = None,
-) -> tuple[Path, Path]:
-    """Draw the data profiles of experiments, and write them as a table beside the figure.
-
-    Parameters
-    ----------
-    folders : sequence of paths
-        The folders of experiments made by `run_suite`, or any with data of COCO, all on the same problems.
-    out : path
-        The figure's file, whose name ends with .svg, .png or .pdf. The table's ends with .csv.
-    functions, dimensions : sequence of int
-        Some of the problems alone; all if not given.
-
-    Returns
-    -------
-    tuple of Path
-        The figure's and the table's.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> from pursuit.experiments.coco import draw_profiles, run_suite
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     run = {"budget": 50, "dimensions": [2], "functions": [1], "instances": [1]}
-    ...     data = [run_suite("bbob", method, Path(folder, method), **run).data for method in ("auto", "rp")]
-    ...     [path.name for path in draw_profiles(data, Path(folder, "profiles.svg"))]
-    ['profiles.svg', 'profiles.csv']
-    """
-    # Workers import this module too, and draw nothing.
-    from pursuit.experiments.coco.figure import write_figure
-
-    path = Path(out)
-    table = path.with_suffix(".csv")
-    profiles = data_profiles(folders, functions=functions, dimensions=dimensions)
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write_figure(profiles, path)
-        write_table(profiles, table)
-    except OSError as error:
-        raise StudyError(f"The figure cannot be written into {path.parent}: {error.strerror}.") from None
-    return path, table
-
-
-def write_table(profiles: Sequence[Profile], path: Path) -> None:
-    """Write profiles as CSV: a row for each budget, a column for each method; empty beyond what it spent."""
-    last = max(profile.spent for profile in profiles)
-    rows = math.ceil(_ROWS_PER_DECADE * math.log10(max(1.0, last)))
-    with path.open("w", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(["evaluations_per_dimension", *(profile.name for profile in profiles)])
-        for budget in [*(10.0 ** (row / _ROWS_PER_DECADE) for row in range(rows)), last]:
-            shares = [
-                f"{profile.share(budget):.5f}" if budget <= profile.spent else "" for profile in profiles
-            ]
-            writer.writerow([f"{budget:.4g}", *shares])
-
-
-def _profile(
-    folder: Path, functions: Sequence[int] | None = None, dimensions: Sequence[int] | None = None
-) -> Profile:
+def _profile(folder: Path, functions: Sequence[int] | None, dimensions: Sequence[int] | None) -> Profile:
     data = data_of(folder)
     sets = _loaded(data)
     if not sets:
@@ -164,14 +112,14 @@ def _profile(
         raise StudyError(
             f"There are data of COCO in {folder}, but none of the functions and dimensions given."
         )
-    problems: list[Problem] = []
+    problems: list[SuiteProblem] = []
     reached = []
     for found in sets:
         # One row for each target, one column for each instance, NaN where it was not reached. The data are
-        # kept at these very targets, and a rounding error below one would mean the next harder one.
+        # recorded at exactly these targets; one that is rounded down would count as the next harder one.
         evaluations = np.asarray(found.detEvals(TARGETS * (1.0 + 1e-9)), dtype=np.float64)
         reached.append(evaluations[np.isfinite(evaluations)] / found.dim)
-        problems += (Problem(found.funcId, found.dim, instance) for instance in found.instancenumbers)
+        problems += (SuiteProblem(found.funcId, found.dim, instance) for instance in found.instancenumbers)
     return Profile(
         name=data.name,
         suite=sets[0].suite_name,
@@ -182,8 +130,8 @@ def _profile(
 
 
 def _loaded(folder: Path) -> list[Any]:
-    """Return the data sets in a folder as COCO's post-processing reads them."""
-    # It looks for a network when it is imported, reports each file, and warns of suites that are not whole.
+    """Return the data sets in a folder, as COCO's post-processing reads them."""
+    # cocopp tries to reach the network when imported, reports each file, and warns of incomplete suites.
     with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
         warnings.simplefilter("ignore")
         from cocopp.pproc import DataSetList

@@ -1,4 +1,4 @@
-"""Who minimises: a method of this library, or anybody's function, by its name."""
+"""Solvers by their names: the methods of this library, and any function as "module:function"."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from pursuit.methods.catalogue import methods, options_of
 from pursuit.minimize import minimize
 from pursuit.result import Result
 
-# A run has settled where its steps are no longer than this part of the first one,
+# A run has converged when its steps are shorter than this fraction of the first one,
 _SMALL = 1e-6
-# and the best value falls by less than this. The suites ask for 1e-8.
-_FALL = 1e-12
+# and the best value decreases by less than this. The last target of the suites is 1e-8.
+_DECREASE = 1e-12
 
 
 class Solve(Protocol):
@@ -30,26 +30,26 @@ class Solve(Protocol):
     def __call__(
         self, fun: Callable[[Any], float], x0: Vector, *, sigma0: float, maxfev: int, seed: int
     ) -> object:
-        """Start at x0, with a step size of sigma0; random numbers follow from the seed alone."""
+        """Start at x0 with the step size sigma0; all random numbers come from the seed."""
 
 
 class Solver(NamedTuple):
-    """What minimises."""
+    """An optimiser under the name that the data carry."""
 
     name: str
-    """A short name, for figures."""
+    """A short name for folders and figures."""
     solve: Solve
     code: str
-    """A hash of the code that it is."""
+    """A hash of its code."""
 
 
 def solver_named(text: str) -> Solver:
-    """Return the solver that a method's name or "module:function" stands for."""
+    """Return the solver of a method's name, or the function that "module:function" names."""
     return _foreign(text) if ":" in text else _own(text)
 
 
 def hash_of(file: str, other: str = "") -> str:
-    """Return a hash of a file, and of another hash."""
+    """Return a hash of a file's content together with another hash."""
     return hashlib.sha256(Path(file).read_bytes() + other.encode()).hexdigest()[:16]
 
 
@@ -63,8 +63,8 @@ def _own(method: str) -> Solver:
         ) from None
     if "kappa" in options:
         raise StudyError(
-            f"{method} needs to know the condition number kappa, which no problem of a suite tells: "
-            "choose auto."
+            f"{method} needs to know the condition number kappa, which is unknown for the problems of a "
+            "suite: choose auto."
         )
     return Solver(method, functools.partial(_pursue, method), hash_of(__file__, code_hash()))
 
@@ -77,11 +77,10 @@ def _pursue(
 
 
 class _Stagnation:
-    """Ends a run that has settled in a minimum, so that another one may look elsewhere.
+    """Ends a run that has converged to a local minimum, so that the budget is left for a restart.
 
-    `minimize` goes on for thousands of iterations, since it has nothing better to do. Where steps are small
-    and the best value falls no further, these are better spent on a restart. Values alone tell too little:
-    momentum may carry a run through worse ones for long, but not in small steps.
+    `minimize` alone would continue for thousands of iterations. The best value is not enough to decide: with
+    momentum a run may stay at worse values for long, but then its steps are large.
     """
 
     def __init__(self, n: int, small: float) -> None:
@@ -91,9 +90,9 @@ class _Stagnation:
         self._since = 0
 
     def __call__(self, intermediate_result: Result) -> None:
-        """Look at a run after an iteration."""
+        """Check a run after an iteration."""
         run = intermediate_result
-        if run.fun < self._value - _FALL:
+        if run.fun < self._value - _DECREASE:
             self._value, self._since = run.fun, run.nfev
         elif run.nfev - self._since > self._window and run.sigma < self._small:
             raise StopIteration
@@ -101,7 +100,7 @@ class _Stagnation:
 
 def _foreign(text: str) -> Solver:
     name, _, function = text.partition(":")
-    # Where the command is called is where people keep their modules.
+    # People keep their modules in the folder in which they call the command.
     if str(Path.cwd()) not in sys.path:
         sys.path.insert(0, str(Path.cwd()))
     try:
@@ -110,7 +109,7 @@ def _foreign(text: str) -> Solver:
         raise StudyError(f"The method {text} cannot be imported: {error}.") from error
     solve = getattr(module, function, None)
     if not callable(solve):
-        raise StudyError(f"The method {text} is not there: the module {name} has no function {function!r}.")
+        raise StudyError(f"The method {text} does not exist: the module {name} has no function {function!r}.")
     if module.__file__ is None:
         raise StudyError(f"The method {text} cannot be used: the module {name} is not a file.")
     return Solver(function, solve, hash_of(module.__file__))

@@ -1,8 +1,8 @@
-"""One problem of a suite: runs from one start after another, until the target is hit or the budget is spent.
+"""A trial: one problem of a suite, with restarts until the target is hit or the budget is spent.
 
-Of the problem a solver gets a start, the first step size, how many evaluations are left, and values. Which
-problem it is only seeds the random numbers, so that a trial comes out the same whatever else is run, and by
-however many processes.
+A solver gets a starting point, the first step size, the number of evaluations that are left, a seed, and a
+function to evaluate. The problem's identity is used for the seed only, so that a trial gives the same data
+whatever else is run, and in any number of processes.
 """
 
 from __future__ import annotations
@@ -14,53 +14,23 @@ import numpy as np
 
 from pursuit.checks import Vector
 from pursuit.experiments.coco.solvers import Solve
+from pursuit.experiments.common.counting import CountedFunction, RunEnded
 from pursuit.experiments.common.errors import StudyError
 
-# The first step size, as a part of the width of the region of interest.
+# The first step size, as a fraction of the width of the region of interest.
 _FIRST_STEP = 0.2
+_SOLVED = "solved"
 
 
-class Outcome(NamedTuple):
-    """How a trial went."""
+class TrialResult(NamedTuple):
+    """How a trial ended."""
 
     runs: int
     evaluations: int
     solved: bool
 
 
-class Over(BaseException):
-    """Nothing more may be evaluated.
-
-    It is no `Exception`, because there are solvers that go on after one of these.
-    """
-
-
-class Counted:
-    """A problem that is evaluated within a budget, and not beyond its last target."""
-
-    def __init__(self, problem: Any, budget: int) -> None:
-        self._problem = problem
-        self.left = budget
-        self.solved = False
-
-    @property
-    def over(self) -> bool:
-        """Whether nothing more may be evaluated."""
-        return self.left == 0 or self.solved
-
-    def __call__(self, x: Any) -> float:
-        """Return the value at a point; where that is the last target, stop the solver at once."""
-        if self.over:
-            raise Over
-        self.left -= 1
-        value = float(self._problem(np.asarray(x, dtype=np.float64)))
-        self.solved = bool(self._problem.final_target_hit)
-        if self.solved:
-            raise Over
-        return value
-
-
-def attempt(problem: Any, observer: Any, suite: str, solve: Solve, budget: int) -> Outcome:
+def run_trial(problem: Any, observer: Any, *, suite: str, solve: Solve, budget: int) -> TrialResult:
     """Minimise a problem, with a restart whenever the solver stops before the budget is spent.
 
     Parameters
@@ -68,38 +38,48 @@ def attempt(problem: Any, observer: Any, suite: str, solve: Solve, budget: int) 
     problem : cocoex.Problem
         The problem, already observed.
     observer : cocoex.Observer
-        Who is told of restarts.
+        The observer, which records restarts.
     suite : str
         The name of the problem's suite.
     solve : callable
-        What minimises, as ``solve(fun, x0, sigma0=..., maxfev=..., seed=...)``.
+        The solver, called as ``solve(fun, x0, sigma0=..., maxfev=..., seed=...)``.
     budget : int
-        How many evaluations all runs have together.
+        The number of evaluations of all runs together.
     """
-    counted = Counted(problem, budget)
+
+    def value(x: Any) -> float:
+        return float(problem(np.asarray(x, dtype=np.float64)))
+
+    def reason_to_end(value: float) -> str:
+        return _SOLVED if problem.final_target_hit else ""
+
+    fun = CountedFunction(value, budget, reason_to_end)
     sigma0 = _FIRST_STEP * float(np.min(problem.upper_bounds - problem.lower_bounds))
     runs = 0
-    # Fewer evaluations than variables are too few to begin anew with.
-    while not counted.solved and counted.left >= (1 if runs == 0 else problem.dimension):
+    # Fewer evaluations than variables are too few for a restart.
+    while fun.status != _SOLVED and fun.left >= (1 if runs == 0 else problem.dimension):
         x0, seed = start_of(problem, suite, runs)
-        before = counted.left
+        before = fun.left
         if runs > 0:
             observer.signal_restart(problem)
-        with contextlib.suppress(Over):
-            solve(counted, x0, sigma0=sigma0, maxfev=counted.left, seed=seed)
+        with contextlib.suppress(RunEnded):
+            solve(fun, x0, sigma0=sigma0, maxfev=fun.left, seed=seed)
         runs += 1
-        if counted.left == before:
+        if fun.left == before:
             # What is left may be too little for another run, but the whole budget is not.
             if runs > 1:
                 break
             raise StudyError(f"the solver returned without an evaluation of {problem.id}")
-    return Outcome(runs, budget - counted.left, counted.solved)
+    return TrialResult(runs, fun.evaluations, fun.status == _SOLVED)
 
 
 def start_of(problem: Any, suite: str, run: int) -> tuple[Vector, int]:
-    """Return where a run starts, and its seed: first where the suite says, then anywhere in its box."""
+    """Return the starting point and the seed of a run.
+
+    The first run starts where the suite proposes, later ones anywhere in its box, uniformly.
+    """
     rng = np.random.default_rng(list(f"{suite} {problem.id} {run}".encode()))
-    # There are solvers that take 0 for no seed at all, and others that take 31 bits.
+    # Some solvers take 0 for no seed at all, and others accept 31 bits only.
     seed = int(rng.integers(1, 2**31))
     x0 = problem.initial_solution if run == 0 else rng.uniform(problem.lower_bounds, problem.upper_bounds)
     return np.array(x0, dtype=np.float64), seed

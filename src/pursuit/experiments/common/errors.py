@@ -1,5 +1,5 @@
-"""What goes wrong in a study, as a sentence."""
+"""The error that studies and COCO experiments raise."""
 
 
 class StudyError(Exception):
-    """An error whose message is all that people need to see."""
+    """An error that people can act on; the command line prints its message without a traceback."""

@@ -1,4 +1,4 @@
-"""Who executes runs: processes of this machine, a Dask cluster, or any executor."""
+"""Executors of runs: processes on this machine, a Dask cluster, or any `concurrent.futures.Executor`."""
 
 from __future__ import annotations
 
@@ -14,27 +14,38 @@ from typing import NamedTuple
 
 from pursuit.experiments.common.errors import StudyError
 
+# How long to wait for a Dask scheduler to answer.
+_DASK_TIMEOUT = "10s"
+# By these variables the libraries of linear algebra choose their number of threads.
+_THREADS = (
+    "MKL_NUM_THREADS",
+    "NUMEXPR_NUM_THREADS",
+    "OMP_NUM_THREADS",
+    "OPENBLAS_NUM_THREADS",
+    "VECLIB_MAXIMUM_THREADS",
+)
 
-class Crew(NamedTuple):
-    """An executor at work."""
+
+class WorkerPool(NamedTuple):
+    """An executor and its number of workers."""
 
     executor: Executor
     size: int
     """How many runs it executes at a time."""
 
 
-CrewMaker = Callable[[], AbstractContextManager[Crew]]
-"""Makes a crew, and another one where that has broken down."""
+PoolMaker = Callable[[], AbstractContextManager[WorkerPool]]
+"""Makes a pool; called again when a worker's death has broken the last one."""
 
 
 @contextlib.contextmanager
-def processes(jobs: int) -> Iterator[Crew]:
-    """Give a crew of so many processes."""
-    # Spawned processes are the same on every platform, and share no locks of other threads.
+def processes(jobs: int) -> Iterator[WorkerPool]:
+    """Start a pool of processes, and end them with the context."""
+    # Spawned processes behave the same on every platform, and inherit no locks of other threads.
     context = multiprocessing.get_context("spawn")
-    executor = ProcessPoolExecutor(jobs, mp_context=context, initializer=_live_and_die_with_parent)
+    executor = ProcessPoolExecutor(jobs, mp_context=context, initializer=_prepare_worker)
     try:
-        yield Crew(executor, jobs)
+        yield WorkerPool(executor, jobs)
     except BaseException:
         executor.shutdown(wait=False, cancel_futures=True)
         for process in multiprocessing.active_children():
@@ -44,8 +55,8 @@ def processes(jobs: int) -> Iterator[Crew]:
 
 
 @contextlib.contextmanager
-def dask_cluster(address: str, jobs: int) -> Iterator[Crew]:
-    """Give the crew of a Dask cluster at an address, or of one of so many local processes, as "local"."""
+def dask_cluster(address: str, jobs: int) -> Iterator[WorkerPool]:
+    """Connect to a Dask scheduler; the address "local" starts a cluster of `jobs` processes here."""
     try:
         from distributed import Client, LocalCluster
     except ImportError:
@@ -55,28 +66,44 @@ def dask_cluster(address: str, jobs: int) -> Iterator[Crew]:
             cluster = LocalCluster(n_workers=jobs, threads_per_worker=1, dashboard_address=None)
             address = stack.enter_context(cluster).scheduler_address
         try:
-            client = stack.enter_context(Client(address, set_as_default=False, timeout="10s"))
+            client = stack.enter_context(Client(address, set_as_default=False, timeout=_DASK_TIMEOUT))
         except (OSError, ValueError) as error:
             raise StudyError(f"There is no Dask scheduler at {address}: {error}.") from None
         size = sum(client.nthreads().values())
         if size == 0:
             raise StudyError(f"The Dask scheduler at {address} has no workers.")
-        yield Crew(stack.enter_context(client.get_executor()), size)
+        yield WorkerPool(stack.enter_context(client.get_executor()), size)
 
 
 @contextlib.contextmanager
-def given(executor: Executor, size: int) -> Iterator[Crew]:
-    """Give the crew of an executor that somebody else made and will shut down."""
-    yield Crew(executor, size)
+def existing(executor: Executor, size: int) -> Iterator[WorkerPool]:
+    """Use an executor that the caller has made and will shut down."""
+    yield WorkerPool(executor, size)
 
 
-def _live_and_die_with_parent() -> None:
-    """Prepare a worker to end at once on Ctrl-C, and not to outlive the process that started it."""
+@contextlib.contextmanager
+def one_thread_each(*others: str) -> Iterator[None]:
+    """Let the libraries in processes started meanwhile use one thread each, unless the environment says more.
+
+    The processes keep all cores busy already. Where each of them starts a thread per core as well, linear
+    algebra can take ten times as long. `others` are the names of further environment variables to set to 1.
+    """
+    added = [name for name in (*_THREADS, *others) if name not in os.environ]
+    os.environ.update(dict.fromkeys(added, "1"))
+    try:
+        yield
+    finally:
+        for name in added:
+            del os.environ[name]
+
+
+def _prepare_worker() -> None:
+    """Let a worker end at once on Ctrl-C, and together with the process that started it."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-    threading.Thread(target=_die_with_parent, daemon=True).start()
+    threading.Thread(target=_exit_with_parent, daemon=True).start()
 
 
-def _die_with_parent() -> None:
+def _exit_with_parent() -> None:
     parent = multiprocessing.parent_process()
     if parent is not None:
         parent.join()

@@ -1,4 +1,4 @@
-"""Numbers and tables as Markdown shows them."""
+"""Numbers and tables for people, as text and as Markdown."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 
 def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Return a table.
+    """Return a Markdown table.
 
     Examples
     --------
@@ -32,7 +32,7 @@ def spaced(number: int) -> str:
 
 
 def brief(number: float) -> str:
-    """Return a number for people: whole from 1000 on, else of three digits; a dash for one that is missing.
+    """Return a number rounded for people: to an integer from 1000 on, else to three digits; a dash for NaN.
 
     Examples
     --------
@@ -47,7 +47,7 @@ def brief(number: float) -> str:
 
 
 def power(number: float) -> str:
-    """Return a number, with a power of ten if that is shorter.
+    """Return a number, in scientific notation where that is shorter.
 
     Examples
     --------

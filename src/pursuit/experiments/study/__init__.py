@@ -1,4 +1,4 @@
-"""Studies: many runs, declared, stored, analysed, drawn and told."""
+"""Studies: many runs that are declared, executed, stored, analysed, drawn and reported."""
 
 from pursuit.experiments.common.errors import StudyError
 from pursuit.experiments.study.declaration import load_study

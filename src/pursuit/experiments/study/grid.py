@@ -1,8 +1,8 @@
-"""The cells of a study, and what makes the runs of each what they are.
+"""The cells of a study, and the identity of their runs.
 
-A run is a pure function of its problem, its scheme with all options, its number and the code. Two cells
-that differ in name only, as EP-CMA-4 and EP-CMA-sqrt in 20 dimensions, or one scheme under two readings
-that mean the same to it, have the same identity, and one run serves both.
+A run is a pure function of its problem, its scheme with all options, its number and the code. Cells that
+differ only in name have the same identity and share their runs: EP-CMA-4 and EP-CMA-sqrt in 20 dimensions, or
+a scheme under two readings that do not differ for it.
 """
 
 from __future__ import annotations
@@ -19,39 +19,42 @@ import numpy as np
 from pursuit import problems
 from pursuit.compiling.cache import code_hash
 from pursuit.experiments.common.errors import StudyError
-from pursuit.experiments.study.declaration import Scheme, Study
+from pursuit.experiments.study.declaration import SchemeSpec, Study
 from pursuit.experiments.study.results import Cell, applies
 from pursuit.methods.catalogue import create_scheme, method_text, options_of, resolved
 from pursuit.methods.options import READINGS
 
+# What options are called in identities, where they have another name now.
+_IDENTITY_NAMES = {"line_search": "oracle"}
+
 
 class Recipe(NamedTuple):
-    """How to make the runs of a cell; it travels to workers."""
+    """All that a worker needs to know to make the runs of a cell."""
 
     problem: str
     L: float | None
     n: int
     method: str
     options: str
-    """As JSON, so that a recipe can be a key."""
+    """As JSON, which makes a recipe hashable."""
     reading: str
     target: float
     cap: int
     folder: str
-    """Where modules that it names are looked for first."""
+    """Where its modules are looked for first."""
 
 
 class Entry(NamedTuple):
-    """A cell of a study with all that is needed to run it."""
+    """A cell of a study, with what its runs are made by and how many are wanted."""
 
     cell: Cell
     position: int
-    """Where it stands in the declaration."""
+    """Its place in the declaration."""
     recipe: Recipe
     identity: str
-    """What its runs have in common with those of other cells, in words."""
+    """What its runs are, as JSON; cells of the same identity share their runs."""
     code: str
-    """The hash of all code that they depend on."""
+    """The hash of all code that its runs depend on."""
     runs: int
 
 
@@ -62,7 +65,9 @@ def entries_of(
     only: Mapping[str, tuple[Any, ...]] | None = None,
     runs: int | None = None,
 ) -> list[Entry]:
-    """Return the cells of a study, with readings or a number of runs other than the declared, or some alone.
+    """Return the cells of a study.
+
+    `readings` replaces the declared ones, `only` selects cells, and `runs` limits the number of runs of each.
 
     Examples
     --------
@@ -80,11 +85,23 @@ def entries_of(
                 for scheme in study.schemes:
                     position += 1
                     for reading in readings or study.readings:
-                        cell = Cell(problem.label, condition, n, scheme.label, reading)
+                        cell = Cell(
+                            problem=problem.label, L=condition, n=n, scheme=scheme.label, reading=reading
+                        )
                         count = _runs_of(study, cell) if runs is None else min(runs, _runs_of(study, cell))
                         if count and applies(only or {}, cell):
                             recipe = _recipe(study, problem.problem, cell, scheme)
-                            entries.append(Entry(cell, position, recipe, *_checked(cell, recipe), count))
+                            identity, code = _checked(cell, recipe)
+                            entries.append(
+                                Entry(
+                                    cell=cell,
+                                    position=position,
+                                    recipe=recipe,
+                                    identity=identity,
+                                    code=code,
+                                    runs=count,
+                                )
+                            )
     if not entries:
         raise StudyError(
             f"No cell of the study {study.name!r} is left to run: the selection names none of them."
@@ -94,7 +111,10 @@ def entries_of(
 
 @functools.cache
 def identify(recipe: Recipe) -> tuple[str, str]:
-    """Return what the runs of a recipe are, in words, and the hash of the code that they depend on."""
+    """Return the identity of a recipe's runs, as JSON, and the hash of the code that they depend on.
+
+    Seeds are made from the identity, so it must never change.
+    """
     method, problem = make_method(recipe), make_problem(recipe)
     options = json.loads(recipe.options)
 
@@ -105,23 +125,18 @@ def identify(recipe: Recipe) -> tuple[str, str]:
     cls, implied = resolved(method, recipe.n)
     what = {"problem": recipe.problem, "n": recipe.n, "L": recipe.L, "scheme": _scheme_text(cls)}
     if "reading" in options_of(method, recipe.n) and "reading" not in options:
-        # Readings that mean the same to a scheme are the same: the first of them stands for all.
+        # Of readings that do not differ for the scheme, the first stands for all.
         what["reading"] = next(name for name in READINGS if create(name) == scheme)
     factory = _imported(recipe.problem, recipe.folder) if ":" in recipe.problem else None
-    identity = {**what, **_spelled(implied), **_spelled(options)}
-    return json.dumps(identity, sort_keys=True), code_hash(scheme, problem, factory)
-
-
-# Seeds are made of identities. So the names in these stay what they were when the first studies were stored:
-# those of options, and the modules of the library's own schemes.
-_SPELLING = {"line_search": "oracle"}
-
-
-def _spelled(options: Mapping[str, Any]) -> dict[str, Any]:
-    return {_SPELLING.get(name, name): option for name, option in options.items()}
+    named = {_IDENTITY_NAMES.get(name, name): value for name, value in {**implied, **options}.items()}
+    return json.dumps({**what, **named}, sort_keys=True), code_hash(scheme, problem, factory)
 
 
 def _scheme_text(cls: type) -> str:
+    """Return the name of a scheme's class in an identity.
+
+    For the library's own classes this is the name of the package in which they once were.
+    """
     text = method_text(cls)
     return (
         text.replace("pursuit.methods.", "pursuit.schemes.", 1)
@@ -131,7 +146,7 @@ def _scheme_text(cls: type) -> str:
 
 
 def seed_of(identity: str, number: int) -> np.random.SeedSequence:
-    """Return the seed of a run, which depends on what it is and on nothing else."""
+    """Return the seed of a run, which depends on its identity and number only."""
     return np.random.SeedSequence(list(f"{identity} {number}".encode()))
 
 
@@ -150,7 +165,7 @@ def make_method(recipe: Recipe) -> str | type:
 
 
 def options_under(recipe: Recipe, reading: str) -> dict[str, Any]:
-    """Return the options of a recipe's scheme, the reading among them if the scheme knows of readings."""
+    """Return the options of a recipe's scheme, with the reading if the scheme has that option."""
     options: dict[str, Any] = json.loads(recipe.options)
     if "reading" in options_of(make_method(recipe), recipe.n):
         options.setdefault("reading", reading)
@@ -162,7 +177,7 @@ def _runs_of(study: Study, cell: Cell) -> int:
     return found[-1] if found else study.runs
 
 
-def _recipe(study: Study, problem: str, cell: Cell, scheme: Scheme) -> Recipe:
+def _recipe(study: Study, problem: str, cell: Cell, scheme: SchemeSpec) -> Recipe:
     return Recipe(
         problem=problem,
         L=cell.L,
@@ -177,7 +192,7 @@ def _recipe(study: Study, problem: str, cell: Cell, scheme: Scheme) -> Recipe:
 
 
 def _checked(cell: Cell, recipe: Recipe) -> tuple[str, str]:
-    """Return `identify(recipe)`, with errors that name the cell."""
+    """Return `identify(recipe)`; errors name the cell."""
     try:
         return identify(recipe)
     except (ImportError, AttributeError, TypeError, ValueError) as error:
@@ -185,7 +200,7 @@ def _checked(cell: Cell, recipe: Recipe) -> tuple[str, str]:
 
 
 def _imported(text: str, folder: str) -> Any:
-    """Return what "module:name" stands for, with the module looked for in `folder` first."""
+    """Import "module:name", with the module looked for in `folder` first."""
     module, _, name = text.partition(":")
     if folder not in sys.path:
         sys.path.insert(0, folder)

@@ -1,4 +1,4 @@
-"""How a study shows what it does: live on a terminal, elsewhere a line per event."""
+"""The progress of a study, as bars on a terminal and as lines elsewhere."""
 
 from __future__ import annotations
 
@@ -10,69 +10,69 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn
 
 from pursuit.experiments.common.formatting import spaced
-from pursuit.experiments.study.results import Run
-from pursuit.experiments.study.scheduler import Batch, Failure, Watcher
+from pursuit.experiments.study.results import RunRecord
+from pursuit.experiments.study.scheduler import ProgressListener, RunFailure, RunGroup
 
 
-def watcher_for(console: Console) -> Watcher:
-    """Return what suits a console."""
-    return Bars(console) if console.is_terminal else Lines(console)
+def listener_for(console: Console) -> ProgressListener:
+    """Return bars for a terminal, and lines for any other console."""
+    return ProgressBars(console) if console.is_terminal else ProgressLines(console)
 
 
-def time_left(batches: Sequence[Batch], workers: int) -> str:
-    """Return how long the rest will take, going by the runs that are finished; "?" if none is."""
-    known = [batch.seconds_each for batch in batches if batch.done]
+def time_left(groups: Sequence[RunGroup], workers: int) -> str:
+    """Return an estimate of the remaining time from the finished runs; "?" if there is none."""
+    known = [group.seconds_each for group in groups if group.done]
     if not known:
         return "?"
-    usual = sum(known) / len(known)
-    seconds = sum(batch.left * (batch.seconds_each if batch.done else usual) for batch in batches)
+    mean = sum(known) / len(known)
+    seconds = sum(group.left * (group.seconds_each if group.done else mean) for group in groups)
     minutes, seconds = divmod(math.ceil(seconds / workers), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02}:{seconds:02}"
 
 
-class Lines(Watcher):
-    """A line for each cell that is finished, and for all that goes wrong."""
+class ProgressLines(ProgressListener):
+    """Prints a line for each finished cell, and for each failure."""
 
     def __init__(self, console: Console) -> None:
         self._console = console
-        self._batches: Sequence[Batch] = ()
+        self._groups: Sequence[RunGroup] = ()
         self._workers = 1
 
-    def begin(self, batches: Sequence[Batch], workers: int) -> None:
-        """Say what is ahead."""
-        self._batches, self._workers = batches, workers
-        missing = sum(len(batch.missing) for batch in batches)
-        total = sum(batch.wanted for batch in batches)
-        self._say(f"{spaced(missing)} of {spaced(total)} runs to do, {workers} at a time.")
+    def begin(self, groups: Sequence[RunGroup], workers: int) -> None:
+        """Print how many runs are missing."""
+        self._groups, self._workers = groups, workers
+        missing = sum(len(group.missing) for group in groups)
+        total = sum(group.wanted for group in groups)
+        self._print(f"{spaced(missing)} of {spaced(total)} runs to do, {workers} at a time.")
 
-    def finished(self, batch: Batch, run: Run) -> None:
-        """Say that a cell is finished, if it is."""
-        if batch.done == batch.wanted:
-            done = sum(other.done for other in self._batches)
-            total = sum(other.wanted for other in self._batches)
-            names = " = ".join(map(str, batch.cells))
-            self._say(
-                f"{names}: {batch.done} runs, {batch.seconds_each:.3g} s each. "
-                f"{spaced(done)} of {spaced(total)} done, {time_left(self._batches, self._workers)} left."
+    def finished(self, group: RunGroup, run: RunRecord) -> None:
+        """Print a line when the last run of a cell is finished."""
+        if group.done == group.wanted:
+            done = sum(other.done for other in self._groups)
+            total = sum(other.wanted for other in self._groups)
+            names = " = ".join(map(str, group.cells))
+            self._print(
+                f"{names}: {group.done} runs, {group.seconds_each:.3g} s each. "
+                f"{spaced(done)} of {spaced(total)} done, {time_left(self._groups, self._workers)} left."
             )
 
-    def failed(self, failure: Failure) -> None:
-        """Say what failed."""
-        self._say(f"FAILED: {failure}")
+    def failed(self, failure: RunFailure) -> None:
+        """Print what failed."""
+        self._print(f"FAILED: {failure}")
 
     def lost(self, runs: int) -> None:
-        """Say that a worker died."""
-        self._say(f"A worker died; {runs} runs are done again.")
+        """Print how many runs are repeated after a worker has died."""
+        self._print(f"A worker died; {runs} runs are repeated.")
 
-    def _say(self, text: str) -> None:
+    def _print(self, text: str) -> None:
         self._console.print(
             f"{time.strftime('%H:%M:%S')} {text}", highlight=False, markup=False, soft_wrap=True
         )
 
 
-class Bars(Lines):
-    """A bar for all runs and one for each scheme; what goes wrong scrolls past above them."""
+class ProgressBars(ProgressLines):
+    """Shows a bar for all runs and one for each scheme; failures scroll past above them."""
 
     def __init__(self, console: Console) -> None:
         super().__init__(console)
@@ -85,29 +85,29 @@ class Bars(Lines):
         )
         self._bars: dict[str, TaskID] = {}
 
-    def begin(self, batches: Sequence[Batch], workers: int) -> None:
+    def begin(self, groups: Sequence[RunGroup], workers: int) -> None:
         """Draw the bars."""
-        self._batches, self._workers = batches, workers
+        self._groups, self._workers = groups, workers
         if not self._bars:
             self._progress.start()
-            for name in ["all runs", *dict.fromkeys(batch.entry.cell.scheme for batch in batches)]:
+            for name in ["all runs", *dict.fromkeys(group.entry.cell.scheme for group in groups)]:
                 self._bars[name] = self._progress.add_task(name, total=0, state="")
         self._redraw()
 
-    def finished(self, batch: Batch, run: Run) -> None:
-        """Move the bars."""
+    def finished(self, group: RunGroup, run: RunRecord) -> None:
+        """Update the bars."""
         self._redraw()
 
     def end(self) -> None:
-        """Leave the bars as they are."""
+        """Stop updating the bars, and leave them on the screen."""
         self._progress.stop()
 
     def _redraw(self) -> None:
         for name, bar in self._bars.items():
-            chosen = [batch for batch in self._batches if name in ("all runs", batch.entry.cell.scheme)]
-            done, wanted = sum(batch.done for batch in chosen), sum(batch.wanted for batch in chosen)
-            running = sum(batch.running for batch in chosen)
-            state = f"{time_left(chosen, self._workers)} left" if name == "all runs" else f"{running} at work"
+            chosen = [group for group in self._groups if name in ("all runs", group.entry.cell.scheme)]
+            done, wanted = sum(group.done for group in chosen), sum(group.wanted for group in chosen)
+            running = sum(group.running for group in chosen)
+            state = f"{time_left(chosen, self._workers)} left" if name == "all runs" else f"{running} running"
             self._progress.update(
-                bar, completed=done, total=wanted, state=state if any(batch.left for batch in chosen) else ""
+                bar, completed=done, total=wanted, state=state if any(group.left for group in chosen) else ""
             )

@@ -17,20 +17,20 @@ import numpy as np
 from rich.console import Console
 
 from pursuit.experiments.common.errors import StudyError
-from pursuit.experiments.common.executors import CrewMaker, dask_cluster, given, processes
+from pursuit.experiments.common.executors import PoolMaker, dask_cluster, existing, processes
 from pursuit.experiments.study.declaration import load_study, parse_where
 from pursuit.experiments.study.grid import Entry, entries_of
-from pursuit.experiments.study.progress import watcher_for
-from pursuit.experiments.study.scheduler import Failure, conduct
+from pursuit.experiments.study.progress import listener_for
+from pursuit.experiments.study.scheduler import RunFailure, execute_missing
 from pursuit.experiments.study.store import open_store, read_store
 from pursuit.methods.options import READINGS
 
 
 class Reproduced(NamedTuple):
-    """Where a study lies, and what of it failed."""
+    """The folder of a study, and the runs that failed."""
 
     folder: Path
-    failures: list[Failure]
+    failures: list[RunFailure]
 
 
 def reproduce(
@@ -41,33 +41,35 @@ def reproduce(
     only: str = "",
     runs: int | None = None,
     jobs: int | None = None,
-    executor: Executor | None = None,
-    dask: str | None = None,
+    executor: Executor | str | None = None,
     console: Console | None = None,
 ) -> Reproduced:
-    """Run what is missing of a study.
+    """Execute the runs of a study that are not finished yet.
 
     Parameters
     ----------
     source : str or path
-        ``"quick"``, ``"main"``, ``"full"``, or a TOML file, as in
-        `pursuit.experiments.study.declaration`.
+        ``"quick"``, ``"main"``, ``"full"``, or a TOML file as for `load_study`.
     out : path
-        The folder that keeps the study, ``reproduced/NAME`` if not given. What it has is not run again.
+        The folder of the study, by default ``reproduced/NAME``. Runs that it has are not executed again.
     reading : str
-        ``"printed"``, ``"fitted"``, ``"frozen"`` or ``"all"``; if not given, what the study says.
+        ``"printed"``, ``"fitted"``, ``"frozen"`` or ``"all"``, by default what the study declares.
     only : str
-        Some of the cells alone, as ``"problem=exp,lin n=20"``.
+        Selects cells, as ``"problem=exp,lin n=20"``.
     runs : int
-        At most so many runs of each cell.
+        The largest number of runs of each cell.
     jobs : int
-        How many processes work; every core if not given.
-    executor : concurrent.futures.Executor
-        Who executes the runs instead, `jobs` at a time.
-    dask : str
-        The address of a Dask scheduler that executes them instead, or ``"local"`` for one that is started.
+        The number of processes, by default that of the cores.
+    executor : concurrent.futures.Executor or str
+        What executes the runs instead, `jobs` at a time; a string is the address of a Dask scheduler, or
+        ``"local"`` to start a Dask cluster of `jobs` processes.
     console : rich.console.Console
-        Where to show how it goes; standard error if not given.
+        Where the progress is shown, by default standard error.
+
+    Returns
+    -------
+    Reproduced
+        The folder, and what failed.
 
     Examples
     --------
@@ -84,36 +86,61 @@ def reproduce(
     entries = entries_of(study, readings=chosen, only=parse_where(only), runs=runs)
     folder = Path("reproduced", study.name) if out is None else Path(out)
     console = console or Console(stderr=True)
-    make_crew = _crew_maker(jobs or os.cpu_count() or 1, executor, dask)
+    make_pool = _pool_maker(executor, jobs or os.cpu_count() or 1)
     with open_store(folder) as store:
-        unused = store.declare(study, entries, _made(entries))
-        if unused:
-            console.print(
-                f"{unused} runs in {store.path} were made by other code, options or caps: "
-                "they are kept, not used.",
-                soft_wrap=True,
-            )
-        return Reproduced(folder, conduct(entries, store, make_crew, watcher_for(console)))
+        _print_unused(console, store.path, store.declare(study, entries, _made(entries)))
+        return Reproduced(folder, execute_missing(entries, store, make_pool, listener_for(console)))
 
 
 def draw_report(folder: str | Path, against: str = "iterations") -> Path:
-    """Write the report of the study in a folder, from what is stored there alone; return the page's path."""
-    # Workers import this module too, and draw nothing.
+    """Write the report of a study from its stored runs.
+
+    Parameters
+    ----------
+    folder : path
+        The folder of the study; ``report.html``, ``report.md``, ``figures`` and ``tables`` are written there.
+    against : str
+        ``"iterations"`` or ``"evaluations"``: what the figures show function values against.
+
+    Returns
+    -------
+    Path
+        That of ``report.html``.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from concurrent.futures import ThreadPoolExecutor
+    >>> from pursuit.experiments.study import draw_report, reproduce
+    >>> with tempfile.TemporaryDirectory() as out, ThreadPoolExecutor() as executor:
+    ...     done = reproduce("quick", out, only="problem=exp scheme=cma", runs=1, executor=executor)
+    ...     draw_report(done.folder).name
+    'report.html'
+    """
+    # Matplotlib takes long to import, and the worker processes, which import this module, never draw.
     from pursuit.experiments.study.report import write_report
 
-    with read_store(Path(folder)) as store:
+    with read_store(folder) as store:
         try:
             return write_report(store.results(), Path(folder), against)
         except OSError as error:
             raise StudyError(f"The report cannot be written into {folder}: {error.strerror}.") from None
 
 
-def _crew_maker(jobs: int, executor: Executor | None, dask: str | None) -> CrewMaker:
-    if executor is not None:
-        return functools.partial(given, executor, jobs)
-    if dask is not None:
-        return functools.partial(dask_cluster, dask, jobs)
-    return functools.partial(processes, jobs)
+def _pool_maker(executor: Executor | str | None, jobs: int) -> PoolMaker:
+    if executor is None:
+        return functools.partial(processes, jobs)
+    if isinstance(executor, str):
+        return functools.partial(dask_cluster, executor, jobs)
+    return functools.partial(existing, executor, jobs)
+
+
+def _print_unused(console: Console, path: Path, unused: int) -> None:
+    if unused:
+        console.print(
+            f"{unused} runs in {path} were made by other code, options or caps: they are kept, but not used.",
+            soft_wrap=True,
+        )
 
 
 def _made(entries: Sequence[Entry]) -> dict[str, str]:

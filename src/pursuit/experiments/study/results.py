@@ -1,4 +1,4 @@
-"""What analysis, figures and report read of a study, and nothing else."""
+"""The results of a study: all that statistics, figures and the report read."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pursuit.experiments.common.formatting import power
 
 
 class Cell(NamedTuple):
-    """One entry of a study, by the names that people know it by."""
+    """A problem, its L and n, a scheme and a reading of the paper, by the names that the study gives them."""
 
     problem: str
     L: float | None
@@ -25,14 +25,14 @@ class Cell(NamedTuple):
 
 
 def applies(where: Mapping[str, tuple[Any, ...]], cell: Cell) -> bool:
-    """Tell whether a cell has, for each field of `where`, one of its values; without L, any L will do."""
+    """Return whether a cell has one of the values of each field of `where`; without L, it has every L."""
     return all(
         getattr(cell, field) in values or (field == "L" and cell.L is None) for field, values in where.items()
     )
 
 
-class Run(NamedTuple):
-    """What is kept of a run beside its trace."""
+class RunRecord(NamedTuple):
+    """A finished run, without its trace."""
 
     number: int
     nit: int
@@ -40,9 +40,9 @@ class Run(NamedTuple):
     fun: float
     """The best value seen."""
     reason: str
-    """Why it stopped, the name of a `pursuit.engine.stopping.Reason` in small letters."""
+    """Why it stopped: the name of a `pursuit.engine.stopping.Reason` in small letters."""
     seconds: float
-    """How long it took; the only entry that another execution would change."""
+    """How long it took, the only field that changes when a run is repeated."""
 
     @property
     def success(self) -> bool:
@@ -56,17 +56,17 @@ class CellResults(NamedTuple):
     cell: Cell
     target: float
     cap: int
-    """The most iterations of a run."""
+    """The largest number of iterations of a run."""
     wanted: int
     """How many runs were declared."""
     code: str
     """The hash of the code that made them."""
-    runs: tuple[Run, ...]
-    """In order of their numbers."""
+    runs: tuple[RunRecord, ...]
+    """In the order of their numbers."""
 
 
-class Figure(NamedTuple):
-    """How panels, one per problem, L and n, are put together into one picture."""
+class FigureSpec(NamedTuple):
+    """Which panels, one for each problem, L and n, a figure shows, and how it arranges them."""
 
     name: str
     """Also that of its files."""
@@ -76,39 +76,48 @@ class Figure(NamedTuple):
     columns: str
     """What changes from column to column."""
     where: dict[str, tuple[Any, ...]]
-    """The values of "problem", "L" and "n" that it shows, as in `applies`; all, where it names none."""
+    """The values of "problem", "L" and "n" that it shows, as in `applies`; by default all."""
 
 
 class Results(NamedTuple):
-    """All that is known of a study."""
+    """All results of a study."""
 
     title: str
     cells: tuple[CellResults, ...]
     """In the order of the declaration."""
-    figures: tuple[Figure, ...]
-    """As declared; `shown_figures` are what is drawn."""
+    figures: tuple[FigureSpec, ...]
+    """As declared; `shown_figures` returns those to draw."""
     trace: Callable[[Cell, int], Trace]
     """Returns the trace of a cell's run of that number."""
     made: dict[str, str]
-    """What the study was made with: versions and the like, for people."""
+    """Versions, date and machine, for people."""
 
-    def shown_figures(self) -> tuple[Figure, ...]:
-        """Return the figures that are declared, or else one for each problem."""
+    def shown_figures(self) -> tuple[FigureSpec, ...]:
+        """Return the declared figures or, if there are none, one for each problem."""
         problems = dict.fromkeys(entry.cell.problem for entry in self.cells)
         return self.figures or tuple(
-            Figure(problem, f"FVAL against #ITS on {problem}.", "n", "L", {"problem": (problem,)})
+            FigureSpec(
+                name=problem,
+                caption=f"FVAL against #ITS on {problem}.",
+                rows="n",
+                columns="L",
+                where={"problem": (problem,)},
+            )
             for problem in problems
         )
 
     def select(self, **wanted: Sequence[Any] | Any) -> list[CellResults]:
-        """Return the cells of these names, one or several for each field, that have runs.
+        """Return the cells that have runs and, for each given field, this value or one of these values.
 
         Examples
         --------
-        >>> from pursuit.experiments.study.results import Cell, CellResults, Results, Run
-        >>> run = Run(0, nit=5, nfev=6, fun=0.0, reason="target", seconds=0.1)
-        >>> cells = [CellResults(Cell("exp", 1e4, n, "rp", "fitted"), 1e-9, 9, 1, "", (run,)) for n in (2, 3)]
-        >>> results = Results("", tuple(cells), (), lambda cell, number: None, {})
+        >>> from pursuit.experiments.study.results import Cell, CellResults, Results, RunRecord
+        >>> run = RunRecord(number=0, nit=5, nfev=6, fun=0.0, reason="target", seconds=0.1)
+        >>> cells = [Cell(problem="exp", L=1e4, n=n, scheme="rp", reading="fitted") for n in (2, 3)]
+        >>> found = [
+        ...     CellResults(cell=cell, target=1e-9, cap=9, wanted=1, code="", runs=(run,)) for cell in cells
+        ... ]
+        >>> results = Results(title="", cells=tuple(found), figures=(), trace=lambda *_: None, made={})
         >>> [entry.cell.n for entry in results.select(problem="exp", n=[3, 4])]
         [3]
         """

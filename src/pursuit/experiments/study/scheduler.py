@@ -1,4 +1,4 @@
-"""The conduct of a study: what is missing is executed, the longest first, and written down at once."""
+"""The scheduler of a study: executes the missing runs, the longest first, and stores each when finished."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, 
 from typing import Any, NamedTuple
 
 from pursuit.experiments.common.errors import StudyError
-from pursuit.experiments.common.executors import Crew, CrewMaker
+from pursuit.experiments.common.executors import PoolMaker, WorkerPool
 from pursuit.experiments.study.grid import Entry
-from pursuit.experiments.study.results import Cell, Run
+from pursuit.experiments.study.results import Cell, RunRecord
 from pursuit.experiments.study.store import Key, Store, key_of
-from pursuit.experiments.study.worker import Task, execute
+from pursuit.experiments.study.worker import RunTask, execute
 
-# How often in a row workers may die before a single run is finished.
-_PATIENCE = 3
+# How often in a row workers may die without finishing a run.
+_MOST_DEATHS = 3
 
 
-class Batch:
-    """The runs that one or several cells share, and how far they are."""
+class RunGroup:
+    """The runs that one or several cells share, and their progress."""
 
     def __init__(self, entries: Sequence[Entry], done: dict[int, float]) -> None:
         self.entry = entries[0]
@@ -33,14 +33,14 @@ class Batch:
 
     @property
     def seconds_each(self) -> float:
-        """What a run takes on average; NaN if none is finished yet."""
+        """The mean time of a run; NaN if none is finished yet."""
         return sum(self._seconds) / self.done if self.done else math.nan
 
     @property
     def urgency(self) -> tuple[float, int]:
-        """What to begin first: a run of what nobody knows the time of, and then what takes longest.
+        """What to start first: one run of each group, to learn how long it takes, and then the longest.
 
-        The first run of a kind may have been compiled as well, so the shortest tells how long they take.
+        The time of a first run may include compilation, so the shortest counts.
         """
         if self.done:
             return min(self._seconds), self.entry.cell.n
@@ -57,24 +57,24 @@ class Batch:
         return self.missing.pop(0)
 
     def put_back(self, number: int) -> None:
-        """Execute a run once more."""
+        """Return a run that must be executed again."""
         self.running -= 1
         self.missing.insert(0, number)
 
-    def finish(self, run: Run) -> None:
+    def finish(self, run: RunRecord) -> None:
         """Count a finished run."""
         self.running -= 1
         self.done += 1
         self._seconds.append(run.seconds)
 
     def give_up(self) -> None:
-        """Execute no more runs after one that failed."""
+        """Leave out the other runs after one has failed."""
         self.running -= 1
         self.given_up = True
         self.missing.clear()
 
 
-class Failure(NamedTuple):
+class RunFailure(NamedTuple):
     """A run that raised an exception."""
 
     cell: Cell
@@ -86,36 +86,36 @@ class Failure(NamedTuple):
         return f"{self.cell}, run {self.number}: {kind}: {self.error}. The rest of its runs are left out."
 
 
-class Watcher:
-    """What may be told of a study as it goes on; this one keeps silent."""
+class ProgressListener:
+    """Is notified of what happens in a study; this one does nothing."""
 
-    def begin(self, batches: Sequence[Batch], workers: int) -> None:
-        """Look at the work ahead."""
+    def begin(self, groups: Sequence[RunGroup], workers: int) -> None:
+        """Handle the start of the execution, or a new start after a worker has died."""
 
-    def finished(self, batch: Batch, run: Run) -> None:
-        """Hear of a finished run, which has been written down."""
+    def finished(self, group: RunGroup, run: RunRecord) -> None:
+        """Handle a run that is finished and stored."""
 
-    def failed(self, failure: Failure) -> None:
-        """Hear of a run that raised an exception; its cell is given up."""
+    def failed(self, failure: RunFailure) -> None:
+        """Handle a run that raised an exception; the rest of its group is left out."""
 
     def lost(self, runs: int) -> None:
-        """Hear that a worker died, and that so many runs are done again."""
+        """Handle the death of a worker, after which a number of runs is repeated."""
 
     def end(self) -> None:
-        """Hear that all is over."""
+        """Handle the end of the execution."""
 
 
-def batches_of(entries: Sequence[Entry], store: Store) -> list[Batch]:
-    """Return the runs that entries ask for, with what the store has of them."""
+def run_groups(entries: Sequence[Entry], store: Store) -> list[RunGroup]:
+    """Return the groups of runs that entries share, with what the store has of them."""
     grouped: dict[Key, list[Entry]] = {}
     for entry in entries:
         grouped.setdefault(key_of(entry), []).append(entry)
-    return [Batch(group, store.numbers(key)) for key, group in grouped.items()]
+    return [RunGroup(group, store.numbers(key)) for key, group in grouped.items()]
 
 
-def conduct(
-    entries: Sequence[Entry], store: Store, make_crew: CrewMaker, watcher: Watcher | None = None
-) -> list[Failure]:
+def execute_missing(
+    entries: Sequence[Entry], store: Store, make_pool: PoolMaker, listener: ProgressListener | None = None
+) -> list[RunFailure]:
     """Execute the runs that the store lacks, and return those that raised an exception.
 
     Parameters
@@ -123,103 +123,103 @@ def conduct(
     entries : sequence of Entry
         The study.
     store : Store
-        Where finished runs go, as soon as they are.
-    make_crew : callable
-        Makes the executor; called again where a worker's death has broken it.
-    watcher : Watcher
-        Who is told how it goes.
+        Where finished runs are stored.
+    make_pool : callable
+        Makes the pool of workers; called again when a worker's death has broken it.
+    listener : ProgressListener
+        Is notified of the progress.
     """
-    work = _Work(batches_of(entries, store), store, watcher or Watcher())
+    scheduler = _Scheduler(run_groups(entries, store), store, listener or ProgressListener())
     try:
-        work.do_all(make_crew)
+        scheduler.run_all(make_pool)
     finally:
-        work.watcher.end()
-    return work.failures
+        scheduler.listener.end()
+    return scheduler.failures
 
 
-class _Work:
-    """What is to be done, and what is being done."""
+class _Scheduler:
+    """The runs that are missing and those being executed."""
 
-    def __init__(self, batches: Sequence[Batch], store: Store, watcher: Watcher) -> None:
-        self.watcher = watcher
-        self.failures: list[Failure] = []
-        self._batches = batches
+    def __init__(self, groups: Sequence[RunGroup], store: Store, listener: ProgressListener) -> None:
+        self.listener = listener
+        self.failures: list[RunFailure] = []
+        self._groups = groups
         self._store = store
         self._finished = 0
-        self._running: dict[Future[Any], tuple[Batch, int]] = {}
+        self._running: dict[Future[Any], tuple[RunGroup, int]] = {}
 
     @property
     def left(self) -> bool:
-        return any(batch.missing for batch in self._batches)
+        return any(group.missing for group in self._groups)
 
-    def do_all(self, make_crew: CrewMaker) -> None:
-        """Do all that is left, with another crew where one has broken down."""
+    def run_all(self, make_pool: PoolMaker) -> None:
+        """Execute all runs, with a new pool whenever one breaks."""
         deaths = 0
         while self.left:
-            with make_crew() as crew:
-                finished = self.go_on(crew)
+            with make_pool() as pool:
+                finished = self._run_with(pool)
             deaths = 0 if finished else deaths + 1
-            if self.left and deaths > _PATIENCE:
+            if self.left and deaths > _MOST_DEATHS:
                 raise StudyError(
                     f"Workers died {deaths} times in a row without finishing a run: is there enough memory? "
-                    "What was finished before is kept."
+                    "Finished runs are kept."
                 )
 
-    def go_on(self, crew: Crew) -> int:
-        """Keep a crew busy until nothing is left or it breaks down; return how many runs it has finished."""
+    def _run_with(self, pool: WorkerPool) -> int:
+        """Execute runs until none is left or the pool breaks; return how many were finished."""
         before = self._finished
-        self.watcher.begin(self._batches, crew.size)
+        self.listener.begin(self._groups, pool.size)
         try:
-            self._submit(crew)
+            self._submit(pool)
             while self._running:
                 done, _ = wait(self._running, return_when=FIRST_COMPLETED)
                 self._collect(done)
-                self._submit(crew)
+                self._submit(pool)
         except BrokenExecutor:
-            self.watcher.lost(len(self._running))
-            for batch, number in self._running.values():
-                batch.put_back(number)
+            self.listener.lost(len(self._running))
+            for group, number in self._running.values():
+                group.put_back(number)
             self._running.clear()
         return self._finished - before
 
-    def _submit(self, crew: Crew) -> None:
-        """Begin runs, one more than are being executed for each worker, so that none has to wait."""
-        while len(self._running) < 2 * crew.size and self.left:
-            batch = max((batch for batch in self._batches if batch.missing), key=lambda batch: batch.urgency)
-            number = batch.take()
+    def _submit(self, pool: WorkerPool) -> None:
+        """Submit two runs for each worker, so that none has to wait for the next."""
+        while len(self._running) < 2 * pool.size and self.left:
+            group = max((group for group in self._groups if group.missing), key=lambda group: group.urgency)
+            number = group.take()
             try:
-                future = crew.executor.submit(execute, Task(batch.entry.recipe, number, batch.entry.code))
+                future = pool.executor.submit(execute, RunTask(group.entry.recipe, number, group.entry.code))
             except BrokenExecutor:
-                batch.put_back(number)
+                group.put_back(number)
                 raise
-            self._running[future] = batch, number
+            self._running[future] = group, number
 
     def _collect(self, done: set[Future[Any]]) -> None:
-        """Write down what is finished; what a broken executor took down with it stays among the running."""
+        """Store finished runs; those that a broken executor has lost stay among the running ones."""
         finished = []
         broken = None
         for future in done:
-            batch, number = self._running[future]
+            group, number = self._running[future]
             error = CancelledError() if future.cancelled() else future.exception()
             if isinstance(error, (BrokenExecutor, CancelledError)):
                 broken = error
                 continue
             del self._running[future]
             if error is None:
-                finished.append((batch, *future.result()))
+                finished.append((group, *future.result()))
             else:
-                self._fail(batch, number, error)
-        self._store.add((key_of(batch.entry), run, trace) for batch, run, trace in finished)
-        for batch, run, _ in finished:
-            batch.finish(run)
-            self.watcher.finished(batch, run)
+                self._fail(group, number, error)
+        self._store.add((key_of(group.entry), run, trace) for group, run, trace in finished)
+        for group, run, _ in finished:
+            group.finish(run)
+            self.listener.finished(group, run)
         self._finished += len(finished)
         if broken is not None:
             raise BrokenExecutor from broken
 
-    def _fail(self, batch: Batch, number: int, error: BaseException) -> None:
-        """Give a batch up; its first failure tells enough."""
-        if not batch.given_up:
-            self.failures.append(Failure(batch.entry.cell, number, error))
-            self.watcher.failed(self.failures[-1])
-        batch.give_up()
+    def _fail(self, group: RunGroup, number: int, error: BaseException) -> None:
+        """Leave out the rest of a group, and report its first failure."""
+        if not group.given_up:
+            self.failures.append(RunFailure(group.entry.cell, number, error))
+            self.listener.failed(self.failures[-1])
+        group.give_up()

@@ -1,12 +1,12 @@
 """The statistics of a study: medians, ratios and growth with their intervals, and runtime distributions.
 
-A run that missed the target counts as infinitely long, so that a median exists whatever happened. A median
-is always the count of one of the runs: of an even number, that of the lower middle one.
+A run that missed the target counts as infinitely long, so that there is always a median. A median is the
+count of one of the runs: of an even number of runs, that of the lower middle one.
 
-Intervals hold 95 % of what `RESAMPLES` bootstrap samples give, in a random order that follows from the data
-alone: the same runs have the same interval wherever it is computed. A run that was cut off may have needed
-anything above what it had spent. Hence it counts as that for the lower end of an interval, and as infinite
-for the upper end. A quotient of two infinities may be anything from 0 to infinity, and is NaN as a value.
+Intervals contain 95 % of `RESAMPLES` bootstrap samples, whose random numbers are seeded by the data: the same
+runs have the same interval wherever it is computed. A run that was cut off might have needed any count above
+what it had spent. So it counts as that for the lower end of an interval, and as infinite for the upper end. A
+quotient of two infinities may be anything from 0 to infinity, and its value is NaN.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pursuit.checks import Vector, checked_choice
-from pursuit.experiments.study.results import CellResults, Results, Run
+from pursuit.experiments.study.results import CellResults, Results, RunRecord
 
 MEASURES = ("iterations", "evaluations")
 TARGETS: Vector = 10.0 ** np.linspace(2.0, -9.0, 56)
-"""The values that `ecdf` asks for: five a decade, from 100 down to the paper's target."""
+"""The targets of runtime distributions: five a decade, from 100 down to the paper's target."""
 RESAMPLES = 2000
 _TAIL = 0.025
-# For these reasons a run would never have reached the target; for any other it was cut off.
+# A run that ended so would never have reached the target; with any other reason it was cut off.
 _HOPELESS = ("diverged", "stalled")
 
 
@@ -39,7 +39,7 @@ class Estimate(NamedTuple):
 
 
 class Summary(NamedTuple):
-    """The runs of a cell in a few numbers."""
+    """Summary statistics of a cell's runs."""
 
     runs: int
     successes: int
@@ -52,18 +52,18 @@ class Summary(NamedTuple):
     """Their standard deviation."""
 
 
-class Uncertain(NamedTuple):
-    """A positive number that depends on samples, with what it is at least and at most in each resample."""
+class BootstrapBounds(NamedTuple):
+    """A statistic, with its least and largest possible value in each bootstrap sample."""
 
     value: float
     lows: Vector
     highs: Vector
 
-    def __truediv__(self, other: Uncertain) -> Uncertain:
+    def __truediv__(self, other: BootstrapBounds) -> BootstrapBounds:
         with np.errstate(divide="ignore", invalid="ignore"):
             value = np.float64(self.value) / np.float64(other.value)
             lows, highs = self.lows / other.highs, self.highs / other.lows
-        return Uncertain(
+        return BootstrapBounds(
             float(value), np.where(np.isnan(lows), 0.0, lows), np.where(np.isnan(highs), np.inf, highs)
         )
 
@@ -77,30 +77,39 @@ def counts(entry: CellResults, measure: str) -> Vector:
 
     Examples
     --------
-    >>> from pursuit.experiments.study.results import Cell, CellResults, Run
+    >>> from pursuit.experiments.study.results import Cell, CellResults, RunRecord
     >>> from pursuit.experiments.study.stats import counts
-    >>> runs = (Run(0, 70, 71, 9e-10, "target", 0.1), Run(1, 99, 100, 0.3, "maxiter", 0.1))
-    >>> counts(CellResults(Cell("exp", 1e4, 20, "rp", "fitted"), 1e-9, 99, 2, "", runs), "iterations")
+    >>> cell = Cell(problem="exp", L=1e4, n=20, scheme="rp", reading="fitted")
+    >>> runs = (
+    ...     RunRecord(number=0, nit=70, nfev=71, fun=9e-10, reason="target", seconds=0.1),
+    ...     RunRecord(number=1, nit=99, nfev=100, fun=0.3, reason="maxiter", seconds=0.1),
+    ... )
+    >>> entry = CellResults(cell=cell, target=1e-9, cap=99, wanted=2, code="", runs=runs)
+    >>> counts(entry, "iterations")
     array([70., inf])
     """
     return np.array([_spent(run, measure) if run.success else math.inf for run in entry.runs])
 
 
-def median_of(entry: CellResults, measure: str = "iterations") -> Uncertain:
-    """Return the median count of a cell's runs, to calculate with."""
+def median_of(entry: CellResults, measure: str = "iterations") -> BootstrapBounds:
+    """Return the median count of a cell's runs, for further calculation."""
     least = [math.inf if run.reason in _HOPELESS else _spent(run, measure) for run in entry.runs]
     return _median(entry, np.array(least), counts(entry, measure))
 
 
 def summarize(entry: CellResults, measure: str) -> Summary:
-    """Return a cell's runs in a few numbers.
+    """Return the summary statistics of a cell's runs.
 
     Examples
     --------
-    >>> from pursuit.experiments.study.results import Cell, CellResults, Run
+    >>> from pursuit.experiments.study.results import Cell, CellResults, RunRecord
     >>> from pursuit.experiments.study.stats import summarize
-    >>> runs = tuple(Run(i, nit, nit + 1, 9e-10, "target", 0.1) for i, nit in enumerate((70, 90, 80)))
-    >>> entry = CellResults(Cell("exp", 1e4, 20, "rp", "fitted"), 1e-9, 99, 3, "", runs)
+    >>> cell = Cell(problem="exp", L=1e4, n=20, scheme="rp", reading="fitted")
+    >>> runs = tuple(
+    ...     RunRecord(number=i, nit=nit, nfev=nit + 1, fun=9e-10, reason="target", seconds=0.1)
+    ...     for i, nit in enumerate((70, 90, 80))
+    ... )
+    >>> entry = CellResults(cell=cell, target=1e-9, cap=99, wanted=3, code="", runs=runs)
     >>> summary = summarize(entry, "iterations")
     >>> summary.median
     Estimate(value=80.0, low=70.0, high=90.0)
@@ -119,24 +128,27 @@ def summarize(entry: CellResults, measure: str) -> Summary:
     )
 
 
-def median_run(entry: CellResults) -> Run:
-    """Return the run in the middle when they are ordered by iterations, and equal ones by number."""
+def median_run(entry: CellResults) -> RunRecord:
+    """Return the run with the median number of iterations; of equal ones, the order of numbers decides."""
     _check_runs(entry)
     ordered = sorted(entry.runs, key=lambda run: (run.nit if run.success else math.inf, run.number))
     return ordered[_middle(len(ordered))]
 
 
 def ratio(one: CellResults, other: CellResults, measure: str = "iterations") -> Estimate:
-    """Return how many times as much the one takes as the other: the quotient of their medians.
+    """Return the quotient of the medians of two cells.
 
     Examples
     --------
-    >>> from pursuit.experiments.study.results import Cell, CellResults, Run
+    >>> from pursuit.experiments.study.results import Cell, CellResults, RunRecord
     >>> from pursuit.experiments.study.stats import ratio
     >>> def runs(scheme, *nits):
-    ...     cell = Cell("exp", 1e4, 20, scheme, "fitted")
-    ...     done = tuple(Run(i, nit, nit, 9e-10, "target", 0.1) for i, nit in enumerate(nits))
-    ...     return CellResults(cell, 1e-9, 99, len(done), "", done)
+    ...     cell = Cell(problem="exp", L=1e4, n=20, scheme=scheme, reading="fitted")
+    ...     done = tuple(
+    ...         RunRecord(number=i, nit=nit, nfev=nit, fun=9e-10, reason="target", seconds=0.1)
+    ...         for i, nit in enumerate(nits)
+    ...     )
+    ...     return CellResults(cell=cell, target=1e-9, cap=99, wanted=len(nits), code="", runs=done)
     >>> ratio(runs("rp", 60, 60), runs("sarp", 20, 20, 20))
     Estimate(value=3.0, low=3.0, high=3.0)
     """
@@ -148,14 +160,14 @@ def exponent(entries: Sequence[CellResults], measure: str = "iterations") -> Est
     return slope([entry.cell.n for entry in entries], [median_of(entry, measure) for entry in entries])
 
 
-def slope(dimensions: Sequence[int], numbers: Sequence[Uncertain]) -> Estimate:
+def slope(dimensions: Sequence[int], numbers: Sequence[BootstrapBounds]) -> Estimate:
     """Return the slope of the logarithms of numbers against those of their dimensions, by least squares.
 
-    Infinities pull as they would in the limit: the slope is infinite where only numbers of large n are.
+    Infinite numbers are taken as a limit: the slope is infinite if they occur at large n only.
     """
     if len(set(dimensions)) < 2:
         raise ValueError(
-            f"Growth needs two different dimensions at least, but {list(dimensions)} were given."
+            f"Growth needs at least two different dimensions, but {list(dimensions)} were given."
         )
     offsets = np.log(dimensions) - np.mean(np.log(dimensions))
     weights = offsets / np.sum(offsets**2)
@@ -164,13 +176,13 @@ def slope(dimensions: Sequence[int], numbers: Sequence[Uncertain]) -> Estimate:
     highs = np.array([n.highs if w > 0.0 else n.lows for n, w in zip(numbers, weights, strict=True)])
     with np.errstate(divide="ignore", invalid="ignore"):
         value, low, high = (np.sum(weights * np.log(m).T, axis=-1) for m in (values, lows, highs))
-    return Uncertain(
+    return BootstrapBounds(
         float(value), np.where(np.isnan(low), -np.inf, low), np.where(np.isnan(high), np.inf, high)
     ).estimate()
 
 
 def value_after(results: Results, entry: CellResults, iterations: float) -> Estimate:
-    """Return the median of the best values that the runs of a cell had seen after so many iterations."""
+    """Return the median of the best values of a cell's runs after a number of iterations."""
     traces = (results.trace(entry.cell, run.number) for run in entry.runs)
     values = np.array([trace.fun[trace.nit <= iterations].min() for trace in traces])
     return _median(entry, values, values).estimate()
@@ -181,13 +193,13 @@ def ecdf(
 ) -> tuple[Vector, Vector]:
     """Return the runtime distribution of cells over pairs of a run and a target.
 
-    A target counts as reached at the first point of the trace that has a value as good; the trace has
-    about 50 points per decade of iterations.
+    A target counts as reached at the first point of the trace whose value is not above it; a trace has about
+    50 points per decade of iterations.
 
     Parameters
     ----------
     results : Results
-        Where the traces are.
+        The study, which has the traces.
     entries : sequence of CellResults
         The cells; their dimensions may differ.
     targets : array_like
@@ -198,9 +210,9 @@ def ecdf(
     Returns
     -------
     budgets : ndarray
-        The iterations or evaluations divided by n at which pairs were reached, in order.
+        The iterations or evaluations divided by n at which pairs were reached, sorted.
     fractions : ndarray
-        The fraction of all pairs that were reached by then. Its end is below 1 where some never were.
+        The fraction of all pairs that were reached by then; the last is below 1 if some never were.
     """
     checked_choice("measure", measure, MEASURES)
     wanted = np.asarray(targets, dtype=np.float64)
@@ -216,32 +228,32 @@ def ecdf(
 
 
 def _first_reached(values: Vector, spent: NDArray[np.int64], targets: Vector) -> NDArray[np.int64]:
-    """Return what was spent when targets were first reached, of those that were."""
+    """Return what was spent when each target was first reached, leaving out those that were not."""
     best = np.minimum.accumulate(values)
     rows = np.searchsorted(-best, -targets)
     return spent[rows[rows < spent.size]]
 
 
-def _spent(run: Run, measure: str) -> float:
+def _spent(run: RunRecord, measure: str) -> float:
     checked_choice("measure", measure, MEASURES)
     return float(run.nit if measure == "iterations" else run.nfev)
 
 
 def _check_runs(entry: CellResults) -> None:
     if not entry.runs:
-        raise ValueError(f"A median needs a run at least, but {entry.cell} has none.")
+        raise ValueError(f"A median needs at least one run, but {entry.cell} has none.")
 
 
-def _median(entry: CellResults, least: Vector, most: Vector) -> Uncertain:
-    """Return the median of a sample of which we know what each value is at least and at most."""
+def _median(entry: CellResults, least: Vector, most: Vector) -> BootstrapBounds:
+    """Return the median of a sample whose values are known by a lower and an upper bound each."""
     _check_runs(entry)
     size = most.size
-    # Resampling ranks instead of values serves both samples at once, and sorts small integers.
+    # Resampling ranks instead of values serves both bounds at once, and small integers sort faster.
     ranks = np.random.default_rng(int.from_bytes(most.tobytes())).integers(size, size=(RESAMPLES, size))
     middle = _middle(size)
     middles = np.partition(ranks, middle, axis=1)[:, middle]
     least, most = np.sort(least), np.sort(most)
-    return Uncertain(float(most[middle]), least[middles], most[middles])
+    return BootstrapBounds(float(most[middle]), least[middles], most[middles])
 
 
 def _middle(size: int) -> int:
@@ -249,5 +261,5 @@ def _middle(size: int) -> int:
 
 
 def _quantile(values: Vector, level: float) -> float:
-    # The only kind that never computes with two values, which may be infinite.
+    # This kind never interpolates between values, which may be infinite.
     return float(np.quantile(values, level, method="inverted_cdf"))

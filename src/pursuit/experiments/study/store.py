@@ -1,9 +1,8 @@
 """The store of a study: one SQLite file per folder.
 
-Every finished run is in it whole or not at all. A run is found again by what it is (`identity`), its
-number, target and cap, and the hash of the code that made it; so what another code or other options made
-is kept but never taken for it. Cells are names under which people know runs: a folder collects the cells
-of all that was asked for in it.
+A finished run is written completely or not at all. Its key is its identity, number, target and cap, and the
+hash of the code that made it; so runs of other code or options are kept but never used instead. Cells are the
+names of runs: a folder collects the cells of all studies that were run in it.
 """
 
 from __future__ import annotations
@@ -16,17 +15,17 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import filelock
 import numpy as np
 
 from pursuit.engine.tally import Trace
 from pursuit.experiments.common.errors import StudyError
+from pursuit.experiments.common.files import locked
 from pursuit.experiments.study.declaration import Study
 from pursuit.experiments.study.grid import Entry
-from pursuit.experiments.study.results import Cell, CellResults, Figure, Results, Run
+from pursuit.experiments.study.results import Cell, CellResults, FigureSpec, Results, RunRecord
 
 FILE = "study.sqlite"
-# "prst" as a number: by it a file of ours is told from another program's.
+# "prst" as a number, which distinguishes our files from those of other programs.
 _APPLICATION = 0x70727374
 _VERSION = 1
 _SCHEMA = f"""
@@ -51,7 +50,7 @@ _GIVEN = " AND ".join(f"{name} = ?" for name in _KEY.split(", "))
 
 
 class Key(NamedTuple):
-    """What the runs of a cell are found by; cells that share runs share it."""
+    """The key of a cell's runs; cells that share runs have the same."""
 
     identity: str
     target: float
@@ -59,14 +58,14 @@ class Key(NamedTuple):
     code: str
 
 
-class Progress(NamedTuple):
+class CellProgress(NamedTuple):
     """How much of a cell is done."""
 
     cell: Cell
     done: int
     wanted: int
     seconds: float
-    """What its runs took together."""
+    """How long its runs took together."""
 
 
 def key_of(entry: Entry) -> Key:
@@ -75,25 +74,25 @@ def key_of(entry: Entry) -> Key:
 
 
 class Store:
-    """A folder's store, opened by `open_store` for writing or by `read_store`."""
+    """The store of a folder, opened by `open_store` for writing or by `read_store` for reading."""
 
     def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
         self.path = path
         self._connection = connection
 
     def is_empty(self) -> bool:
-        """Tell whether there are no tables yet."""
+        """Return whether there are no tables yet."""
         ((tables,),) = self._query("SELECT count(*) FROM sqlite_master")
         return not tables
 
     def create_if_empty(self) -> None:
-        """Lay out the tables of a new store."""
+        """Create the tables of a new store."""
         if self.is_empty():
             with _explained(self.path):
                 self._connection.executescript(f"BEGIN; {_SCHEMA} COMMIT;")
 
     def declare(self, study: Study, entries: Sequence[Entry], made: Mapping[str, str]) -> int:
-        """Write down what is asked for; return how many runs in the store no cell refers to any more."""
+        """Write the cells of a study; return how many runs in the store no cell refers to any more."""
         figures = json.dumps([figure._asdict() for figure in study.figures])
         facts = {"title": study.title, "figures": figures, "made": json.dumps(dict(made))}
         rows = [
@@ -105,43 +104,43 @@ class Store:
             self._connection.executemany(f"REPLACE INTO cells VALUES ({', '.join('?' * 12)})", rows)
         return self.unused()
 
-    def add(self, finished: Iterable[tuple[Key, Run, Trace]]) -> None:
-        """Write down finished runs, all of them or none."""
+    def add(self, finished: Iterable[tuple[Key, RunRecord, Trace]]) -> None:
+        """Write finished runs, all of them or none."""
         rows = [(*key, *run, _packed(trace)) for key, run, trace in finished]
-        columns = f"{_KEY}, {', '.join(Run._fields)}, trace"
+        columns = f"{_KEY}, {', '.join(RunRecord._fields)}, trace"
         with self._transaction():
             self._connection.executemany(
                 f"INSERT OR IGNORE INTO runs ({columns}) VALUES ({', '.join('?' * 11)})", rows
             )
 
     def numbers(self, key: Key) -> dict[int, float]:
-        """Return the numbers of the runs that are there, and the seconds that each took."""
+        """Return the numbers of the stored runs, and the seconds that each took."""
         return dict(self._query(f"SELECT number, seconds FROM runs WHERE {_GIVEN}", key))
 
     def unused(self) -> int:
-        """Return how many runs no cell refers to: other code, options or caps made them."""
+        """Return how many runs no cell refers to, since other code, options or caps made them."""
         query = f"SELECT count(*) FROM runs WHERE NOT EXISTS (SELECT 1 FROM cells WHERE {_OF_CELL})"
         ((count,),) = self._query(query)
         return int(count)
 
-    def progress(self) -> list[Progress]:
+    def progress(self) -> list[CellProgress]:
         """Return how much of each cell is done."""
         return [
-            Progress(entry.cell, len(entry.runs), entry.wanted, sum(run.seconds for run in entry.runs))
+            CellProgress(entry.cell, len(entry.runs), entry.wanted, sum(run.seconds for run in entry.runs))
             for entry in self.results().cells
         ]
 
     def results(self) -> Results:
-        """Return all that analysis reads."""
+        """Return all results."""
         facts = dict(self._query("SELECT name, content FROM facts"))
         cells = self._query(
             f"SELECT problem, L, n, scheme, reading, {_KEY}, wanted FROM cells ORDER BY position, name"
         )
-        keys = {Cell(*row[:5]): Key(*row[5:9]) for row in cells}
-        wanted = {Cell(*row[:5]): row[9] for row in cells}
-        found: dict[Key, list[Run]] = {}
-        for row in self._query(f"SELECT {_KEY}, {', '.join(Run._fields)} FROM runs ORDER BY number"):
-            found.setdefault(Key(*row[:4]), []).append(Run(*row[4:]))
+        keys = {Cell._make(row[:5]): Key._make(row[5:9]) for row in cells}
+        wanted = {Cell._make(row[:5]): row[9] for row in cells}
+        found: dict[Key, list[RunRecord]] = {}
+        for row in self._query(f"SELECT {_KEY}, {', '.join(RunRecord._fields)} FROM runs ORDER BY number"):
+            found.setdefault(Key._make(row[:4]), []).append(RunRecord._make(row[4:]))
 
         def trace(cell: Cell, number: int) -> Trace:
             return self._trace(keys[cell], number)
@@ -180,38 +179,42 @@ class Store:
 
 @contextlib.contextmanager
 def open_store(folder: Path) -> Iterator[Store]:
-    """Give the store of a folder for writing; there is one at a time, and it is made if there is none."""
-    with held(folder), _connected(folder / FILE, "rwc") as store:
+    """Open the store of a folder for writing, by one process at a time; create it if there is none."""
+    with locked(folder), _connected(folder / FILE, "rwc") as store:
         store.create_if_empty()
         yield store
 
 
 @contextlib.contextmanager
-def held(folder: Path) -> Iterator[None]:
-    """Keep other processes out of a folder, which is made if there is none."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        lock = filelock.FileLock(folder / "lock", timeout=0, is_singleton=False)
-        lock.acquire()
-    except filelock.Timeout:
-        raise StudyError(
-            f"Another process is working in {folder}: wait for it, or choose another folder with --out."
-        ) from None
-    except OSError as error:
-        raise StudyError(f"Nothing can be written into the folder {folder}: {error.strerror}.") from None
-    try:
-        yield
-    finally:
-        lock.release()
+def read_store(folder: str | Path) -> Iterator[Store]:
+    """Open the store of a folder for reading, also while another process writes to it.
 
+    Parameters
+    ----------
+    folder : path
+        The folder of a study, as given to `reproduce`.
 
-@contextlib.contextmanager
-def read_store(folder: Path) -> Iterator[Store]:
-    """Give the store of a folder for reading, also while another process writes it."""
+    Yields
+    ------
+    Store
+        Its ``results()`` are those of the runs, ``progress()`` says how many of each cell are done.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from concurrent.futures import ThreadPoolExecutor
+    >>> from pursuit.experiments.study import read_store, reproduce
+    >>> with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor() as executor:
+    ...     done = reproduce("quick", folder, only="problem=exp scheme=rp", runs=2, executor=executor)
+    ...     with read_store(folder) as store:
+    ...         [(str(entry.cell), entry.done) for entry in store.progress()]
+    [('exp L=1e4 n=20 rp fitted', 2)]
+    """
+    folder = Path(folder)
     if not (folder / FILE).is_file():
         raise StudyError(f"There is no study in {folder}: the file {FILE} is missing.")
     with _connected(folder / FILE, "rw") as store:
-        # Who reads must not lay out tables that another process may be about to lay out.
+        # A reader must not create the tables, which another process may be about to do.
         if store.is_empty():
             raise StudyError(f"There is no study in {folder} yet: the file {FILE} is empty.")
         yield store
@@ -230,8 +233,8 @@ def _connected(path: Path, mode: str) -> Iterator[Store]:
 
 
 def _check(path: Path, connection: sqlite3.Connection) -> None:
-    """Complain of a file that is not a store of ours, nor one that is still empty."""
-    # In one transaction, since another process may lay out the tables meanwhile.
+    """Raise an error if a file is neither a store nor empty."""
+    # In one transaction, since another process may create the tables meanwhile.
     connection.execute("BEGIN")
     (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
     (application,) = connection.execute("PRAGMA application_id").fetchone()
@@ -253,7 +256,7 @@ def _check(path: Path, connection: sqlite3.Connection) -> None:
 
 @contextlib.contextmanager
 def _explained(path: Path) -> Iterator[None]:
-    """Turn what SQLite complains of into sentences."""
+    """Turn errors of SQLite into sentences."""
     try:
         yield
     except sqlite3.OperationalError as error:
@@ -262,18 +265,18 @@ def _explained(path: Path) -> Iterator[None]:
         ) from None
     except sqlite3.DatabaseError as error:
         raise StudyError(
-            f"{path} is damaged or no database: {error}. Nothing was changed; "
-            "move it away to start anew, or put back a copy."
+            f"{path} is damaged or not a database: {error}. Nothing was changed; "
+            "move it away to start again, or restore a copy."
         ) from None
 
 
-def _figure(content: dict[str, Any]) -> Figure:
+def _figure(content: dict[str, Any]) -> FigureSpec:
     where = {field: tuple(values) for field, values in content["where"].items()}
-    return Figure(**{**content, "where": where})
+    return FigureSpec(**{**content, "where": where})
 
 
 def _packed(trace: Trace) -> bytes:
-    """Return a trace as bytes; differences of counts compress to little."""
+    """Return a trace as bytes; counts are stored as differences, which compress well."""
     columns = (np.diff(trace.nit, prepend=0), np.diff(trace.nfev, prepend=0))
     return zlib.compress(
         b"".join([*(c.astype("<i8").tobytes() for c in columns), trace.fun.astype("<f8").tobytes()])

@@ -1,4 +1,4 @@
-"""One run of a study, wherever it is executed."""
+"""The execution of one run of a study, in whichever process."""
 
 from __future__ import annotations
 
@@ -9,26 +9,26 @@ from pursuit.engine.stopping import Reason
 from pursuit.engine.tally import Trace
 from pursuit.experiments.common.errors import StudyError
 from pursuit.experiments.study.grid import Recipe, identify, make_method, make_problem, options_under, seed_of
-from pursuit.experiments.study.results import Run
+from pursuit.experiments.study.results import RunRecord
 from pursuit.minimize import minimize
 
 
-class Task(NamedTuple):
+class RunTask(NamedTuple):
     """A run to be executed."""
 
     recipe: Recipe
     number: int
     code: str
-    """The hash of the code that is to execute it."""
+    """The hash of the code that must execute it."""
 
 
-def execute(task: Task) -> tuple[Run, Trace]:
-    """Return a run and its trace, the same wherever and whenever it is executed, but for its seconds."""
+def execute(task: RunTask) -> tuple[RunRecord, Trace]:
+    """Execute a run and return it with its trace; all but the seconds follow from the task."""
     recipe = task.recipe
     identity, code = identify(recipe)
     if code != task.code:
         raise StudyError(
-            f"The study is made by the code {task.code}, but a worker has {code}: "
+            f"The study is made with the code {task.code}, but a worker has {code}: "
             "install the same version of pursuit, and of your own modules, everywhere."
         )
     problem = make_problem(recipe)
@@ -44,6 +44,12 @@ def execute(task: Task) -> tuple[Run, Trace]:
         trace=True,
     )
     seconds = time.perf_counter() - begin
-    reason = Reason(result.status).name.lower()
-    run = Run(task.number, int(result.nit), int(result.nfev), float(result.fun), reason, seconds)
+    run = RunRecord(
+        number=task.number,
+        nit=int(result.nit),
+        nfev=int(result.nfev),
+        fun=float(result.fun),
+        reason=Reason(result.status).name.lower(),
+        seconds=seconds,
+    )
     return run, result.trace

@@ -1,4 +1,4 @@
-"""What is written above and below a figure."""
+"""Titles of panels and captions of figures."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 from pursuit.experiments.common.formatting import power
 from pursuit.experiments.study.figures.styles import legend_order
-from pursuit.experiments.study.results import Cell, CellResults, Figure
+from pursuit.experiments.study.results import Cell, CellResults, FigureSpec
 from pursuit.experiments.study.stats import TARGETS
 
 
@@ -18,19 +18,19 @@ def title_of(cell: Cell) -> str:
     --------
     >>> from pursuit.experiments.study.figures.captions import title_of
     >>> from pursuit.experiments.study.results import Cell
-    >>> title_of(Cell("exp", 1e4, 20, "rp", "fitted"))
+    >>> title_of(Cell(problem="exp", L=1e4, n=20, scheme="rp", reading="fitted"))
     'exp, L = 1e4, n = 20'
     """
-    hardness = "" if cell.L is None else f", L = {power(cell.L)}"
-    return f"{cell.problem}{hardness}, n = {cell.n}"
+    condition = "" if cell.L is None else f", L = {power(cell.L)}"
+    return f"{cell.problem}{condition}, n = {cell.n}"
 
 
-def caption_of(figure: Figure, entries: Sequence[CellResults], measure: str) -> str:
-    """Return the caption of a figure that shows the courses of these cells."""
+def caption_of(spec: FigureSpec, entries: Sequence[CellResults], measure: str) -> str:
+    """Return the caption of a figure that shows curves of these cells."""
     targets = " or ".join(power(target) for target in sorted({entry.target for entry in entries}))
     return (
-        f"{figure.caption} For each scheme the run with the median number of iterations is shown; markers "
-        f"and bars tell mean and standard deviation of the {measure} of the runs that reached {targets}, "
+        f"{spec.caption} For each scheme the run with the median number of iterations is shown; markers "
+        f"and bars show mean and standard deviation of the {measure} of the runs that reached {targets}, "
         f"out of {_span(len(entry.runs) for entry in entries)}. Reading: {entries[0].cell.reading}."
     )
 
@@ -46,7 +46,7 @@ def caption_of_distributions(entries: Sequence[CellResults], measure: str) -> st
 
 
 def _warning(entries: Sequence[CellResults]) -> str:
-    """Return a sentence that warns of comparing schemes over different problems, if that is so."""
+    """Return a sentence that names the schemes that were not run on all problems, if there are any."""
     covered: dict[tuple[int, str], set[Any]] = {}
     for entry in entries:
         cell = entry.cell

@@ -1,4 +1,4 @@
-"""A panel of courses: for each scheme f against the iterations or evaluations of the median run."""
+"""A panel of curves: for each scheme, f of the median run against iterations or evaluations."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from matplotlib.axes import Axes
 from matplotlib.transforms import offset_copy
 
 from pursuit.checks import Vector
-from pursuit.experiments.study.figures.layout import label_powers
+from pursuit.experiments.common.plotting import label_powers
 from pursuit.experiments.study.figures.styles import Style
 from pursuit.experiments.study.results import CellResults, Results
 from pursuit.experiments.study.stats import median_run, summarize
 
-# The share of the x-axis that a marker takes.
+# The width of a marker, as a fraction of the x-axis.
 _MARKER_WIDTH = 0.04
-# By how many points a marker goes down that would cover another, the most often, and what share of a panel's
-# height that is.
+# A marker that would cover another is moved down by levels of so many points, which are this fraction of a
+# panel's height.
 _LEVEL = 4.0
-_MOST_LEVELS = 7
 _SHARE_OF_LEVEL = 0.052
+_MOST_LEVELS = 7
 
 
-class Course(NamedTuple):
-    """What a panel shows of a cell: its median run, and mean and deviation of the runs that arrived."""
+class Curve(NamedTuple):
+    """What a panel shows of a cell: its median run, and the mean of the runs that reached the target."""
 
     scheme: str
     counts: Vector
@@ -39,7 +39,7 @@ class Course(NamedTuple):
     mean: float
     """NaN if no run reached the target."""
     low: float
-    """The mean less the standard deviation, which is taken as 0 for a single run."""
+    """The mean minus the standard deviation, which is taken as 0 for a single run."""
     high: float
 
 
@@ -51,18 +51,18 @@ class Frame(NamedTuple):
     scale: str
     """That of the y-axis."""
     floor: float
-    """The lowest target; what is below it has no values."""
+    """The lowest target, below which are markers only."""
 
 
-def course_of(results: Results, entry: CellResults, measure: str) -> Course:
+def curve_of(results: Results, entry: CellResults, measure: str) -> Curve:
     """Return what a panel shows of a cell."""
     trace = results.trace(entry.cell, median_run(entry).number)
     counts = trace.nit if measure == "iterations" else trace.nfev
     summary = summarize(entry, measure)
     deviation = 0.0 if math.isnan(summary.deviation) else summary.deviation
-    # On a logarithmic axis iteration 0 stands at 1.
+    # A logarithmic axis shows iteration 0 at 1.
     mean, low, high = np.maximum([summary.mean, summary.mean - deviation, summary.mean + deviation], 1.0)
-    return Course(
+    return Curve(
         scheme=entry.cell.scheme,
         counts=np.maximum(counts, 1.0),
         values=np.maximum(trace.fun, entry.target),
@@ -74,20 +74,20 @@ def course_of(results: Results, entry: CellResults, measure: str) -> Course:
     )
 
 
-def frame_of(panels: Sequence[Sequence[Course]], n: int) -> Frame:
-    """Return a frame that shows panels of `n` or more dimensions from where something happens in them.
+def frame_of(panels: Sequence[Sequence[Curve]], n: int) -> Frame:
+    """Return the frame of panels of at least `n` dimensions; the first iterations are left out.
 
-    A run that diverges leaves it: it ends at ten times the largest value at a start, or at that value where
-    the target has no logarithm.
+    The y-axis ends at ten times the largest value at a start, or at that value if the target has no
+    logarithm: a run that diverges leaves the frame.
     """
-    courses = [course for panel in panels for course in panel]
-    right = 1.3 * max(max(course.counts[-1], np.nan_to_num(course.high)) for course in courses)
+    curves = [curve for panel in panels for curve in panel]
+    right = 1.3 * max(max(curve.counts[-1], np.nan_to_num(curve.high)) for curve in curves)
     left = min(10.0 ** math.floor(math.log10(n)), right / 10.0)
     deepest = max(max(_levels(panel, (left, right)).values(), default=0) for panel in panels)
     below = _SHARE_OF_LEVEL * (deepest + 1)
     room = below / (1.0 - below)
-    floor = min(course.target for course in courses)
-    starts = [course.start for course in courses if math.isfinite(course.start)]
+    floor = min(curve.target for curve in curves)
+    starts = [curve.start for curve in curves if math.isfinite(curve.start)]
     if floor > 0.0:
         top = 10.0 * max([floor, *starts])
         return Frame((left, right), (floor * (floor / top) ** room, top), "log", floor)
@@ -95,22 +95,22 @@ def frame_of(panels: Sequence[Sequence[Course]], n: int) -> Frame:
     return Frame((left, right), (floor - room * (top - floor), top), "linear", floor)
 
 
-def draw_courses(axes: Axes, courses: Sequence[Course], styles: Mapping[str, Style], frame: Frame) -> None:
-    """Draw the courses, and a marker for mean and standard deviation at the target, or below another one."""
-    levels = _levels(courses, frame.x)
-    axes.axhline(courses[0].target, color="0.6", linewidth=0.5, zorder=1.0)
-    for course in courses:
-        style = styles[course.scheme]
-        axes.plot(course.counts, course.values, style.line, color=style.colour, label=course.scheme)
-        if course.scheme in levels:
-            down = -_LEVEL * levels[course.scheme]
+def draw_curves(axes: Axes, curves: Sequence[Curve], styles: Mapping[str, Style], frame: Frame) -> None:
+    """Draw the curves, and markers for mean and standard deviation at the target or just below it."""
+    levels = _levels(curves, frame.x)
+    axes.axhline(curves[0].target, color="0.6", linewidth=0.5, zorder=1.0)
+    for curve in curves:
+        style = styles[curve.scheme]
+        axes.plot(curve.counts, curve.values, style.line, color=style.colour, label=curve.scheme)
+        if curve.scheme in levels:
+            down = -_LEVEL * levels[curve.scheme]
             axes.errorbar(
-                course.mean,
-                course.target,
-                xerr=[[course.mean - course.low], [course.high - course.mean]],
+                curve.mean,
+                curve.target,
+                xerr=[[curve.mean - curve.low], [curve.high - curve.mean]],
                 fmt=style.marker,
                 color=style.colour,
-                label=f"{course.scheme}, mean and standard deviation",
+                label=f"{curve.scheme}, mean and standard deviation",
                 transform=offset_copy(axes.transData, axes.get_figure(root=True), y=down, units="points"),
                 zorder=3.0,
             )
@@ -120,17 +120,17 @@ def draw_courses(axes: Axes, courses: Sequence[Course], styles: Mapping[str, Sty
         label_powers(axes.yaxis, frame.floor, frame.y[1], 6)
 
 
-def _levels(courses: Sequence[Course], x: tuple[float, float]) -> dict[str, int]:
-    """Return by how many levels each scheme's marker goes down so that none covers another, if there is room.
+def _levels(curves: Sequence[Curve], x: tuple[float, float]) -> dict[str, int]:
+    """Return by how many levels to move each scheme's marker down so that none covers another, if possible.
 
-    Schemes of which no run arrived have no marker.
+    Schemes without a run that reached the target have no marker.
     """
     margin = 0.5 * _MARKER_WIDTH * math.log10(x[1] / x[0])
     spans = {}
-    for course in courses:
-        if not math.isnan(course.mean):
-            low, mean, high = np.log10([course.low, course.mean, course.high])
-            spans[course.scheme] = (min(low, mean - margin), max(high, mean + margin))
+    for curve in curves:
+        if not math.isnan(curve.mean):
+            low, mean, high = np.log10([curve.low, curve.mean, curve.high])
+            spans[curve.scheme] = (min(low, mean - margin), max(high, mean + margin))
     levels: dict[str, int] = {}
     # Where the last marker of each level ends.
     ends: list[float] = []

@@ -1,4 +1,4 @@
-"""A panel of runtime distributions: for each scheme the share of runs and targets reached within a budget."""
+"""A panel of runtime distributions: the share of runs and targets that each scheme reaches in a budget."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from matplotlib.ticker import MultipleLocator
 from numpy.typing import NDArray
 
 from pursuit.checks import Vector
-from pursuit.experiments.study.figures.layout import label_powers
+from pursuit.experiments.common.plotting import label_powers
 from pursuit.experiments.study.figures.styles import Style, legend_order
 from pursuit.experiments.study.results import CellResults, Results
 from pursuit.experiments.study.stats import TARGETS, ecdf
 
-# Steps that are closer than this cannot be told apart in print.
+# Steps that are closer than this cannot be seen in print.
 _STEPS_PER_DECADE = 100
 
 
@@ -41,7 +41,7 @@ def distributions_of(results: Results, entries: Sequence[CellResults], measure: 
 
 
 def budgets_of(panels: Sequence[Sequence[Distribution]]) -> tuple[float, float]:
-    """Return the first and the last budget to show in all panels: from 1, that is n steps, to the largest."""
+    """Return the first and the last budget of all panels: 1, which is n iterations, and the largest."""
     largest = [found.budgets[-1] for panel in panels for found in panel if found.budgets.size]
     return 1.0, 1.3 * max([10.0, *largest])
 
@@ -52,7 +52,7 @@ def draw_distributions(
     styles: Mapping[str, Style],
     budgets: tuple[float, float],
 ) -> None:
-    """Draw the distributions between two budgets; from its last step on a curve goes on as it is."""
+    """Draw the distributions between two budgets; after its last step a curve stays constant."""
     for place, found in enumerate(distributions):
         style = styles[found.scheme]
         axes.plot(
@@ -61,7 +61,7 @@ def draw_distributions(
             style.line + style.marker,
             color=style.colour,
             drawstyle="steps-post",
-            # Each scheme has its markers at places of its own.
+            # Markers of different schemes are at different places.
             markevery=(0.04 * (place + 1), 0.4),
             label=found.scheme,
         )
@@ -71,7 +71,7 @@ def draw_distributions(
 
 
 def _ends_of_steps(budgets: Vector) -> NDArray[np.bool_]:
-    """Return which of the sorted budgets to keep: the last of those that cannot be told apart."""
+    """Return which of the sorted budgets to keep: the last of each group that is too close to see."""
     with np.errstate(divide="ignore"):
         steps = np.floor(_STEPS_PER_DECADE * np.log10(budgets))
     return np.append(steps[1:] != steps[:-1], True)[: budgets.size]

@@ -1,4 +1,4 @@
-"""How each scheme looks, in every figure and in the report."""
+"""The line style of each scheme, in every figure and in the report."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 
 
 class Style(NamedTuple):
-    """The look of a scheme; line and marker are in Matplotlib's signs."""
+    """The line style of a scheme, in Matplotlib's notation."""
 
     colour: str
     """As "#rrggbb"."""
@@ -15,9 +15,9 @@ class Style(NamedTuple):
     marker: str
 
 
-# A scheme with line search is dashed in the colour of the scheme without. EP-CMA goes from light green to
-# dark blue as its memory grows. All colours stay apart for people who cannot tell red from green, or blue
-# from yellow, and the lightest is dark enough for thin lines on paper.
+# A scheme with exact line search is dashed, in the colour of the scheme without. EP-CMA goes from light green
+# to dark blue as its memory grows. People with any kind of colour vision can distinguish all colours, and the
+# lightest is dark enough for thin lines on paper.
 SCHEME_STYLES: dict[str, Style] = {
     "rp": Style("#000000", "-", "o"),
     "rp-exact": Style("#000000", "--", "D"),
@@ -30,23 +30,23 @@ SCHEME_STYLES: dict[str, Style] = {
     "ep-cma-sqrt": Style("#2b55ae", "-", "X"),
     "ep-cma-n": Style("#241a6b", "-", "*"),
 }
-"""The look of the paper's ten schemes, in the order in which legends name them."""
+"""The styles of the paper's ten schemes, in the order of legends."""
 
-# Schemes of other names have lines that are neither solid nor dashed.
+# Other schemes have lines that are neither solid nor dashed.
 _OTHER_COLOURS = ("#e69f00", "#7a5230", "#777777", "#cc79a7")
 _OTHER_LINES: tuple[Literal["-.", ":"], ...] = ("-.", ":")
 _OTHER_MARKERS = ("p", "d", "h", "8")
 
 
 def style_of(scheme: str, schemes: Iterable[str]) -> Style:
-    """Return the look of a scheme, which is the same whichever of a study's schemes are shown with it.
+    """Return the style of a scheme, which is the same in all figures of a study.
 
     Parameters
     ----------
     scheme : str
         Its name.
     schemes : iterable of str
-        The names of all schemes of the study. Those that are not the paper's take what colours are left, in
+        The names of all schemes of the study. Those that are not the paper's take the remaining colours in
         this order.
 
     Returns
@@ -74,6 +74,6 @@ def style_of(scheme: str, schemes: Iterable[str]) -> Style:
 
 
 def legend_order(schemes: Iterable[str]) -> list[str]:
-    """Return the different names among `schemes`: the paper's in its order, then others as they come."""
+    """Return the different names among `schemes`: the paper's in its order, then the others as given."""
     found = dict.fromkeys(schemes)
     return [name for name in SCHEME_STYLES if name in found] + [n for n in found if n not in SCHEME_STYLES]

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from pursuit.checks import checked_choice
-from pursuit.experiments.study.claims import judge
-from pursuit.experiments.study.figures import Drawn, draw_figures
+from pursuit.experiments.common.files import write_file
+from pursuit.experiments.study.figures import DrawnFigure, draw_figures
+from pursuit.experiments.study.report.analysis import analyse
 from pursuit.experiments.study.report.document import document_of
-from pursuit.experiments.study.report.overview import growths_of, summaries_of
 from pursuit.experiments.study.report.page import page_of
 from pursuit.experiments.study.report.tables import Row, claim_rows, growth_rows, run_rows, summary_rows
 from pursuit.experiments.study.results import Results
@@ -21,8 +21,8 @@ from pursuit.experiments.study.stats import MEASURES
 def write_report(results: Results, folder: Path, measure: str = "iterations") -> Path:
     """Write the report of a study, and return the path of its page.
 
-    Only `report.html` depends on how long runs took, and only it and `report.md` tell what the study was
-    made with; all other files follow from the results of the runs, byte for byte.
+    Only `report.html` depends on how long runs took, and only it and `report.md` say what the study was made
+    with; all other files follow from the results of the runs, byte for byte.
 
     Parameters
     ----------
@@ -41,38 +41,31 @@ def write_report(results: Results, folder: Path, measure: str = "iterations") ->
     checked_choice("measure", measure, MEASURES)
     folder.mkdir(parents=True, exist_ok=True)
     drawn = draw_figures(results, folder / "figures", measure)
-    summaries = summaries_of(results)
-    growths = growths_of(results)
-    judgements = judge(results)
-    _write_csv(folder / "tables" / "summary.csv", summary_rows(results, summaries))
-    _write_csv(folder / "tables" / "growth.csv", growth_rows(growths))
-    _write_csv(folder / "tables" / "claims.csv", claim_rows(judgements))
-    _write_csv(folder / "tables" / "runs.csv", run_rows(results))
+    analysis = analyse(results)
+    for name, rows in (
+        ("summary", summary_rows(analysis)),
+        ("growth", growth_rows(analysis.growths)),
+        ("claims", claim_rows(analysis.judgements)),
+        ("runs", run_rows(results)),
+    ):
+        write_file(folder / "tables" / f"{name}.csv", _csv(rows))
     pictures = [(figure, _picture(figure, folder)) for figure in drawn]
-    _write(folder / "report.md", document_of(results, summaries, growths, judgements, pictures, measure))
+    write_file(folder / "report.md", document_of(analysis, pictures, measure))
     page = folder / "report.html"
-    _write(page, page_of(results, summaries, growths, judgements, measure))
+    write_file(page, page_of(analysis, measure))
     return page
 
 
-def _picture(figure: Drawn, folder: Path) -> str:
-    """Return the way from the report to a figure that Markdown can show."""
+def _picture(figure: DrawnFigure, folder: Path) -> str:
+    """Return the path of a figure that Markdown can show, relative to the report."""
     return next(path for path in figure.paths if path.suffix == ".png").relative_to(folder).as_posix()
 
 
-def _write(path: Path, text: str) -> None:
-    """Write a file beside its place and move it there, so that nobody ever finds half of it."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(f".{path.name}.part")
-    part.write_text(text, encoding="utf-8", newline="\n")
-    part.replace(path)
-
-
-def _write_csv(path: Path, rows: Sequence[Row]) -> None:
-    """Write rows under the names of the first; a missing number is an empty field, an infinite one `inf`."""
+def _csv(rows: Sequence[Row]) -> str:
+    """Return rows under the names of the first; a missing number is an empty field, an infinite one `inf`."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(rows[0] if rows else ())
     for row in rows:
         writer.writerow("" if value is None or value != value else value for value in row.values())
-    _write(path, text.getvalue())
+    return text.getvalue()

@@ -6,34 +6,25 @@ import math
 from collections.abc import Sequence
 
 from pursuit.experiments.common.formatting import brief, power, table
-from pursuit.experiments.study.claims import Judgement, Measurement
-from pursuit.experiments.study.figures import Drawn
-from pursuit.experiments.study.report.overview import (
-    CITATIONS,
-    Claim,
+from pursuit.experiments.study.evidence import Measurement
+from pursuit.experiments.study.figures import DrawnFigure
+from pursuit.experiments.study.report.analysis import (
+    Analysis,
     Growth,
+    JudgedClaim,
     Summaries,
-    agreement,
     claims_of,
     distinct,
-    facts,
-    missing,
 )
+from pursuit.experiments.study.report.facts import CITATIONS, facts, missing
 from pursuit.experiments.study.results import Cell, Results
 from pursuit.experiments.study.stats import Estimate
 
 
-def document_of(
-    results: Results,
-    summaries: Summaries,
-    growths: Sequence[Growth],
-    judgements: Sequence[Judgement],
-    pictures: Sequence[tuple[Drawn, str]],
-    measure: str,
-) -> str:
-    """Return the report with tables of `measure`; `pictures` are figures with their addresses."""
-    claims = claims_of(judgements)
-    readings = distinct(entry.cell.reading for entry in results.cells)
+def document_of(analysis: Analysis, pictures: Sequence[tuple[DrawnFigure, str]], measure: str) -> str:
+    """Return the report with tables of `measure`; `pictures` are figures with their paths."""
+    results, readings = analysis.results, analysis.readings
+    claims = claims_of(analysis.judgements)
     parts = [
         f"# {results.title}",
         "## What was run",
@@ -52,8 +43,8 @@ def document_of(
         f"## Medians of {measure} / n",
         "In brackets the 95 % bootstrap interval; in parentheses how many runs reached the target, if not "
         "all did: the others count as infinite.",
-        *_median_tables(summaries, measure),
-        *_growth_tables(growths, measure),
+        *_median_tables(analysis.summaries, measure),
+        *_growth_tables(analysis.growths, measure),
         "## How to cite",
         *(f"{citation.text}\n\n```bibtex\n{citation.bibtex}\n```" for citation in CITATIONS),
     ]
@@ -67,14 +58,14 @@ def _missing(results: Results) -> list[str]:
     )
 
 
-def _verdicts(claim: Claim) -> list[str]:
-    found = [(judgement.verdict, agreement(judgement)) for judgement in claim.judgements]
+def _verdicts(claim: JudgedClaim) -> list[str]:
+    found = [(judgement.verdict, judgement.agreement) for judgement in claim.judgements]
     verdicts = [f"**{verdict}** ({share})" if share else verdict for verdict, share in found]
     return [str(claim.number), claim.claim, *verdicts]
 
 
-def _measurements(claim: Claim, readings: Sequence[str]) -> list[str]:
-    rows = [[line.text, line.paper, *map(_ours, line.measurements)] for line in claim.lines]
+def _measurements(claim: JudgedClaim, readings: Sequence[str]) -> list[str]:
+    rows = [[row.text, row.paper, *map(_ours, row.measurements)] for row in claim.rows]
     header = ["measured", "paper", *(f"ours, {reading}" for reading in readings)]
     return [f"### Claim {claim.number}", claim.claim, table(header, rows)]
 
@@ -120,7 +111,7 @@ def _median(summaries: Summaries, cell: Cell | None, measure: str) -> str:
         return "—"
     found = summaries[cell][measure]
     reached = "" if found.successes == found.runs else f" ({found.successes} of {found.runs})"
-    return _estimate(Estimate(*(count / cell.n for count in found.median))) + reached
+    return _estimate(Estimate._make(count / cell.n for count in found.median)) + reached
 
 
 def _growth_tables(growths: Sequence[Growth], measure: str) -> list[str]:

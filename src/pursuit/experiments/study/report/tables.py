@@ -1,4 +1,4 @@
-"""The numbers of a study as rows for CSV files; a missing number is NaN or None."""
+"""The numbers of a study, as rows of CSV files; a missing number is NaN or None."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from collections.abc import Sequence
 from typing import Any
 
 from pursuit.experiments.study.claims import Judgement
-from pursuit.experiments.study.report.overview import Growth, Summaries
+from pursuit.experiments.study.report.analysis import Analysis, Growth
 from pursuit.experiments.study.results import Results
 from pursuit.experiments.study.stats import Estimate, Summary
 
 Row = dict[str, Any]
 
 
-def summary_rows(results: Results, summaries: Summaries) -> list[Row]:
-    """Return a row for each cell with what its runs spent, not divided by n."""
+def summary_rows(analysis: Analysis) -> list[Row]:
+    """Return a row for each cell, with the statistics of its counts, not divided by n."""
     return [
         {
             **entry.cell._asdict(),
@@ -26,11 +26,11 @@ def summary_rows(results: Results, summaries: Summaries) -> list[Row]:
             "successes": sum(run.success for run in entry.runs),
             **{
                 f"{measure}_{name}": value
-                for measure, found in summaries[entry.cell].items()
+                for measure, found in analysis.summaries[entry.cell].items()
                 for name, value in _numbers(found).items()
             },
         }
-        for entry in results.select()
+        for entry in analysis.results.select()
     ]
 
 
@@ -53,7 +53,7 @@ def claim_rows(judgements: Sequence[Judgement]) -> list[Row]:
 
 
 def growth_rows(growths: Sequence[Growth]) -> list[Row]:
-    """Return a row for each scheme on each problem with the power of n with which its counts grow."""
+    """Return a row for each scheme on each problem, with the power of n by which its counts grow."""
     return [
         {
             "problem": growth.problem,

@@ -1,7 +1,7 @@
-"""The report as one HTML page, which needs nothing beside itself.
+"""The report as a self-contained HTML page.
 
-The page is a small program, `report.js`, that draws everything from one object. Here that object is made, and
-put into the page together with the program, its style and plotly.js.
+The page is a small program, `report.js`, that draws everything from one object. This module makes that
+object, and puts it into the page together with the program, its style and plotly.js.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import html
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib import resources
 from string import Template
 from typing import Any
@@ -19,26 +19,18 @@ import plotly.offline
 from numpy.typing import NDArray
 
 from pursuit.experiments.common.formatting import power
-from pursuit.experiments.study.claims import Judgement, Measurement
+from pursuit.experiments.study.evidence import Measurement
 from pursuit.experiments.study.figures.captions import title_of
 from pursuit.experiments.study.figures.styles import legend_order, style_of
-from pursuit.experiments.study.report.overview import (
-    CITATIONS,
-    Claim,
-    Growth,
-    Summaries,
-    agreement,
-    claims_of,
-    distinct,
-    facts,
-    missing,
-)
-from pursuit.experiments.study.results import CellResults, Figure, Results, applies
+from pursuit.experiments.study.panels import panels_of, positions_of, shown_in
+from pursuit.experiments.study.report.analysis import Analysis, JudgedClaim, Summaries, claims_of
+from pursuit.experiments.study.report.facts import CITATIONS, facts, missing
+from pursuit.experiments.study.results import Cell, CellResults, FigureSpec, Results
 from pursuit.experiments.study.stats import MEASURES, TARGETS, Summary, ecdf, median_run
 
 _DIGITS = 6
 _MOST_POINTS = 400
-# Matplotlib's signs in plotly's words.
+# Plotly's names of Matplotlib's lines and markers.
 _DASHES = {"-": "solid", "--": "dash", "-.": "dashdot", ":": "dot"}
 _SYMBOLS = {
     "o": "circle",
@@ -58,17 +50,12 @@ _SYMBOLS = {
 }
 
 
-def page_of(
-    results: Results,
-    summaries: Summaries,
-    growths: Sequence[Growth],
-    judgements: Sequence[Judgement],
-    measure: str,
-) -> str:
+def page_of(analysis: Analysis, measure: str) -> str:
     """Return the page; its figures show `measure` at first."""
+    results, summaries = analysis.results, analysis.summaries
     content = {
         "measure": measure,
-        "readings": distinct(entry.cell.reading for entry in results.cells),
+        "readings": analysis.readings,
         "schemes": _schemes(results),
         "facts": facts(results),
         "made": list(results.made.items()),
@@ -76,12 +63,12 @@ def page_of(
             {**entry.cell._asdict(), "runs": len(entry.runs), "wanted": entry.wanted}
             for entry in missing(results)
         ],
-        "claims": [_claim(claim) for claim in claims_of(judgements)],
+        "claims": [_claim(claim) for claim in claims_of(analysis.judgements)],
         **_figures(results, summaries),
         "ecdf": _distributions(results),
         "growth": [
             {**growth._asdict(), "exponents": {name: e._asdict() for name, e in growth.exponents.items()}}
-            for growth in growths
+            for growth in analysis.growths
         ],
         "summary": [_row(entry, summaries[entry.cell]) for entry in results.select()],
         "citations": [citation._asdict() for citation in CITATIONS],
@@ -92,7 +79,7 @@ def page_of(
         style=_part("report.css"),
         script=_part("report.js"),
         plotly=plotly.offline.get_plotlyjs(),
-        # Inside of a script element nothing else can end it or open a comment.
+        # Without this character no text can end the script element or open a comment.
         data=text.replace("<", "\\u003c"),
     )
 
@@ -102,7 +89,7 @@ def _part(name: str) -> str:
 
 
 def _plain(entry: Any) -> Any:
-    """Return an entry as JSON knows it: numbers are rounded, infinite ones a text, missing ones null."""
+    """Return an entry in the types of JSON: numbers are rounded, infinite ones a text, missing ones null."""
     if isinstance(entry, dict):
         return {key: _plain(value) for key, value in entry.items()}
     if isinstance(entry, (list, tuple)):
@@ -119,7 +106,7 @@ def _plain(entry: Any) -> Any:
 
 
 def _schemes(results: Results) -> list[dict[str, str]]:
-    """Return how schemes look, in plotly's words."""
+    """Return the styles of the schemes, by plotly's names."""
     names = [entry.cell.scheme for entry in results.cells]
     styles = {name: style_of(name, names) for name in legend_order(names)}
     return [
@@ -128,21 +115,21 @@ def _schemes(results: Results) -> list[dict[str, str]]:
     ]
 
 
-def _claim(claim: Claim) -> dict[str, Any]:
+def _claim(claim: JudgedClaim) -> dict[str, Any]:
     return {
         "number": claim.number,
         "claim": claim.claim,
         "judgements": [
-            {"reading": found.reading, "verdict": found.verdict, "agreement": agreement(found)}
+            {"reading": found.reading, "verdict": found.verdict, "agreement": found.agreement}
             for found in claim.judgements
         ],
         "lines": [
             {
-                "text": line.text,
-                "paper": line.paper,
-                "ours": [_measured(found) for found in line.measurements],
+                "text": row.text,
+                "paper": row.paper,
+                "ours": [_measured(found) for found in row.measurements],
             }
-            for line in claim.lines
+            for row in claim.rows
         ],
     }
 
@@ -152,13 +139,12 @@ def _measured(found: Measurement | None) -> dict[str, Any] | None:
 
 
 def _figures(results: Results, summaries: Summaries) -> dict[str, Any]:
-    """Return the panels, and the figures with the numbers of theirs, row by row."""
-    panels: dict[tuple[Any, ...], list[CellResults]] = {}
-    for entry in results.select():
-        panels.setdefault(entry.cell[:3], []).append(entry)
+    """Return the panels of all readings, and the figures with the numbers of their panels."""
+    panels = panels_of(results.select())
+    numbers = {cell: number for number, cell in enumerate(panels)}
     shown = [
-        {"name": figure.name, "caption": figure.caption, "rows": _rows(figure, list(panels.values()))}
-        for figure in results.shown_figures()
+        {"name": spec.name, "caption": spec.caption, "rows": _rows(spec, results, numbers)}
+        for spec in results.shown_figures()
     ]
     return {
         "panels": [_panel(results, entries, summaries) for entries in panels.values()],
@@ -166,12 +152,16 @@ def _figures(results: Results, summaries: Summaries) -> dict[str, Any]:
     }
 
 
-def _rows(figure: Figure, panels: Sequence[list[CellResults]]) -> list[list[int]]:
-    rows: dict[Any, list[int]] = {}
-    for number, (entry, *_) in enumerate(panels):
-        if applies(figure.where, entry.cell):
-            rows.setdefault(getattr(entry.cell, figure.rows), []).append(number)
-    return list(rows.values())
+def _rows(spec: FigureSpec, results: Results, numbers: Mapping[Cell, int]) -> list[list[int | None]]:
+    """Return the numbers of a figure's panels, row by row; None where a row has no panel."""
+    positions = positions_of(spec, list(panels_of(shown_in(spec, results))))
+    if not positions:
+        return []
+    rows, columns = (1 + max(position[i] for position in positions.values()) for i in (0, 1))
+    grid: list[list[int | None]] = [[None] * columns for _ in range(rows)]
+    for cell, (row, column) in positions.items():
+        grid[row][column] = numbers[cell]
+    return grid
 
 
 def _panel(results: Results, entries: Sequence[CellResults], summaries: Summaries) -> dict[str, Any]:
@@ -205,7 +195,7 @@ def _curve(results: Results, entry: CellResults, summary: dict[str, Summary]) ->
 
 
 def _chosen(points: int) -> NDArray[np.intp]:
-    """Return which points of a curve to show: the first, the last and as many between as serve."""
+    """Return which points of a curve to show: the first, the last and some between."""
     return np.linspace(0, points - 1, min(points, _MOST_POINTS)).round().astype(np.intp)
 
 
@@ -244,10 +234,10 @@ def _distribution(results: Results, group: Sequence[CellResults]) -> dict[str, A
 
 
 def _row(entry: CellResults, summary: dict[str, Summary]) -> dict[str, Any]:
-    """Return a cell's line of the table of numbers; counts are divided by n."""
-    line: dict[str, Any] = entry.cell._asdict()
-    line |= {"runs": len(entry.runs), "successes": summary[MEASURES[0]].successes}
+    """Return a cell's row of the table of numbers; counts are divided by n."""
+    row: dict[str, Any] = entry.cell._asdict()
+    row |= {"runs": len(entry.runs), "successes": summary[MEASURES[0]].successes}
     for measure, found in summary.items():
         counts = {**found.median._asdict(), "mean": found.mean, "deviation": found.deviation}
-        line[measure] = {name: count / entry.cell.n for name, count in counts.items()}
-    return line
+        row[measure] = {name: count / entry.cell.n for name, count in counts.items()}
+    return row

@@ -283,7 +283,7 @@ function themed(name) {
   return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 }
 
-// Dark colours would drown on a dark ground.
+// Dark colours would be invisible on a dark background.
 function ink(colour) {
   if (!dark.matches) return colour;
   const parts = [1, 3, 5].map((start) => parseInt(colour.slice(start, start + 2), 16));
@@ -312,7 +312,7 @@ function layoutOf(x, y, changes) {
     font: { family: themed("--sans"), size: 12, color: themed("--text") },
     hoverlabel: { bgcolor: themed("--ground"), font: { color: themed("--text") } },
     modebar: { bgcolor: "rgba(0,0,0,0)", color: themed("--muted"), activecolor: themed("--accent") },
-    // Zooms stay while schemes come and go, and are given up where they make no sense any more.
+    // Zooms stay while schemes are hidden and shown, and are reset when the axis changes.
     uirevision: [state.axis, state.scale].join(), ...changes,
   };
 }
@@ -374,12 +374,14 @@ function plotIn(title, traces, layout) {
 
 function showFigures() {
   for (const figure of data.figures) {
-    const widest = Math.max(...figure.rows.map((row) => row.length));
-    // Side by side as far as panels stay large enough to be read.
-    const lines = widest === 1 ? [figure.rows.flat()] : figure.rows;
-    const columns = widest === 3 ? 3 : 2;
+    const width = figure.rows[0].length;
+    // A single column becomes two, and more than three become lines of two, so that panels stay large enough.
+    const lines = width === 1 ? [figure.rows.flat()] : figure.rows;
+    const columns = width === 3 ? 3 : 2;
     const rows = lines.map((row) => element("div", { class: "row", style: `--columns: ${columns}` },
-      ...row.map((number) => {
+      // A null is a blank in the grid, which only matters where rows are as wide as the grid.
+      ...row.filter((number) => number !== null || width === columns).map((number) => {
+        if (number === null) return element("div");
         const panel = data.panels[number];
         return plotIn(panel.title, () => trajectoryTraces(panel), () => trajectoryLayout(panel));
       })));

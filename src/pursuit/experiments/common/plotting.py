@@ -1,0 +1,85 @@
+"""The style of all printed figures, their colours, logarithmic axes, and writing them to files."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import matplotlib.figure
+import matplotlib.style
+from matplotlib.axis import Axis
+from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
+
+from pursuit.experiments.common.files import replacing
+
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#000000", "#e69f00", "#56b4e9", "#888888")
+"""Okabe and Ito's colours, which people with any kind of colour vision can distinguish, with grey instead of
+their yellow, which is too light for a line."""
+
+_PRINT = {
+    "font.size": 7.0,
+    "axes.titlesize": "medium",
+    "axes.labelsize": "medium",
+    "xtick.labelsize": "medium",
+    "ytick.labelsize": "medium",
+    "legend.fontsize": "medium",
+    "legend.title_fontsize": "medium",
+    "legend.frameon": False,
+    "legend.handlelength": 2.6,
+    "legend.columnspacing": 1.4,
+    "axes.linewidth": 0.5,
+    "axes.titlepad": 3.0,
+    "axes.labelpad": 2.0,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "grid.color": "0.9",
+    "grid.linewidth": 0.5,
+    "lines.linewidth": 1.0,
+    "lines.markersize": 4.0,
+    "lines.markeredgewidth": 0.3,
+    "xtick.major.width": 0.5,
+    "ytick.major.width": 0.5,
+    "xtick.major.size": 2.0,
+    "ytick.major.size": 2.0,
+    "figure.constrained_layout.h_pad": 0.02,
+    "figure.constrained_layout.w_pad": 0.02,
+    "savefig.dpi": 300,
+    "pdf.fonttype": 42,
+    # Identifiers in the file follow from this text instead of from random numbers.
+    "svg.hashsalt": "pursuit",
+}
+# Without the time of writing, which Matplotlib would add.
+_METADATA: dict[str, dict[str, Any]] = {"pdf": {"CreationDate": None}, "svg": {"Date": None}, "png": {}}
+
+FORMATS = tuple(_METADATA)
+print_style = matplotlib.style.context(_PRINT, after_reset=True)
+"""Decorates functions that draw: the user's own settings of Matplotlib neither matter nor change."""
+
+
+def label_powers(axis: Axis, first: float, last: float, most: int) -> None:
+    """Label a logarithmic axis at powers of ten from `first` to `last`, not many more than `most` of them."""
+    low, high = math.ceil(math.log10(first) - 1e-9), math.floor(math.log10(last) + 1e-9)
+    stride = max(1, round((high - low) / most))
+    axis.set_major_locator(FixedLocator([10.0**exponent for exponent in range(low, high + 1, stride)]))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"1e{round(math.log10(value))}"))
+    axis.set_minor_locator(NullLocator())
+
+
+@print_style
+def save(
+    figure: matplotlib.figure.Figure, folder: Path, name: str, formats: Sequence[str]
+) -> tuple[Path, ...]:
+    """Write a figure in each of the formats, and return the paths of the files.
+
+    The same figure gives the same files, byte for byte.
+    """
+    # One layout serves all formats.
+    figure.draw_without_rendering()
+    figure.set_layout_engine("none")
+    paths = tuple(folder / f"{name}.{ending}" for ending in formats)
+    for path, ending in zip(paths, formats, strict=True):
+        with replacing(path) as part:
+            figure.savefig(part, format=ending, metadata=_METADATA[ending])
+    return paths

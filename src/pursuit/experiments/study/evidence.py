@@ -1,0 +1,159 @@
+"""Measurements of a study, as the paper's claims need them: ratios, growth with n, and best values."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+from pursuit.experiments.common.formatting import power
+from pursuit.experiments.study.results import Cell, Results
+from pursuit.experiments.study.stats import BootstrapBounds, Estimate, median_of, slope, value_after
+
+EP_CMA = ("ep-cma-1", "ep-cma-2", "ep-cma-4", "ep-cma-sqrt", "ep-cma-n")
+_SCHEMES = ("rp", "rp-exact", "sarp", "sarp-exact", "cma", *EP_CMA)
+_LARGEST_N = 100
+
+
+class PaperProblem(NamedTuple):
+    """A problem with its L."""
+
+    name: str
+    L: float | None
+
+    def __str__(self) -> str:
+        return self.name if self.L is None else f"{self.name} L={power(self.L)}"
+
+    def at(self, n: int) -> PaperSetting:
+        """Return the problem in n dimensions."""
+        return PaperSetting(self, n)
+
+
+class PaperSetting(NamedTuple):
+    """A problem with its L, in a dimension."""
+
+    problem: PaperProblem
+    n: int
+
+    def __str__(self) -> str:
+        return f"{self.problem} n={self.n}"
+
+
+class Measurement(NamedTuple):
+    """A number of the paper compared with ours."""
+
+    text: str
+    paper: str
+    ours: Estimate | None
+    """None where the study lacks the runs."""
+    holds: bool | None
+    """None where that is not decided."""
+
+
+class Rule(NamedTuple):
+    """What the paper says about a number, and the range in which that is true."""
+
+    paper: str
+    low: float
+    high: float
+    by_median: bool = False
+    """Whether the median must lie in the range; otherwise the interval must overlap it."""
+
+    def holds(self, ours: Estimate) -> bool | None:
+        """Return whether our number agrees, or None if that is not decided."""
+        apart = ours.high < self.low or self.high < ours.low
+        if ours.value in (-math.inf, 0.0, math.inf):
+            inside = self.low <= ours.low and ours.high <= self.high
+            return inside if inside or apart else None
+        return self.low < ours.value < self.high if self.by_median else not apart
+
+
+class Evidence:
+    """What a study measures under one reading, scheme by scheme."""
+
+    def __init__(self, results: Results, reading: str) -> None:
+        self._results = results
+        self._reading = reading
+        self._medians = {
+            (entry.cell.scheme, _setting_of(entry.cell)): median_of(entry)
+            for entry in results.select(reading=reading)
+            if entry.cell.scheme in _SCHEMES and entry.cell.n <= _LARGEST_N
+        }
+
+    def dimensions(self, problem: PaperProblem) -> list[int]:
+        """Return the dimensions of a problem in the study, or the paper's largest if there is none."""
+        found = {setting.n for _, setting in self._medians if setting.problem == problem}
+        return sorted(found) or [_LARGEST_N]
+
+    def settings(self, *problems: PaperProblem) -> list[PaperSetting]:
+        """Return problems in every dimension of the study."""
+        return [problem.at(n) for problem in problems for n in self.dimensions(problem)]
+
+    def ratio(self, slower: str, faster: str, setting: PaperSetting, rule: Rule) -> Measurement:
+        """Measure how many times as many iterations the slower scheme needs."""
+        return _measured(f"{setting}: {slower} / {faster}", rule, self._ratio(slower, faster, setting))
+
+    def ratio_to_best_other(self, scheme: str, setting: PaperSetting, rule: Rule) -> Measurement:
+        """Measure how many times as many iterations as `scheme` the best of the others needs."""
+        others = {
+            other: median.value
+            for (other, there), median in self._medians.items()
+            if there == setting and other != scheme
+        }
+        best = min(others, key=others.__getitem__, default="none")
+        ours = self._ratio(best, scheme, setting)
+        return _measured(f"{setting}: best of {len(others)} others ({best}) / {scheme}", rule, ours)
+
+    def contrast(
+        self, slower: str, faster: str, here: PaperSetting, there: PaperSetting, rule: Rule
+    ) -> Measurement:
+        """Measure how many times as large the ratio of two schemes is in one setting as in another."""
+        one, other = self._ratio(slower, faster, here), self._ratio(slower, faster, there)
+        if here == there:
+            # With one dimension only, there is nothing to compare.
+            return _measured(f"{slower} / {faster}, on {here.problem} in other dimensions", rule, None)
+        ours = None if one is None or other is None else one / other
+        return _measured(f"{slower} / {faster}, on {here} divided by that on {there}", rule, ours)
+
+    def growth(self, scheme: str, problem: PaperProblem, rule: Rule) -> Measurement:
+        """Measure with which power of n a scheme's iterations grow."""
+        medians = {
+            setting.n: median
+            for (other, setting), median in self._medians.items()
+            if other == scheme and setting.problem == problem
+        }
+        dimensions = sorted(medians)
+        ours = slope(dimensions, [medians[n] for n in dimensions]) if len(dimensions) > 1 else None
+        among = ", ".join(map(str, dimensions)) or "none"
+        return _measured(f"{problem}: exponent of n in the iterations of {scheme}, n = {among}", rule, ours)
+
+    def value_after(self, scheme: str, setting: PaperSetting, per_n: float, rule: Rule) -> Measurement:
+        """Measure the best value after `per_n` n iterations, if the runs' cap allows that many."""
+        iterations = per_n * setting.n
+        entries = self._results.select(
+            problem=setting.problem.name,
+            L=setting.problem.L,
+            n=setting.n,
+            scheme=scheme,
+            reading=self._reading,
+        )
+        # Caps may be rounded down.
+        long_enough = [entry for entry in entries if entry.cap >= 0.99 * iterations]
+        ours = value_after(self._results, long_enough[0], iterations) if long_enough else None
+        return _measured(
+            f"{setting}: best value of {scheme} after 10^{math.log10(per_n):g} n iterations", rule, ours
+        )
+
+    def _ratio(self, slower: str, faster: str, setting: PaperSetting) -> BootstrapBounds | None:
+        one, other = self._medians.get((slower, setting)), self._medians.get((faster, setting))
+        return None if one is None or other is None else one / other
+
+
+def _setting_of(cell: Cell) -> PaperSetting:
+    return PaperProblem(cell.problem, cell.L).at(cell.n)
+
+
+def _measured(text: str, rule: Rule, ours: BootstrapBounds | Estimate | None) -> Measurement:
+    found = ours.estimate() if isinstance(ours, BootstrapBounds) else ours
+    if found is None or math.isnan(found.value):
+        return Measurement(text, rule.paper, None, None)
+    return Measurement(text, rule.paper, found, rule.holds(found))

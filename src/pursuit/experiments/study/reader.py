@@ -1,0 +1,145 @@
+"""Tables of a TOML file, read key by key, with errors that name the file and the key."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from pursuit.experiments.common.errors import StudyError
+
+
+class TableReader:
+    """Reads the keys of a table, each once; `close` complains about the ones left over."""
+
+    def __init__(self, content: dict[str, Any], file: str, key: str = "") -> None:
+        self._content = dict(content)
+        self._file = file
+        self._key = key
+        self._known: list[str] = []
+
+    def take(self, name: str, check: Callable[[Any], Any], default: Any = None) -> Any:
+        """Return the checked value of a key; without a default the key is required."""
+        self._known.append(name)
+        if name not in self._content:
+            if default is None:
+                raise self.error(name, "is missing")
+            return default
+        given = self._content.pop(name)
+        try:
+            return check(given)
+        except ValueError as error:
+            raise self.error(name, f"{error}, but {given!r} was given") from None
+
+    def tables(self, name: str, *, required: bool = False) -> Iterable[TableReader]:
+        """Yield a reader for each table of an array, and close it after use."""
+        entries = self.take(name, _array_of_tables, default=None if required else [])
+        for position, entry in enumerate(entries):
+            table = self.table(f"{name}[{position}]", entry)
+            yield table
+            table.close()
+
+    def table(self, name: str, content: dict[str, Any]) -> TableReader:
+        """Return a reader for a table inside this one."""
+        return TableReader(content, self._file, f"{self._key}{name}.")
+
+    def close(self) -> None:
+        """Raise an error if there is a key that was not taken."""
+        for name in self._content:
+            raise self.error(name, f"is unknown; allowed are {', '.join(self._known)}")
+
+    def error(self, name: str, what: str) -> StudyError:
+        """Return the error that says what is wrong with a key."""
+        return StudyError(f"{self._file}: the key {self._key}{name} {what}.")
+
+
+def text(value: Any) -> str:
+    """Check a text that is not empty."""
+    if not isinstance(value, str) or not value.strip():
+        raise ValueError("must be a text")
+    return value
+
+
+def label(value: Any) -> str:
+    """Check a name that can be part of a file's name and of a selection."""
+    given = text(value)
+    if any(c.isspace() or c in "=,/\\" for c in given):
+        raise ValueError("must be a text without spaces, commas, equals signs and slashes")
+    return given
+
+
+def number(value: Any) -> float:
+    """Check a finite number."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
+        raise ValueError("must be a finite number")
+    return float(value)
+
+
+def positive(value: Any) -> float:
+    """Check a positive number."""
+    if number(value) <= 0.0:
+        raise ValueError("must be positive")
+    return float(value)
+
+
+def at_least_one(value: Any) -> float:
+    """Check a number of at least 1, in a list of them."""
+    if number(value) < 1.0:
+        raise ValueError("must be a number of at least 1, or several")
+    return float(value)
+
+
+def whole(least: int) -> Callable[[Any], int]:
+    """Return a check for integers of at least `least`."""
+
+    def check(value: Any) -> int:
+        if isinstance(value, bool) or not isinstance(value, int) or value < least:
+            raise ValueError(f"must be a whole number of at least {least}")
+        return value
+
+    return check
+
+
+def filled_list(value: Any) -> list[Any]:
+    """Check a list that is not empty."""
+    if not isinstance(value, list) or not value:
+        raise ValueError("must be a list that is not empty")
+    return value
+
+
+def list_of(check: Callable[[Any], Any]) -> Callable[[Any], tuple[Any, ...]]:
+    """Return a check for one entry, or a list of different ones."""
+
+    def check_all(value: Any) -> tuple[Any, ...]:
+        entries = tuple(
+            check(entry) for entry in (filled_list(value) if isinstance(value, list) else [value])
+        )
+        if len(set(entries)) < len(entries):
+            raise ValueError("must not name anything twice")
+        return entries
+
+    return check_all
+
+
+def one_of(allowed: Iterable[str]) -> Callable[[Any], str]:
+    """Return a check for one of several texts."""
+
+    def check(value: Any) -> str:
+        if value not in allowed:
+            raise ValueError(f"must be one of {', '.join(allowed)}")
+        return str(value)
+
+    return check
+
+
+def dictionary(value: Any) -> dict[str, Any]:
+    """Check a table."""
+    if not isinstance(value, dict):
+        raise ValueError("must be a table")
+    return value
+
+
+def _array_of_tables(value: Any) -> list[dict[str, Any]]:
+    if not isinstance(value, list) or not value or not all(isinstance(entry, dict) for entry in value):
+        raise ValueError("must be an array of tables")
+    return value
