@@ -20,7 +20,7 @@ from pursuit.engine.tally import Trace
 from pursuit.experiments.common.formatting import spaced, table
 from pursuit.experiments.study import load_study, read_store, reproduce
 from pursuit.experiments.study.grid import Entry, entries_of
-from pursuit.experiments.study.results import Run
+from pursuit.experiments.study.results import RunRecord
 from pursuit.experiments.study.store import Key, key_of, open_store
 
 MINUTE = Path(__file__).with_name("minute.toml")
@@ -86,7 +86,7 @@ def memory(folder: Path, runs: int) -> int:
     return int(pursuit(*arguments, code=MEASURED).splitlines()[-1])
 
 
-def synthetic_runs(entry: Entry, rng: np.random.Generator) -> Iterator[tuple[Key, Run, Trace]]:
+def synthetic_runs(entry: Entry, rng: np.random.Generator) -> Iterator[tuple[Key, RunRecord, Trace]]:
     """Yield runs of a cell that are as long as real ones, with traces of as many points."""
     for number in range(entry.runs):
         nit = int(entry.cell.n * 10 ** rng.uniform(3.0, 5.0))
@@ -94,7 +94,7 @@ def synthetic_runs(entry: Entry, rng: np.random.Generator) -> Iterator[tuple[Key
         values = np.geomspace(1e4, 1e-9, iterations.size) * rng.lognormal(0.0, 0.1, iterations.size)
         yield (
             key_of(entry),
-            Run(number=number, nit=nit, nfev=nit + 1, fun=1e-9, reason="target", seconds=1.0),
+            RunRecord(number=number, nit=nit, nfev=nit + 1, fun=1e-9, reason="target", seconds=1.0),
             Trace(iterations, iterations + 1, values),
         )
 

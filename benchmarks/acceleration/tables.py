@@ -15,8 +15,8 @@ import matplotlib.figure
 import numpy as np
 
 from benchmarks.reporting import made_by, publish, study_parser
-from benchmarks.shared import print_style, save
 from pursuit.experiments.common.formatting import power, spaced, table
+from pursuit.experiments.common.plotting import print_style, save
 from pursuit.experiments.study import read_store
 from pursuit.experiments.study.figures.styles import SCHEME_STYLES
 from pursuit.experiments.study.results import Results

@@ -17,8 +17,8 @@ from benchmarks.peers.adapters import SOLVERS, Solver
 from benchmarks.peers.measuring import measure_missing
 from benchmarks.peers.problems import Task
 from benchmarks.peers.records import MemoryRow, OverheadRow, RunRow, Table
-from benchmarks.shared import locked
 from pursuit.experiments.common.errors import StudyError
+from pursuit.experiments.common.files import locked
 
 PARTS = ("overhead", "memory", "evaluations", "hard", "suite")
 FULL_FOLDER, QUICK_FOLDER = Path("docs/results/peers"), Path("reproduced/peers")

@@ -12,8 +12,8 @@ import time
 from collections.abc import Callable
 from typing import NamedTuple, NoReturn
 
-from benchmarks.shared import CAP, CountedFunction, RunEnded
 from pursuit.checks import Vector
+from pursuit.experiments.common.counting import CAP, CountedFunction, RunEnded
 
 REACHED, TIME, QUIT, ERROR = "reached", "time", "quit", "error"
 """How a run ends, besides `CAP`; `ERROR` if the solver raised an exception or its process died."""

@@ -12,8 +12,8 @@ from matplotlib.lines import Line2D
 
 from benchmarks.peers.adapters import LINEAR, QUADRATIC, SOLVERS, Solver
 from benchmarks.peers.measurements import Measurements, RunSummary, Summaries, summaries_of
-from benchmarks.shared import COLOURS, label_powers, print_style, save
 from pursuit.experiments.common.formatting import spaced
+from pursuit.experiments.common.plotting import COLOURS, label_powers, print_style, save
 
 
 class KindStyle(NamedTuple):

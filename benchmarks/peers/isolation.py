@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from benchmarks.peers.counting import in_one_line
-from benchmarks.shared import one_thread_each
+from pursuit.experiments.common.executors import one_thread_each
 
 # The allocator must return freed memory to the system; what it keeps would hide what a solver uses.
 _RETURN_MEMORY = {"MALLOC_MMAP_THRESHOLD_": "65536", "MALLOC_TRIM_THRESHOLD_": "65536"}

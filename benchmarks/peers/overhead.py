@@ -18,9 +18,9 @@ from benchmarks.peers.adapters import OUTSIDER, Fun, Solver, solver_named
 from benchmarks.peers.evaluations import SIGMA0
 from benchmarks.peers.isolation import Job
 from benchmarks.peers.records import OverheadRow
-from benchmarks.shared import RunEnded
 from benchmarks.timing import converging_values, drawing_by_numpy, replaying, seconds, seconds_each
 from pursuit.checks import Vector
+from pursuit.experiments.common.counting import RunEnded
 from pursuit.experiments.common.formatting import spaced
 
 DIMENSIONS = (100, 1_000, 10_000, 100_000, 1_000_000)

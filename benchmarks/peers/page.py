@@ -15,7 +15,7 @@ from benchmarks.peers.report import (
     suite_table,
 )
 from benchmarks.peers.summary import absent, losses, targets_table
-from benchmarks.shared import write_file
+from pursuit.experiments.common.files import write_file
 
 PAGE = Path("docs/comparison.md")
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from benchmarks.peers.problems import Task
-from benchmarks.shared import write_file
+from pursuit.experiments.common.files import write_file
 
 MISSING, SKIPPED, MEASURED = "missing", "skipped", "measured"
 """The status of a solver that is not installed, of a run that was skipped, and of a measurement."""

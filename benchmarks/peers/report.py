@@ -25,7 +25,7 @@ from benchmarks.peers.memory import EVALUATIONS as MEMORY_EVALUATIONS
 from benchmarks.peers.problems import DIGITS, HARD, HARD_CONDITION, NOISE, TARGET
 from benchmarks.peers.records import NOT_RUN, RunRow
 from benchmarks.peers.summary import Comparison, absent, comparisons, count, losses, targets_table
-from benchmarks.shared import write_file
+from pursuit.experiments.common.files import write_file
 from pursuit.experiments.common.formatting import brief, power, spaced, table
 
 FILE = "report.md"

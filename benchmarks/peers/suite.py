@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from benchmarks.peers import adapters
 from benchmarks.peers.adapters import SOLVERS, Solver, solver_named
-from benchmarks.shared import write_file
+from pursuit.experiments.common.files import write_file
 from pursuit.experiments.common.formatting import table
 
 SUITE = "bbob-largescale"

@@ -14,8 +14,8 @@ import numpy as np
 import scipy
 
 from benchmarks.peers.adapters import SOLVERS, Solver
-from benchmarks.shared import write_file
 from pursuit.compiling.cache import code_hash
+from pursuit.experiments.common.files import write_file
 
 FILE = "versions.json"
 

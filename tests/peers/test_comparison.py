@@ -17,7 +17,8 @@ from benchmarks.peers.memory import one_measurement as memory_of
 from benchmarks.peers.overhead import one_measurement as overhead_of
 from benchmarks.peers.records import MEASURED, MemoryRow, OverheadRow, RunRow
 from benchmarks.peers.suite import Extent, SuiteShares
-from benchmarks.shared import CAP
+
+from pursuit.experiments.common.counting import CAP
 
 ROOT = Path(__file__).parents[2]
 

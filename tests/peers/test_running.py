@@ -11,7 +11,8 @@ from benchmarks.peers.evaluations import plan, run_missing
 from benchmarks.peers.isolation import Failure, Job, run_job, run_jobs
 from benchmarks.peers.problems import Task
 from benchmarks.peers.records import MISSING, SKIPPED, RunRow, Table, key_of, read_rows
-from benchmarks.shared import CAP
+
+from pursuit.experiments.common.counting import CAP
 
 TASK = Task("exp", 1e4, True, 10)
 
