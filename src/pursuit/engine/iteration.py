@@ -20,7 +20,7 @@ from pursuit.checks import Vector
 from pursuit.compiling.vectors import Matrix
 from pursuit.engine.queries import answer_to, open_query, receive, write_point
 from pursuit.engine.stopping import Reason
-from pursuit.engine.tally import Counting, count_evaluations, count_iteration, reason_to_stop
+from pursuit.engine.tally import count_evaluations, count_iteration, reason_to_stop
 from pursuit.methods.contract import ask, tell
 from pursuit.problems.contract import value
 
@@ -159,33 +159,29 @@ def _write_points(session):
 
 @numba.njit(forceinline=True)
 def _end_iteration(session):
-    session.state, session.tally, session.reason = _concluded(
-        session.team,
-        session.scheme,
-        session.state,
-        session.query,
-        session.query_state,
-        session.values,
-        Counting(session.tally, session.trace, session.limits),
-    )
+    """End an iteration: its query is answered, or no evaluations are left."""
+    query_state, state, tally = session.query_state, session.state, session.tally
+    if _has_result(query_state, state):
+        answer = answer_to(session.query, query_state, session.values)
+        state = tell(session.team, session.scheme, state, session.query, answer)
+        tally = count_iteration(tally, session.trace, state)
+        session.state, session.tally = state, tally
+    session.reason = _reason_to_stop(query_state, tally, session.limits, state)
 
 
 @numba.njit(forceinline=True)
-def _concluded(team, scheme, state, query, query_state, values, counting):
-    """Return state, tally and reason at the end of an iteration.
+def _has_result(query_state, state):
+    """Say whether a query is answered, or has at least found a better point before evaluations ran out."""
+    return query_state.wanted == 0 or query_state.value < state.fx
 
-    It ends because the query is answered, or because no evaluations are left.
-    """
-    tally, limits = counting.tally, counting.limits
-    answered = query_state.wanted == 0
-    if not answered and not query_state.value < state.fx:
-        return state, tally, Reason.MAXFEV
-    state = tell(team, scheme, state, query, answer_to(query, query_state, values))
-    tally = count_iteration(tally, counting.trace, state)
+
+@numba.njit(forceinline=True)
+def _reason_to_stop(query_state, tally, limits, state):
+    """Return why a run has to stop after a query, which is not answered where evaluations ran out."""
     reason = reason_to_stop(tally, limits, state)
-    if not answered and reason == Reason.RUNNING:
+    if query_state.wanted > 0 and reason == Reason.RUNNING:
         reason = Reason.MAXFEV
-    return state, tally, reason
+    return reason
 
 
 def iterate(session, rng, until):
@@ -214,8 +210,10 @@ def iterate(session, rng, until):
             faulty = _reject_faulty(values[: query_state.wanted])
             tally = count_evaluations(tally, query_state.wanted, faulty)
             query_state = receive(scheme, query, query_state, values)
-        counting = Counting(tally, trace, limits)
-        state, tally, reason = _concluded(team, scheme, state, query, query_state, values, counting)
+        if _has_result(query_state, state):
+            state = tell(team, scheme, state, query, answer_to(query, query_state, values))
+            tally = count_iteration(tally, trace, state)
+        reason = _reason_to_stop(query_state, tally, limits, state)
         # An objective that raises an exception then leaves the last completed iteration behind.
         session.state, session.tally = state, tally
     session.query, session.query_state = query, query_state
