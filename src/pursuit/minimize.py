@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import functools
 import math
 import os
 from collections.abc import Callable, Iterator, Mapping
@@ -158,27 +157,34 @@ def minimize(
                 save_every=every,
                 progress=progress,
             )
-            drive_run = functools.partial(
-                drive,
-                run,
-                objective,
-                interrupts=interrupts,
-                apply=apply,
-                longest_leg=UNLIMITED if call is None else 1,
-                monitor=None if monitor.is_idle else monitor,
-            )
+            # A callback is called after every iteration.
+            longest_leg = UNLIMITED if call is None else 1
             try:
-                outcome = _outcome_of(run, drive_run, interrupts, setup.name)
-                monitor.close(run)
+                outcome = _driven(run, objective, apply, monitor, interrupts, longest_leg, setup.name)
             finally:
                 save(run)
     return result_of(outcome, setup.name, trace=trace)
 
 
-def _outcome_of(run: Run, drive_run: Callable[[], Reason], interrupts: Interrupts, name: str) -> Outcome:
+def _driven(
+    run: Run,
+    objective: Any,
+    apply: Map | None,
+    monitor: Monitor,
+    interrupts: Interrupts,
+    longest_leg: int,
+    name: str,
+) -> Outcome:
     """Drive a run to its end; attach what it has found to an exception that ends it early."""
     try:
-        reason = drive_run()
+        reason = drive(
+            run,
+            objective,
+            interrupts=interrupts,
+            apply=apply,
+            longest_leg=longest_leg,
+            monitor=None if monitor.is_idle else monitor,
+        )
     except KeyboardInterrupt:
         reason = Reason.INTERRUPTED
     except Exception as error:
@@ -188,6 +194,7 @@ def _outcome_of(run: Run, drive_run: Callable[[], Reason], interrupts: Interrupt
             error.add_note("What was found before this is in the attribute pursuit_result of the exception.")
         raise
     interrupts.hold()
+    monitor.close(run)
     return run.outcome(reason, last=True)
 
 

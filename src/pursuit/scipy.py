@@ -13,6 +13,14 @@ from pursuit.methods.catalogue import DEFAULT_METHOD, method_text
 from pursuit.minimize import minimize
 
 _PASSED_BY_SCIPY = {"fun", "x0", "args", "method", "bounds", "callback"}
+# What SciPy passes on and these methods do not use.
+_UNUSED = {
+    "jac": "does not use gradient information (jac)",
+    "hess": "does not use Hessian information (hess)",
+    "hessp": "does not use Hessian-vector product information (hessp)",
+    "constraints": "cannot handle constraints",
+    "tol": "does not use tol, but ftarget among its options",
+}
 _OURS = frozenset(inspect.signature(minimize).parameters) - _PASSED_BY_SCIPY
 
 
@@ -47,22 +55,12 @@ def scipy_method(method: str | type = DEFAULT_METHOD) -> Callable[..., OptimizeR
         x0: Any,
         args: Any = (),
         *,
-        jac: Any = None,
-        hess: Any = None,
-        hessp: Any = None,
         bounds: Any = None,
-        constraints: Any = (),
         callback: Any = None,
         **options: Any,
     ) -> OptimizeResult:
-        for given, complaint in (
-            (jac is not None and jac is not False, "does not use gradient information (jac)"),
-            (hess is not None, "does not use Hessian information (hess)"),
-            (hessp is not None, "does not use Hessian-vector product information (hessp)"),
-            (_any(constraints), "cannot handle constraints"),
-            (options.pop("tol", None) is not None, "does not use tol, but ftarget among its options"),
-        ):
-            if given:
+        for name, complaint in _UNUSED.items():
+            if _is_given(options.pop(name, None)):
                 warnings.warn(f"Method pursuit {label} {complaint}.", RuntimeWarning, stacklevel=3)
         ours = {name: options.pop(name) for name in _OURS & options.keys()}
         ours["progress"] = ours.get("progress", False) or options.pop("disp", False)
@@ -72,5 +70,8 @@ def scipy_method(method: str | type = DEFAULT_METHOD) -> Callable[..., OptimizeR
     return minimize_for_scipy
 
 
-def _any(constraints: Any) -> bool:
-    return constraints is not None and not (isinstance(constraints, list | tuple) and len(constraints) == 0)
+def _is_given(argument: Any) -> bool:
+    """Say whether an argument is anything but what SciPy passes on by default."""
+    return not (
+        argument is None or argument is False or (isinstance(argument, list | tuple) and not argument)
+    )
