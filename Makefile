@@ -3,13 +3,17 @@ PYTHON ?= python3
 BIN := .venv/bin
 TESTS ?=
 
-.PHONY: reproduce test lint types bench-speed bench-overhead bench-study bench-table bench-acceleration bench-peers test-peers docs clean
+.PHONY: reproduce test test-full lint types bench-speed bench-overhead bench-study bench-table bench-acceleration bench-peers test-peers docs clean
 
 reproduce: .venv/installed
 	$(BIN)/pursuit reproduce
 
 test: lint types
-	$(BIN)/python -m pytest --numprocesses 2 $(TESTS)
+	$(BIN)/python -m pytest --numprocesses 2 -m "not long" $(TESTS)
+
+# What takes long by its nature: runs killed again and again, a thousand random problems.
+test-full: .venv/installed
+	$(BIN)/python -m pytest --numprocesses 2 -m long $(TESTS)
 
 lint: .venv/installed
 	$(BIN)/ruff check .

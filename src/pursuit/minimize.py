@@ -144,9 +144,7 @@ def minimize(
         if checkpoint is not None and Path(checkpoint).exists():
             memory, generator = _resumed(checkpoint, setup)
         else:
-            # A bounded problem moves points inside by itself.
-            point = start.copy() if isinstance(objective, Bounded) else setup.reflected(start)
-            fx = _value_at_start(objective, point, apply)
+            fx = _value_at_start(objective, setup, start, apply)
             memory = setup.first_memory(start, fx, generator)
         with Interrupts() as interrupts:
             run = setup.run(memory, generator, limits, whole=setup.can_be_compiled and apply is None)
@@ -198,8 +196,10 @@ def _driven(
     return run.outcome(reason, last=True)
 
 
-def _value_at_start(objective: Any, start: Vector, apply: Map | None) -> float:
-    return as_value(objective(start) if apply is None else next(iter(apply(objective, [start]))))
+def _value_at_start(objective: Any, setup: Setup, start: Vector, apply: Map | None) -> float:
+    # A bounded problem moves points inside by itself.
+    point = start.copy() if isinstance(objective, Bounded) else setup.reflected(start)
+    return as_value(objective(point) if apply is None else next(iter(apply(objective, [point]))))
 
 
 def _resumed(path: str | os.PathLike[str], setup: Setup) -> tuple[Memory, np.random.Generator]:

@@ -32,11 +32,10 @@ RUN = """
 from own import Own
 import numpy as np, pursuit
 from pursuit.compiling.cache import compiled
-from pursuit.methods import create_scheme
-from pursuit.engine.iteration import iterate
-result = pursuit.minimize(Own(3), np.ones(3), method="rp", rng=1, maxiter=1)
-loop = compiled(iterate, create_scheme("rp", 3, {}, Own(3)), Own(3))
-print(Own(3)(np.ones(3)), sum(loop.stats.cache_hits.values()), sum(loop.stats.cache_misses.values()))
+from pursuit.problems.contract import _value_at
+value = Own(3)(np.ones(3))
+function = compiled(_value_at, Own(3))
+print(value, sum(function.stats.cache_hits.values()), sum(function.stats.cache_misses.values()))
 """
 
 

@@ -296,6 +296,7 @@ np.savez("{out}", x=result.x, fun=result.fun, nit=result.nit, nfev=result.nfev, 
 """
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("method", "whole", "iterations"),
     [

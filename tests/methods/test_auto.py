@@ -139,6 +139,7 @@ def test_values_and_comparisons_part_ways():
         assert (plain.x == cubed.x).all() == same
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("method", METHODS)
 def test_random_problems_never_diverge_and_keep_the_best_point(method):
     """Every kind of problem of the paper, every n from 2 to 50, random starts, step sizes and rotations."""
@@ -149,6 +150,7 @@ def test_random_problems_never_diverge_and_keep_the_best_point(method):
     assert all(one.reason == "target" or (one.kind == "rosenbrock" and one.fun > 3.7) for one in found)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("method", METHODS)
 def test_its_variants_begin_with_itself(method):
     """What the study of variants compares with is the scheme that people use."""

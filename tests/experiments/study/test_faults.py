@@ -122,6 +122,7 @@ def finished_runs(folder):
         raise
 
 
+@pytest.mark.long
 @pytest.mark.skipif(sys.platform != "linux", reason="looks for child processes in /proc")
 def test_a_study_killed_again_and_again_equals_an_undisturbed_one(held_study, tmp_path):
     killed, undisturbed = tmp_path / "killed", tmp_path / "undisturbed"
