@@ -43,7 +43,9 @@ class Monitor:
         progress: bool = False,
     ) -> None:
         now = time.perf_counter()
-        self._begin, self._end = now, now + maxtime
+        self._begin = now
+        self.deadline = now + maxtime
+        """When the time is up, on the clock of `time.perf_counter`."""
         self._callback = callback
         self._called_at = 0
         self._save, self._save_every = save, save_every
@@ -54,7 +56,7 @@ class Monitor:
     @property
     def is_idle(self) -> bool:
         """Whether there is nothing to do beside the run."""
-        busy = self._callback or self._save or self._line or math.isfinite(self._end)
+        busy = self._callback or self._save or self._line or math.isfinite(self.deadline)
         return not busy
 
     def __call__(self, run: Run) -> Reason:
@@ -72,7 +74,7 @@ class Monitor:
         if now >= self._next_line and self._line is not None:
             self._line.write(run, now - self._begin)
             self._next_line = now + _LINE_EVERY
-        return Reason.MAXTIME if now >= self._end else Reason.RUNNING
+        return Reason.MAXTIME if now >= self.deadline else Reason.RUNNING
 
     def close(self, run: Run) -> None:
         """Write the line of progress a last time, and end it."""
@@ -87,7 +89,7 @@ class _ProgressLine:
         self._stream = stream
 
     def write(self, run: Run, seconds: float, end: str = "") -> None:
-        state, tally, _ = run.snapshot()
+        state, tally, _, _ = run.snapshot()
         text = (
             f"\riteration {tally.nit}  evaluation {tally.nfev}  f {state.fx:.6e}  "
             f"sigma {state.sigma:.2e}  {seconds:.1f} s"

@@ -177,14 +177,20 @@ def reason_to_stop(tally, limits, state):
     return Reason.RUNNING
 
 
-def finished_trace(tally: Tally, trace: Trace, last: float) -> Trace:
-    """Return the filled rows of the trace, with the last iteration and the best one among them."""
+def finished_trace(tally: Tally, trace: Trace, last: float, unfinished: int, value: float) -> Trace:
+    """Return the filled rows of the trace, with the last iteration and the best one among them.
+
+    `unfinished` evaluations in an iteration that did not end, and the smallest value among them, are a row of
+    their own.
+    """
     rows = {
         int(nit): (int(nfev), float(fun))
         for nit, nfev, fun in zip(*(column[: tally.rows] for column in trace), strict=True)
     }
     rows[tally.nit] = (tally.nfev, last)
     rows[tally.best.nit] = (tally.best.nfev, tally.best.value)
+    if unfinished:
+        rows[tally.nit + 1] = (tally.nfev + unfinished, value)
     nits = sorted(rows)
     return Trace(
         np.array(nits, dtype=np.int64),
