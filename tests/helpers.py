@@ -1,6 +1,7 @@
 """What several tests need."""
 
 import pursuit
+from pursuit.engine.evaluation import here
 from pursuit.engine.interrupts import Interrupts
 from pursuit.engine.iteration import BlackBox
 from pursuit.engine.run import Run, drive, first_memory
@@ -32,5 +33,5 @@ def run_scheme(scheme, problem, *, rng, limits, whole):
     memory = first_memory(scheme, x0, problem(x0), 1.0, rng)
     known = whole or isinstance(getattr(scheme, "line_search", None), ExactStep)
     run = Run(scheme, problem if known else BlackBox(), memory, rng, limits, whole=whole)
-    outcome = run.outcome(drive(run, problem, interrupts=Interrupts()))
+    outcome = run.outcome(drive(run, here(problem), interrupts=Interrupts()))
     return outcome._replace(trace=outcome.trace())

@@ -14,9 +14,9 @@ from numpy.typing import ArrayLike
 
 from pursuit.checks import Vector, checked_count, checked_number
 from pursuit.engine import checkpoint as checkpoints
+from pursuit.engine.evaluation import Evaluate, Map, Processes, TimeLimitError, evaluator
 from pursuit.engine.interrupts import Interrupts
 from pursuit.engine.monitor import Monitor, scipy_style
-from pursuit.engine.evaluation import Evaluate, Map, Processes, TimeIsUp, evaluator
 from pursuit.engine.run import Memory, Outcome, Run, drive
 from pursuit.engine.setup import Setup, set_up
 from pursuit.engine.stopping import Reason
@@ -144,7 +144,7 @@ def minimize(
     objective = setup.objective if alone else function_of_point(fun, args)
     with evaluator(objective, workers) as evaluate:
         if checkpoint is not None and Path(checkpoint).exists():
-            memory, generator = _resumed(checkpoint, setup)
+            setup, memory, generator = _resumed(checkpoint, setup)
             if checkpoint_check:
                 _check_objective(checkpoint, setup, memory, evaluate)
         else:
@@ -152,9 +152,7 @@ def minimize(
             memory = setup.first_memory(start, fx, generator)
         with Interrupts() as interrupts:
             run = setup.run(memory, generator, limits, whole=setup.can_be_compiled and alone)
-            monitor = Monitor(
-                maxtime=seconds, callback=call, save=save, save_every=every, progress=progress
-            )
+            monitor = Monitor(maxtime=seconds, callback=call, save=save, save_every=every, progress=progress)
             if isinstance(evaluate, Processes):
                 evaluate.deadline = monitor.deadline
             # A callback is called after every iteration.
@@ -165,7 +163,9 @@ def minimize(
                 run.settle()
                 if save is not None:
                     save(run)
-    return result_of(outcome, setup.name, trace=trace)
+    result = result_of(outcome, setup.name, trace=trace)
+    result.time = monitor.seconds
+    return result
 
 
 def _driven(
@@ -182,7 +182,7 @@ def _driven(
         )
     except KeyboardInterrupt:
         reason = Reason.INTERRUPTED
-    except TimeIsUp:
+    except TimeLimitError:
         reason = Reason.MAXTIME
     except Exception as error:
         interrupts.hold()
@@ -199,45 +199,43 @@ def _value_at(evaluate: Evaluate, setup: Setup, point: Vector) -> float:
     """Return f at a point of the scheme's."""
     # A bounded problem moves points inside by itself.
     inside = point.copy() if isinstance(setup.objective, Bounded) else setup.reflected(point)
-    values: list[float] = []
+    values: list[Any] = [None]
     evaluate([inside], values)
-    return values[0]
+    value: float = values[0]
+    return value
 
 
-def _check_objective(
-    path: str | os.PathLike[str], setup: Setup, memory: Memory, evaluate: Evaluate
-) -> None:
+def _check_objective(path: str | os.PathLike[str], setup: Setup, memory: Memory, evaluate: Evaluate) -> None:
     """Complain of an objective that is not the one of a checkpoint."""
     stored, found = memory.state.fx, _value_at(evaluate, setup, memory.state.x)
     if found != stored:
         raise ValueError(
-            f"{os.fspath(path)} holds a run of another function: at its best point the value is {found!r}, but "
-            f"{stored!r} was stored. If the function is noisy or was changed on purpose, pass "
+            f"{os.fspath(path)} holds a run of another function: at its best point the value is {found!r}, "
+            f"but {stored!r} was stored. If the function is noisy or was changed on purpose, pass "
             "checkpoint_check=False."
         )
 
 
-def _resumed(path: str | os.PathLike[str], setup: Setup) -> tuple[Memory, np.random.Generator]:
-    """Return the memory and the generator of a checkpoint, if it is one of the same run."""
-    found, memory = checkpoints.load(path)
+def _resumed(path: str | os.PathLike[str], setup: Setup) -> tuple[Setup, Memory, np.random.Generator]:
+    """Return setup, memory and generator of a checkpoint, if it is one of the same run."""
+    found = checkpoints.Checkpoint(path)
     for name in ("method", "options", "n", "sigma0"):
-        stored, given = getattr(found, name), getattr(setup.setting, name)
+        stored, given = getattr(found.setting, name), getattr(setup.setting, name)
         if stored != given:
             raise ValueError(
                 f"{os.fspath(path)} holds a run with {name}={stored!r}, which cannot be resumed "
                 f"with {name}={given!r}."
             )
-    if not _same_box(found.box, setup.setting.box):
+    if not _same_box(found.setting.box, setup.setting.box):
         raise ValueError(
             f"{os.fspath(path)} holds a run with other bounds, which cannot be resumed with these."
         )
-    if isinstance(memory, checkpoints.Unstarted):
+    if found.is_unstarted:
         raise ValueError(f"{os.fspath(path)} holds an optimizer that was told nothing yet.")
-    recalled = memory(setup.scheme)
-    return recalled, checkpoints.generator_in_state(recalled.generator)
+    return (setup.within(found.setting.box), *found.recall(setup.scheme))
 
 
 def _same_box(one: Box | None, other: Box | None) -> bool:
     if one is None or other is None:
         return one is other
-    return np.array_equal(one.lower, other.lower) and np.array_equal(one.upper, other.upper)
+    return all(np.array_equal(*sides) for sides in zip(one[:2], other[:2], strict=True))

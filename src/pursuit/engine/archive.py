@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import zipfile
-from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 
@@ -12,14 +12,14 @@ _TYPES = ("<f8", "<i8", "|u1")
 _SUFFIX = ".npy"
 
 
-def read_arrays(path: Path) -> dict[str, Any]:
+def read_arrays(source: str | os.PathLike[str] | BinaryIO) -> dict[str, Any]:
     """Return the arrays of an uncompressed NumPy archive, by name.
 
     What `numpy.load` would do as well, but with no more memory than the file itself takes: entries that are
     compressed, that claim another size than they have, or hold anything but plain numbers are refused.
     """
     arrays: dict[str, Any] = {}
-    with zipfile.ZipFile(path) as archive:
+    with zipfile.ZipFile(source) as archive:
         for entry in archive.infolist():
             if entry.compress_type != zipfile.ZIP_STORED or entry.file_size != entry.compress_size:
                 raise ValueError(f"the entry {entry.filename} is compressed")

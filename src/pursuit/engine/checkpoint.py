@@ -20,19 +20,20 @@ anything is allocated, no class is imported, and whatever is wrong is an error t
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import warnings
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, BinaryIO, NamedTuple, TypeVar
 
 import numpy as np
 
 from pursuit.checks import Vector
 from pursuit.engine.archive import read_arrays
-from pursuit.engine.files import replacing
+from pursuit.engine.files import check_writable, replacing
 from pursuit.engine.generators import generator_in_state
 from pursuit.engine.run import Memory, Run
 from pursuit.engine.tally import Trace, check_tally, start_tally
@@ -41,6 +42,7 @@ from pursuit.problems.bounds import Box
 
 _FORMAT, _VERSION = "pursuit checkpoint", 2
 _BOX = ("lower", "upper", "margin")
+T = TypeVar("T")
 
 
 class Setting(NamedTuple):
@@ -67,15 +69,10 @@ class Saver:
         self._path, self._setting = Path(path), setting
         _as_json({"options": setting.options})
         try:
-            with replacing(self._path) as part:
-                part.touch()
-                raise _Tried
-        except _Tried:
-            return
+            check_writable(self._path)
         except OSError as error:
-            raise type(error)(
-                error.errno, f"The checkpoint cannot be written: {error.strerror}", str(path)
-            ) from None
+            sentence = f"The checkpoint cannot be written, so nothing was begun: {error.strerror}"
+            raise type(error)(error.errno, sentence, str(path)) from None
 
     def __call__(self, run: Run) -> None:
         """Write a checkpoint; if that fails, warn, since the run is worth more than its checkpoint."""
@@ -83,19 +80,27 @@ class Saver:
             save(self._path, self._setting, run.memory())
         except OSError as error:
             warnings.warn(
-                f"The checkpoint {self._path} could not be written: {error.strerror or error}. The run goes on "
-                "and tries again later; what was written before is still there.",
+                f"The checkpoint {self._path} could not be written: {error.strerror or error}. The run "
+                "continues and tries again later; what was written before is still there.",
                 RuntimeWarning,
                 stacklevel=2,
             )
 
 
-class _Tried(Exception):
-    """A file could be written."""
-
-
 def save(path: str | os.PathLike[str], setting: Setting, memory: Memory | Unstarted) -> None:
     """Write a checkpoint; whatever was at `path` stays whole until the new one is."""
+    with replacing(Path(path)) as part, part.open("wb") as file:
+        _write(file, setting, memory)
+
+
+def to_bytes(setting: Setting, memory: Memory | Unstarted) -> bytes:
+    """Return a checkpoint as bytes."""
+    file = io.BytesIO()
+    _write(file, setting, memory)
+    return file.getvalue()
+
+
+def _write(file: Any, setting: Setting, memory: Memory | Unstarted) -> None:
     header: dict[str, Any] = {"format": _FORMAT, "version": _VERSION, **setting._asdict()}
     box = header.pop("box")
     arrays: dict[str, Any] = {} if box is None else dict(box._asdict())
@@ -111,8 +116,7 @@ def save(path: str | os.PathLike[str], setting: Setting, memory: Memory | Unstar
             else:
                 header["state"][name] = entry
     text = np.frombuffer(_as_json(header).encode(), dtype=np.uint8)
-    with replacing(Path(path)) as part, part.open("wb") as file:
-        np.savez(file, header=text, **arrays)
+    np.savez(file, header=text, **arrays)
 
 
 class Checkpoint:
@@ -120,14 +124,14 @@ class Checkpoint:
 
     Parameters
     ----------
-    path : path
+    source : path or binary file
         The file. An error that names it is raised if anything about it is wrong.
     """
 
-    def __init__(self, path: str | os.PathLike[str]) -> None:
-        self._path = os.fspath(path)
+    def __init__(self, source: str | os.PathLike[str] | BinaryIO) -> None:
+        self._path = os.fspath(source) if isinstance(source, str | os.PathLike) else "The optimizer"
         try:
-            self._arrays = read_arrays(Path(path))
+            self._arrays = read_arrays(source)
             self._header = json.loads(self._arrays.pop("header").tobytes(), object_hook=_from_json)
             known = self._header["format"], self._header["version"]
         except (ValueError, KeyError, TypeError, AttributeError, EOFError, RecursionError) as error:
@@ -138,10 +142,7 @@ class Checkpoint:
             raise self._error(
                 f"is a {known[0]} of version {known[1]}, but this version of pursuit reads version {_VERSION}"
             )
-        try:
-            self.setting = self._read_setting()
-        except (ValueError, KeyError, TypeError) as error:
-            raise self._error(f"is damaged: {error}") from None
+        self.setting = self._checked(self._read_setting)
 
     @property
     def is_unstarted(self) -> bool:
@@ -150,18 +151,27 @@ class Checkpoint:
 
     def unstarted(self) -> tuple[Vector, np.random.Generator]:
         """Return the start and the generator of a run that has not evaluated its start."""
-        try:
-            self._expect({"x0": (self.setting.n,)})
-            return self._arrays["x0"], generator_in_state(self._header["generator"])
-        except (ValueError, KeyError, TypeError) as error:
-            raise self._error(f"is damaged: {error}") from None
+        return self._checked(self._start)
 
     def recall(self, scheme: Scheme) -> tuple[Memory, np.random.Generator]:
         """Return the memory and the generator of a run, given the scheme of the setting."""
+        return self._checked(lambda: self._recalled(scheme))
+
+    def checked(self, use: Callable[[Setting], T]) -> T:
+        """Return what is made of the setting, with errors that name the file."""
+        return self._checked(lambda: use(self.setting))
+
+    def _checked(self, read: Callable[[], T]) -> T:
         try:
-            return self._recalled(scheme)
-        except (ValueError, KeyError, TypeError, AttributeError, OverflowError) as error:
-            raise self._error(f"is damaged: {error}") from None
+            return read()
+        except (ValueError, KeyError, TypeError, AttributeError, OverflowError, MemoryError) as error:
+            raise self._error(f"cannot be used: {str(error).removesuffix('.')}") from None
+
+    def _start(self) -> tuple[Vector, np.random.Generator]:
+        self._expect({"x0": (self.setting.n,)})
+        if not np.isfinite(self._arrays["x0"]).all():
+            raise ValueError("its start must be finite")
+        return self._arrays["x0"], generator_in_state(self._header["generator"])
 
     def _recalled(self, scheme: Scheme) -> tuple[Memory, np.random.Generator]:
         header, n = self._header, self.setting.n
@@ -200,6 +210,8 @@ class Checkpoint:
         if any(name in self._arrays for name in _BOX):
             self._expect(dict.fromkeys(_BOX, (n,)), beside=True)
             box = Box(*(self._arrays.pop(name) for name in _BOX))
+            if not ((box.lower <= box.upper).all() and (box.margin >= 0.0).all()):
+                raise ValueError("its bounds leave no room")
         return Setting(
             method=method,
             options=_checked_dict("options", header["options"]),
@@ -279,7 +291,7 @@ def _rebuilt(like: Any, entries: Mapping[str, Any], prefix: str = "") -> Any:
 
 
 def _checked_entry(name: str, found: Any, like: Any) -> Any:
-    """Return a number of a record if it is of the type that the record has there; arrays are checked before."""
+    """Return an entry if it is a number of the type that the record has there; arrays are checked before."""
     if isinstance(like, np.ndarray):
         return found
     if isinstance(like, int) and (type(found) is not int or not -(2**62) <= found <= 2**62):
@@ -307,7 +319,7 @@ def _as_json(entry: Any) -> str:
     try:
         return json.dumps(entry, default=_to_json)
     except RecursionError:
-        raise TypeError("A checkpoint can hold numbers, texts and arrays, but not what contains itself.") from None
+        raise TypeError("A checkpoint can hold numbers, texts and arrays, but no cycles of them.") from None
 
 
 def _to_json(entry: Any) -> Any:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import math
-import multiprocessing
 import os
 import pickle
+import signal
 import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_EXCEPTION, Future, ProcessPoolExecutor, wait
@@ -16,19 +16,19 @@ from typing import Any
 from pursuit.checks import Vector, checked_count
 from pursuit.problems.objective import as_value
 
-Evaluate = Callable[[list[Vector], list[float]], None]
-"""Appends the values of points to a list, one after the other, so that those before an exception are kept."""
+Evaluate = Callable[[list[Vector], list[float | None]], None]
+"""Puts the values of points into a list of as many, so that those found before an exception are kept."""
 Map = Callable[[Callable[[Vector], Any], Iterable[Vector]], Iterable[Any]]
 """A callable like `map`."""
 # A point at which workers die so often in a row is given up.
 _MOST_DEATHS = 2
 
 
-class TimeIsUp(Exception):
+class TimeLimitError(Exception):
     """The time limit was reached while workers were evaluating."""
 
 
-class ObjectiveRaisedStopIteration(Exception):
+class StopIterationError(Exception):
     """Stands for a `StopIteration` of the objective, which a map would take for the end of its points."""
 
 
@@ -42,16 +42,16 @@ class _Guarded:
         try:
             return self._objective(x)
         except StopIteration as stop:
-            raise ObjectiveRaisedStopIteration(*stop.args) from stop
+            raise StopIterationError(*stop.args) from stop
 
 
 def here(objective: Callable[[Vector], Any]) -> Evaluate:
     """Return what evaluates points in this process, one after the other."""
 
-    def evaluate(rows: list[Vector], values: list[float]) -> None:
-        for row in rows:
+    def evaluate(rows: list[Vector], values: list[float | None]) -> None:
+        for j, row in enumerate(rows):
             result = objective(row)
-            values.append(result if type(result) is float else as_value(result))
+            values[j] = result if type(result) is float else as_value(result)
 
     return evaluate
 
@@ -60,20 +60,18 @@ def by_map(objective: Callable[[Vector], Any], apply: Map) -> Evaluate:
     """Return what evaluates points by a callable like `map`."""
     guarded = _Guarded(objective)
 
-    def evaluate(rows: list[Vector], values: list[float]) -> None:
-        # A map may keep the points for later, so each gets a copy.
-        results = apply(guarded, [row.copy() for row in rows])
+    def evaluate(rows: list[Vector], values: list[float | None]) -> None:
+        count = 0
         try:
-            for result in results:
-                if len(values) == len(rows):
-                    raise ValueError(f"workers must return {len(rows)} values for as many points, not more.")
-                values.append(as_value(result))
-        except ObjectiveRaisedStopIteration as raised:
+            # A map may keep the points for later, so each gets a copy.
+            for result in apply(guarded, [row.copy() for row in rows]):
+                if count < len(rows):
+                    values[count] = as_value(result)
+                count += 1
+        except StopIterationError as raised:
             raise StopIteration(*raised.args) from None
-        if len(values) < len(rows):
-            raise ValueError(
-                f"workers must return a value for each of {len(rows)} points, but returned {len(values)}."
-            )
+        if count != len(rows):
+            raise ValueError(f"workers must return a value for each of {len(rows)} points, not {count}.")
 
     return evaluate
 
@@ -89,56 +87,52 @@ class Processes:
         self.deadline = math.inf
         """When to stop waiting, on the clock of `time.perf_counter`."""
 
-    def __call__(self, rows: list[Vector], values: list[float]) -> None:
-        """Append the values of points."""
+    def __call__(self, rows: list[Vector], values: list[float | None]) -> None:
+        """Evaluate points; those that a dying worker leaves without a value once more."""
         points = [row.copy() for row in rows]
-        found: dict[int, float] = {}
-        deaths = 0
-        while len(found) < len(points):
+        for deaths_left in reversed(range(_MOST_DEATHS)):
             try:
-                self._gather(points, found)
+                self._gather(points, values)
+                return
             except BrokenProcessPool:
-                self._end()
-                deaths += 1
-                if deaths == _MOST_DEATHS:
+                self.close()
+                if not deaths_left:
                     raise RuntimeError(
-                        f"Workers died {deaths} times in a row while evaluating the same points: "
-                        "is there enough memory, and does the function end its process?"
+                        f"Workers died {_MOST_DEATHS} times while evaluating the same points: is there "
+                        "enough memory, and does the function leave its process alive?"
                     ) from None
-            except BaseException:
-                values.extend(found[j] for j in sorted(found))
-                raise
-        values.extend(found[j] for j in range(len(points)))
 
-    def _gather(self, points: list[Vector], found: dict[int, float]) -> None:
+    def _gather(self, points: list[Vector], values: list[float | None]) -> None:
         """Evaluate the points whose values are missing."""
         if self._pool is None:
-            self._pool = ProcessPoolExecutor(self._count)
-        missing = [j for j in range(len(points)) if j not in found]
+            self._pool = ProcessPoolExecutor(self._count, initializer=_ignore_interrupts)
         futures: dict[Future[Any], int] = {
-            self._pool.submit(self._objective, points[j]): j for j in missing
+            self._pool.submit(self._objective, point): j
+            for j, point in enumerate(points)
+            if values[j] is None
         }
         left = self.deadline - time.perf_counter()
         done, waiting = wait(futures, None if math.isinf(left) else max(0.0, left), FIRST_EXCEPTION)
-        for future in sorted(done, key=futures.__getitem__):
-            try:
-                found[futures[future]] = as_value(future.result())
-            except ObjectiveRaisedStopIteration as raised:
-                raise StopIteration(*raised.args) from None
+        try:
+            for future in sorted(done, key=lambda future: future.exception() is not None):
+                values[futures[future]] = as_value(future.result())
+        except StopIterationError as raised:
+            raise StopIteration(*raised.args) from None
         if waiting:
-            raise TimeIsUp
+            raise TimeLimitError
 
-    def _end(self) -> None:
+    def close(self) -> None:
         """End all processes, without waiting for what they are doing."""
         if self._pool is not None:
             for process in list((self._pool._processes or {}).values()):
                 process.kill()
-            self._pool.shutdown(wait=False, cancel_futures=True)
+            self._pool.shutdown(cancel_futures=True)
             self._pool = None
 
-    def close(self) -> None:
-        """End all processes."""
-        self._end()
+
+def _ignore_interrupts() -> None:
+    """Leave Ctrl-C, which reaches all processes of a terminal, to the one that waits for the others."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def _check_pickles(objective: Callable[[Vector], Any]) -> None:
@@ -147,8 +141,8 @@ def _check_pickles(objective: Callable[[Vector], Any]) -> None:
         pickle.dumps(objective)
     except Exception as error:
         raise TypeError(
-            "With several workers fun must be a function that other processes can import, such as one defined "
-            f"at the top of a module, but it cannot be pickled: {error}."
+            "With several workers fun must be a function that other processes can import, such as one "
+            f"defined at the top of a module, but it cannot be pickled: {error}."
         ) from None
 
 

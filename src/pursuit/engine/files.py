@@ -15,8 +15,7 @@ def replacing(path: Path) -> Iterator[Path]:
     So nobody ever reads half a file, and where writing fails the old file stays and the temporary one goes. A
     link is followed, and stays one. A temporary file that a killed process has left is overwritten.
     """
-    path = path.resolve()
-    part = path.with_name(f".{path.name}.part")
+    path, part = path.resolve(), _part_of(path)
     try:
         yield part
         with part.open("rb") as file:
@@ -26,3 +25,15 @@ def replacing(path: Path) -> Iterator[Path]:
         with contextlib.suppress(OSError):
             part.unlink()
         raise
+
+
+def check_writable(path: Path) -> None:
+    """Raise the `OSError` that writing a file would end with, as far as that can be known before."""
+    part = _part_of(path)
+    part.touch()
+    part.unlink()
+
+
+def _part_of(path: Path) -> Path:
+    path = path.resolve()
+    return path.with_name(f".{path.name}.part")

@@ -54,8 +54,8 @@ class BlackBox(NamedTuple):
 class Unfinished(NamedTuple):
     """The evaluations made in an iteration that is not finished yet.
 
-    They were paid for, whatever becomes of the iteration: where a run is interrupted, they count, and the best
-    of them may be the best of all.
+    They were paid for, whatever becomes of the iteration: where a run is interrupted, they count, and the
+    best of them may be the best of all.
     """
 
     nfev: int
@@ -128,10 +128,9 @@ def advance(session):
     return wanted, session.tally.nit
 
 
-def receive_part(session, count):
-    """Take the values of some of the points written, of a round that is not completed."""
-    for j in range(count):
-        _note(session, j)
+def receive_one(session, j):
+    """Take the value of one of the points written, of a round that is not completed."""
+    _note(session, j)
 
 
 def write_best(session, out):
@@ -231,8 +230,7 @@ def iterate(session, rng, until):
             query_state = open_query(team, scheme, problem, query)
         asked = False
         while (
-            query_state.wanted > 0
-            and tally.nfev + unfinished.nfev + query_state.needed <= limits.evaluations
+            query_state.wanted > 0 and tally.nfev + unfinished.nfev + query_state.needed <= limits.evaluations
         ):
             for j in range(query_state.wanted):
                 write_point(team, query, position_of(query, query_state, j), point)

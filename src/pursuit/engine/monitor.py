@@ -46,6 +46,8 @@ class Monitor:
         self._begin = now
         self.deadline = now + maxtime
         """When the time is up, on the clock of `time.perf_counter`."""
+        self.seconds = 0.0
+        """How long the run took, once it has ended."""
         self._callback = callback
         self._called_at = 0
         self._save, self._save_every = save, save_every
@@ -77,7 +79,8 @@ class Monitor:
         return Reason.MAXTIME if now >= self.deadline else Reason.RUNNING
 
     def close(self, run: Run) -> None:
-        """Write the line of progress a last time, and end it."""
+        """Stop the clock, write the line of progress a last time, and end it."""
+        self.seconds = time.perf_counter() - self._begin
         if self._line is not None:
             self._line.write(run, time.perf_counter() - self._begin, end="\n")
 

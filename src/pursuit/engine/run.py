@@ -12,6 +12,7 @@ import numpy as np
 from pursuit.checks import Vector
 from pursuit.compiling.cache import compiled, specialized
 from pursuit.compiling.vectors import SERIAL
+from pursuit.engine.evaluation import Evaluate
 from pursuit.engine.interrupts import Interrupts
 from pursuit.engine.iteration import (
     Buffers,
@@ -22,7 +23,7 @@ from pursuit.engine.iteration import (
     draw_normals,
     iterate,
     open_session,
-    receive_part,
+    receive_one,
     snapshot,
     write_best,
     write_points,
@@ -31,7 +32,7 @@ from pursuit.engine.stopping import Reason
 from pursuit.engine.tally import UNLIMITED, Counting, Limits, Tally, Trace, finished_trace, start_tally
 from pursuit.methods.contract import Scheme, draws_of, points_of
 from pursuit.problems.bounds import Box, reflect
-from pursuit.engine.evaluation import Evaluate
+
 # The normals that the Python loop draws at a time, so that passing the generator costs little.
 _NORMALS_AT_ONCE = 4096
 # How long the compiled loop runs before it returns to Python, in seconds.
@@ -108,6 +109,9 @@ class Run:
         self.whole = whole
         self.nit = memory.tally.nit
         self._rng = rng
+        self._before: Mapping[str, Any] = {}
+        self._finished = 0
+        """How many iterations have ended since the generator was in the state `_before`."""
         self._box = box
         self._trace = memory.trace
         n = memory.state.x.size
@@ -123,7 +127,7 @@ class Run:
 
         self._draw_normals, self._reflect = compiled(draw_normals), compiled(reflect)
         self._entry = entry
-        self._snapshot, self._iterate = entry(snapshot), entry(iterate)
+        self._snapshot = entry(snapshot)
         rng.bit_generator.state = memory.generator
         self._draw()
         counting = Counting(memory.tally, memory.trace, limits)
@@ -132,7 +136,10 @@ class Run:
         self._received: list[list[float]] = []
         self.rows: list[Vector] = []
         """The points whose values are wanted now; none if the run has stopped."""
-        if not whole:
+        if whole:
+            # Compiled now, so that the time of a run is that of its iterations.
+            self._iterate = specialized(entry(iterate), self._session, rng, self.nit)
+        else:
             self._advance = specialized(entry(advance), self._session)
             self._begin_iteration = specialized(entry(begin_iteration), self._session)
             self._show(entry(write_points)(self._session))
@@ -155,11 +162,12 @@ class Run:
             wanted = self._begin_iteration(self._session)
         self._show(wanted)
 
-    def receive_part(self, values: list[float]) -> None:
-        """Take the values of the first of `rows`, after which the run does not continue."""
+    def receive_part(self, values: list[float | None]) -> None:
+        """Take the values of some of `rows`, after which the run does not continue."""
         for j, value in enumerate(values):
-            self._values[j] = value
-        self._entry(receive_part)(self._session, len(values))
+            if value is not None:
+                self._values[j] = value
+                self._entry(receive_one)(self._session, j)
 
     def run_leg(self, iterations: int) -> bool:
         """Run so many iterations in compiled code, or fewer; return whether the run continues."""
@@ -173,16 +181,16 @@ class Run:
             self._entry(ask_again)(self._session)
             raise
         finished = self._finish_leg()
-        if self._has_unfinished():
+        reason = self.snapshot()[2]
+        if reason == Reason.MAXFEV:
+            # Normals were drawn for an iteration that did not end.
             self._finished += finished
         elif finished:
             self._before, self._finished = self._rng.bit_generator.state, 0
-        return self.snapshot()[2] == Reason.RUNNING
+        return reason == Reason.RUNNING
 
     def snapshot(self) -> tuple[Any, Tally, int, Unfinished]:
-        """Return state and tally after the last finished iteration, the reason to have stopped, and what was
-        evaluated since.
-        """
+        """Return state and tally after the last finished iteration, the reason to stop, and what followed."""
         seen: tuple[Any, Tally, int, Unfinished] = self._snapshot(self._session)
         return seen
 
@@ -218,7 +226,7 @@ class Run:
         return Outcome(
             x=x,
             fun=fun,
-            nit=tally.nit + (1 if unfinished.nfev else 0),
+            nit=tally.nit,
             nfev=tally.nfev + unfinished.nfev,
             faulty=tally.faulty + unfinished.faulty,
             sigma=state.sigma,
@@ -235,9 +243,6 @@ class Run:
         """Return how many iterations a leg has finished."""
         before, self.nit = self.nit, self.snapshot()[1].nit
         return self.nit - before
-
-    def _has_unfinished(self) -> bool:
-        return self.snapshot()[3].nfev > 0
 
     def _state_of_generator(self) -> Mapping[str, Any]:
         """Return the state of the generator before it drew the normals of the iteration at hand."""
@@ -291,7 +296,7 @@ def drive(
         else:
             if not run.rows:
                 break
-            values: list[float] = []
+            values: list[Any] = [None] * len(run.rows)
             interrupts.allow()
             try:
                 evaluate(run.rows, values)

@@ -14,11 +14,14 @@ from pursuit.engine.checkpoint import Setting
 from pursuit.engine.iteration import BlackBox
 from pursuit.engine.run import Memory, Run, first_memory
 from pursuit.engine.tally import Limits
-from pursuit.methods.catalogue import create_scheme, method_from_text, method_name, method_text
+from pursuit.methods.catalogue import create_scheme, method_name, method_text
 from pursuit.methods.contract import Scheme
-from pursuit.problems.bounds import checked_box, preimage, reflect
+from pursuit.problems.bounds import Bounded, Box, checked_box, preimage, reflect
 from pursuit.problems.contract import value
 from pursuit.problems.objective import checked_objective
+
+# Far enough from the step sizes at which a run stops, so that it can find a better one first.
+SMALLEST_SIGMA0, LARGEST_SIGMA0 = 1e-200, 1e100
 
 
 class Setup(NamedTuple):
@@ -41,6 +44,13 @@ class Setup(NamedTuple):
     def can_be_compiled(self) -> bool:
         """Whether the whole loop can be compiled."""
         return value.handles(type(self.objective))
+
+    def within(self, box: Box | None) -> Setup:
+        """Return the same setup with another box: that of a checkpoint may have other margins."""
+        objective = (
+            self.objective._replace(box=box) if isinstance(self.objective, Bounded) else self.objective
+        )
+        return self._replace(objective=objective, setting=self.setting._replace(box=box))
 
     def reflected(self, point: Vector) -> Vector:
         """Return a copy of a point, moved inside the bounds."""
@@ -78,7 +88,7 @@ def set_up(
     """
     start = checked_point("x0", x0)
     n = start.size
-    sigma0 = checked_number("sigma0", sigma0, above=0.0)
+    sigma0 = checked_number("sigma0", sigma0, at_least=SMALLEST_SIGMA0, below=LARGEST_SIGMA0)
     box = checked_box(bounds, start, sigma0)
     objective = BlackBox() if fun is None else checked_objective(fun, args, n, box)
     scheme = create_scheme(method, n, options, objective)
@@ -87,8 +97,15 @@ def set_up(
     return setup, start if box is None else preimage(start, box)
 
 
-def restored(setting: Setting) -> Setup:
-    """Return the setup of a checkpoint, of a run whose function people evaluate themselves."""
-    method = method_from_text(setting.method)
-    scheme = create_scheme(method, setting.n, setting.options, BlackBox())
-    return Setup(method_name(method), scheme, BlackBox(), setting)
+def restored(setting: Setting, method: type | None) -> Setup:
+    """Return the setup of a checkpoint, of a run whose function people evaluate themselves.
+
+    A class is never imported because a file names it: whoever loads the file passes it as `method`.
+    """
+    if method is not None and method_text(method) != setting.method:
+        raise ValueError(f"its method is {setting.method}, but {method_text(method)} was passed")
+    if method is None and ":" in setting.method:
+        raise ValueError(f"its method is a class, {setting.method}: pass that class as method")
+    chosen = setting.method if method is None else method
+    scheme = create_scheme(chosen, setting.n, setting.options, BlackBox())
+    return Setup(method_name(chosen), scheme, BlackBox(), setting)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import inspect
 import math
 import re
@@ -115,12 +114,3 @@ def method_name(method: str | type) -> str:
 def method_text(method: str | type) -> str:
     """Return a method's name, or for a class the text "module:name" by which to find it again."""
     return method if isinstance(method, str) else f"{method.__module__}:{method.__qualname__}"
-
-
-def method_from_text(text: str) -> str | type:
-    """Return the method that `method_text` stands for."""
-    module, colon, name = text.partition(":")
-    if not colon:
-        return text
-    method: type = getattr(importlib.import_module(module), name)
-    return method
