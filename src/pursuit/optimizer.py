@@ -199,7 +199,7 @@ class Optimizer:
         else:
             memory, generator = found.recall(setup.scheme)
             self._prepare(setup, memory.state.x, generator, trace)
-            self._begin(memory)
+            found.checked(lambda _: self._begin(memory))
         return self
 
     def _begin(self, memory: Memory) -> None:

@@ -189,7 +189,7 @@ def test_the_start_is_evaluated_exactly_where_it_was_put(kind, sigma0):
                 result = pursuit.minimize(
                     objective, x0, method="rp", rng=1, sigma0=sigma0, bounds=bounds, maxfev=1
                 )
-                assert result.fun == x0 @ x0
+                assert result.fun == (jitted_sphere(x0) if kind == "compiled" else x0 @ x0)
                 seen.append(result.x)
             for x in seen:
                 np.testing.assert_array_equal(x, x0)
@@ -202,5 +202,5 @@ def jitted_sphere(x):
 
 @pytest.mark.parametrize("sigma0", [1e-301, 1e-250, 1e120])
 def test_a_step_size_without_room_to_adapt_is_refused(sigma0):
-    with pytest.raises(ValueError, match="sigma0 must be finite, at least 1e-200 and below 1e\\+100"):
+    with pytest.raises(ValueError, match="sigma0 must be finite and at least 1e-200 and below"):
         pursuit.minimize(jitted_sphere, [1.0, 2.0], sigma0=sigma0)

@@ -47,9 +47,9 @@ class Setup(NamedTuple):
 
     def within(self, box: Box | None) -> Setup:
         """Return the same setup with another box: that of a checkpoint may have other margins."""
-        objective = (
-            self.objective._replace(box=box) if isinstance(self.objective, Bounded) else self.objective
-        )
+        objective = self.objective
+        if box is not None and isinstance(objective, Bounded):
+            objective = objective._replace(box=box)
         return self._replace(objective=objective, setting=self.setting._replace(box=box))
 
     def reflected(self, point: Vector) -> Vector:
