@@ -156,7 +156,8 @@ def checked_generator(rng: Any) -> np.random.Generator:
         if _has_text(rng):
             raise TypeError
         return np.random.default_rng(rng)
-    except (TypeError, ValueError, OverflowError):
+    except Exception:
+        # NumPy asks objects for their repr, which may raise anything.
         raise TypeError(
             "rng must be None, an integer from 0 on, a sequence of these, or a numpy.random.Generator, "
             f"but {shown(rng)} was given."

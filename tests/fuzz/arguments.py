@@ -42,12 +42,14 @@ NO_COUNTS = [*NO_NUMBERS, 0, -1, -(10**400), 1.5, math.inf, -math.inf, Fraction(
 NO_POSITIVES = [*NO_NUMBERS, 0, -1.0, math.inf, -math.inf, 10**400, -(10**5000), Fraction(10**400)]
 
 NO_POINTS = [
-    None, "1", "ab", b"ab", 3.0, True, [], [[1.0, 2.0]], [[1.0], [2.0, 3.0]], [1.0, None], [1.0, "2"], ["1", "2"],
+    None, "1", "ab", b"ab", 3.0, True, [], [[1.0, 2.0]], [[1.0], [2.0, 3.0]], [1.0, None], [1.0, "2"],
+    ["1", "2"],
     [1.0, 2j], [1.0, math.nan], [1.0, math.inf], [10**400, 1.0], [-(10**5000)], [True, False], [1.0, True],
     [np.ma.masked, 1.0], np.ma.masked_array([1.0, 2.0], [True, False]), np.array([1, 2], dtype=complex),
     np.array(["1", "2"]), np.array([b"1"]), np.array(["2020", "2021"], dtype="datetime64[Y]"),
     np.array([1, 2], dtype="timedelta64[ns]"), [datetime.date(2020, 1, 1)], [datetime.timedelta(1)],
-    [np.datetime64(1, "ns"), 1.0], np.array([True, False]), np.array([1.0, None]), np.array([object()]), {}, {1.0},
+    [np.datetime64(1, "ns"), 1.0], np.array([True, False]), np.array([1.0, None]), np.array([object()]),
+    {}, {1.0},
     object(), Rude(), [Rude()], np.zeros((2, 2)), np.zeros(0), np.float64(1.0), np.matrix([[1.0, 2.0]]), int,
     iter([1.0]), np.array([(1.0, 2)], dtype=[("a", float), ("b", int)]), [1.0, [2.0]], np.array([1e400]),
     ["x" * 1000],
@@ -59,9 +61,7 @@ numbers = st.one_of(
     st.floats(-10.0, 10.0),
     st.sampled_from([1e-300, 1e10, -1e10, 1e150, -1e300, 5e-324]),
 )
-steps = st.one_of(
-    st.just(1.0), st.floats(1e-3, 1e3), st.sampled_from([1e-301, 5e-324, 1e-200, 1e-17, 1e17, 1e40, 1e149, 1e308])
-)
+steps = st.one_of(st.just(1.0), st.floats(1e-3, 1e3), st.sampled_from([1e-200, 1e-17, 1e17, 1e40, 1e99]))
 counts = st.integers(1, 60)
 seeds = st.integers(0, 50)
 
@@ -70,8 +70,10 @@ seeds = st.integers(0, 50)
 def points(draw, n=None):
     """Return what must be accepted as a start."""
     entries = draw(st.lists(numbers, min_size=n or 1, max_size=n or 5))
-    form = draw(st.sampled_from(["list", "list", "array", "array", "tuple", "read-only", "strided", "reversed",
-                                 "own", "masked", "fractions", "objects", "float32", "ints", "longdouble"]))  # fmt: skip
+    form = draw(st.sampled_from(["list", "list", "array", "array", "tuple", "read-only", "strided",
+    "reversed",
+                                 "own", "masked", "fractions", "objects", "float32", "ints",
+                                 "longdouble"]))  # fmt: skip
     array = np.array(entries)
     match form:
         case "list":
@@ -119,8 +121,10 @@ def bounds_around(draw, start):
 def no_bounds(n):
     """Return what must be refused as bounds of n variables."""
     return st.sampled_from([
-        3, "bounds", object(), Rude(), [(1.0, 0.0)] * n, [(0.0, 1.0)] * (n + 1), [(1e9, 2e9)] * n, [("0", "9e9")] * n,
-        [(math.nan, 1.0)] * n, [(math.inf, math.inf)] * n, [(-math.inf, -math.inf)] * n, [(10**400, None)] * n,
+        3, "bounds", object(), Rude(), [(1.0, 0.0)] * n, [(0.0, 1.0)] * (n + 1), [(1e9, 2e9)] * n, [("0",
+        "9e9")] * n,
+        [(math.nan, 1.0)] * n, [(math.inf, math.inf)] * n, [(-math.inf, -math.inf)] * n, [(10**400,
+        None)] * n,
         [(1j, 2.0)] * n, [(0.0,)] * n, [0.0] * n, [(None, "x")] * n, [(object(), None)] * n, Rude,
         Bounds([-1e9] * (n + 2), 1e9), [[[1.0], [2.0]]] * n, np.zeros((n, 3)),
     ])  # fmt: skip

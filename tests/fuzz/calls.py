@@ -31,17 +31,21 @@ METHODS = ("rp", "rp", "rp", "auto", "auto", "auto", "rp-exact", "sarp", "cma", 
 
 WRONG = {
     "x0": NO_POINTS,
-    "sigma0": [None, *NO_POSITIVES],
+    "sigma0": [None, *NO_POSITIVES, 1e-301, 5e-324, 1e149, 1e308],
     "ftarget": [*NO_NUMBERS, 10**400],
     "maxfev": NO_COUNTS,
     "maxiter": NO_COUNTS,
     "maxtime": NO_POSITIVES,
     "checkpoint_every": [None, *NO_NUMBERS, -1.0, 10**400],
-    "rng": [-1, "a", "1", b"1", 1.5, [-1], ["a"], ["1"], [[1], ["2"]], object(), Rude(), {}, 1j, np.array(["1"]), [1.5],
+    "rng": [-1, "a", "1", b"1", 1.5, [-1], ["a"], ["1"], [[1], ["2"]], object(), Rude(), {}, 1j,
+            np.array(["1"]), [1.5],
             -(10**400), int],
-    "method": [None, 3, "newton", "", "ep-cma-0", "ep-cma--1", "ep-cma-" + 20 * "9", "ep-cma-" + 5000 * "9", "EP-CMA-4",
-               dict, object(), Rude, Rude(), b"rp", ["rp"], np.array(["rp", "cma"]), "rp\n", "x" * 1000, np.float64],
-    "options": [[1, 2], "p", 3, False, [], [("p", 0.5)], {"p": 0}, {"p": "0.5"}, {"p": np.nan}, {"p": 10**400}, {"q": 1},
+    "method": [None, 3, "newton", "", "ep-cma-0", "ep-cma--1", "ep-cma-" + 20 * "9",
+               "ep-cma-" + 5000 * "9", "EP-CMA-4",
+               dict, object(), Rude, Rude(), b"rp", ["rp"], np.array(["rp", "cma"]), "rp\n", "x" * 1000,
+               np.float64],
+    "options": [[1, 2], "p", 3, False, [], [("p", 0.5)], {"p": 0}, {"p": "0.5"}, {"p": np.nan},
+                {"p": 10**400}, {"q": 1},
                 {1: 2}, {None: 1}, {"p": [1]}, {"x" * 1000: 1}, {"p": Rude()}, {(): 1}, Rude(), {"p": True}],
     "callback": [3, "f", int, lambda: None, lambda a, b: None, object(), Rude(), [len]],
     "workers": ["1", 1.5, None, [], np.nan, 0, -2, -(10**400), True, Rude(), {}, object()],
@@ -60,7 +64,7 @@ STRANGE = {
             np.random.SeedSequence(8), np.random.PCG64(9), np.random.Generator(np.random.MT19937(4)), []],
     "options": [None, {}],
     "workers": [1, map, np.int64(1), 1.0],
-    "callback": [None, lambda x: None, lambda intermediate_result: None, list, max, print.__class__],
+    "callback": [None, lambda x: None, lambda intermediate_result: None, list, max],
     "trace": [True, False],
 }  # fmt: skip
 
@@ -159,9 +163,15 @@ def minimize_calls(draw):
     """Return a call of `minimize`, with nothing wrong or a single thing."""
     fun, start = draw(objectives())
     reals = [float(entry) for entry in start]
-    arguments: dict[str, Any] = {"method": draw(st.sampled_from(METHODS)), "maxfev": draw(counts), "maxiter": draw(counts)}
+    # Numba compiles a loop for every method that a jitted function is minimised by, and keeps none of them.
+    arguments: dict[str, Any] = {
+        "method": "rp" if fun is jitted else draw(st.sampled_from(METHODS)),
+        "maxfev": draw(counts),
+        "maxiter": draw(counts),
+    }
     for name, values in {
-        "rng": seeds, "sigma0": steps, "ftarget": numbers, "trace": st.booleans(), "bounds": bounds_around(reals),
+        "rng": seeds, "sigma0": steps, "ftarget": numbers, "trace": st.booleans(),
+        "bounds": bounds_around(reals),
     }.items():  # fmt: skip
         if draw(st.booleans()):
             arguments[name] = draw(values)
@@ -240,19 +250,27 @@ class AskAndTell(NamedTuple):
         except Exception as error:
             promises.check_sentence(error)
         else:
-            raise promises.BrokenPromise(f"{which} is accepted: {value!r}")
+            raise promises.BrokenPromiseError(f"{which} is accepted: {value!r}")
         after = optimizer.result
         promises.expect(
             before.fun == after.fun and before.nfev == after.nfev and np.array_equal(before.x, after.x),
             f"wrong {which} has changed the result",
         )
-        promises.expect(np.array_equal(asked, optimizer.ask()), f"wrong {which} has changed what is asked for")
+        promises.expect(
+            np.array_equal(asked, optimizer.ask()), f"wrong {which} has changed what is asked for"
+        )
 
 
-NO_ROWS = [*(entry for entry in NO_POINTS if not isinstance(entry, float)), None, [[9e99] * 5], np.zeros((3, 1, 1))]
+NO_ROWS = [
+    *(entry for entry in NO_POINTS if not isinstance(entry, float)),
+    None,
+    [[9e99] * 5],
+    np.zeros((3, 1, 1)),
+]
 NO_VALUES = [
     None, "1", [None], ["1"], [1j], [True], [[1.0], [2.0, 3.0]], [1.0] * 7, [], np.ma.masked, [np.ma.masked],
-    object(), [object()], Rude(), [Rude()], {}, np.array(["1"]), np.array([1j]), [np.zeros(2)], [[1.0, 2.0], [3.0]],
+    object(), [object()], Rude(), [Rude()], {}, np.array(["1"]), np.array([1j]), [np.zeros(2)], [[1.0,
+    2.0], [3.0]],
     np.array(["2020"], dtype="datetime64[Y]"), np.array([[1.0, 2.0, 3.0]]), iter([1.0]),
 ]  # fmt: skip
 
@@ -261,7 +279,9 @@ NO_VALUES = [
 def optimizer_calls(draw):
     """Return the life of an optimizer."""
     start = draw(points())
-    arguments: dict[str, Any] = {"method": draw(st.sampled_from(["rp", "auto", "rp", "auto", "rp-exact", "cma"]))}
+    arguments: dict[str, Any] = {
+        "method": draw(st.sampled_from(["rp", "auto", "rp", "auto", "rp-exact", "cma"]))
+    }
     reals = [float(entry) for entry in start]
     for name, values in {
         "rng": seeds, "sigma0": steps, "trace": st.booleans(), "bounds": bounds_around(reals),
@@ -272,7 +292,10 @@ def optimizer_calls(draw):
         st.tuples(st.just("X"), st.sampled_from(NO_ROWS)), st.tuples(st.just("F"), st.sampled_from(NO_VALUES))
     )
     act = st.one_of(
-        st.just(("tell", None)), st.just(("tell", None)), st.just(("look", None)), st.tuples(st.just("tell wrong"), mistakes)
+        st.just(("tell", None)),
+        st.just(("tell", None)),
+        st.just(("look", None)),
+        st.tuples(st.just("tell wrong"), mistakes),
     )
     fun = Objective(draw(st.sampled_from(sorted(VALUES))))
     return AskAndTell(fun, start, arguments, draw(st.lists(act, max_size=25)))
@@ -316,7 +339,8 @@ calls = st.one_of(minimize_calls(), minimize_calls(), minimize_calls(), optimize
 
 
 def check(call):
-    """Make a call and expect every promise to be kept, and no warning; return a word for what has happened."""
+    """Make a call and expect every promise to be kept,
+    and no warning; return a word for what has happened."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         return call.check()

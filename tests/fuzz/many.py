@@ -1,6 +1,6 @@
 """Many calls made at random, with a seed; prints counts, and every promise that was not kept.
 
-    PYTHONPATH=tests python -m fuzz.many --calls 100000 --seed 1
+PYTHONPATH=tests python -m fuzz.many --calls 100000 --seed 1
 """
 
 import argparse
@@ -34,7 +34,10 @@ def main():
         _make_calls(size, hash((arguments.seed, done)), counts, broken)
         done += size
         rate = sum(counts.values()) / (time.perf_counter() - begin)
-        print(f"{sum(counts.values())} calls, {sum(map(len, broken.values()))} broken, {rate:.0f}/s", file=sys.stderr)
+        print(
+            f"{sum(counts.values())} calls, {sum(map(len, broken.values()))} broken, {rate:.0f}/s",
+            file=sys.stderr,
+        )
     for what, count in sorted(counts.items()):
         print(f"{count:8}  {what}")
     for what, examples in sorted(broken.items(), key=lambda item: -len(item[1])):
