@@ -80,6 +80,7 @@ def never(x):
         ({"options": {"p": "0.3"}}, TypeError, "p must be a number, but '0.3' was given"),
         ({"options": {"line_search": np.array(["exact", "adaptive"])}}, ValueError, "line_search must be one of"),
         ({"method": "ep-cma-99999999999999999999"}, ValueError, r"EP-CMA with m=99999999999999999999 paths .* would take 2\.24e\+12 GiB of memory"),
+        ({"method": "ep-cma-" + 5000 * "9", "options": {"kappa": 2}}, ValueError, r"'kappa' is not an option of the method ep-cma-9+\.\.\.: its options"),
         ({"method": "ep-cma-" + 5000 * "9"}, ValueError, "EP-CMA with m=an integer of 333 bits paths .* GiB of memory"),
         ({"method": EpCma, "options": {"m": 10**400}}, ValueError, "EP-CMA with m=an integer of 1329 bits paths .* GiB of memory"),
         ({"method": "sarp", "options": {"kappa": 1e300, "damping": 1e300}}, ValueError, "kappa times damping and kappa over damping must be floats"),

@@ -214,6 +214,11 @@ def shown(value: Any, width: int = 60) -> str:
     except Exception:
         # A class of somebody else whose repr fails, or a list of integers too long to write.
         text = f"an object of the class {type(value).__qualname__}"
+    return cut(text, width)
+
+
+def cut(text: str, width: int = 60) -> str:
+    """Return a text, with dots for its end where it is long."""
     return text if len(text) <= width else text[: width - 3] + "..."
 
 

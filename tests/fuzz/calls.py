@@ -137,7 +137,8 @@ class Minimize(NamedTuple):
 
     def _limits(self):
         given = {name: self.arguments.get(name) for name in ("maxfev", "maxiter", "ftarget")}
-        return {name: float(min(limit, 2**62)) for name, limit in given.items() if limit is not None}
+        # No limit is too large for an integer; as a float it may be.
+        return {name: limit for name, limit in given.items() if limit is not None}
 
 
 @st.composite

@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from pursuit.checks import checked_number, checked_options, shown
+from pursuit.checks import checked_number, checked_options, cut, shown
 from pursuit.methods.auto import Auto
 from pursuit.methods.auto_values import AutoValues
 from pursuit.methods.cma import Cma
@@ -63,7 +63,7 @@ def create_scheme(method: str | type, n: int, options: Mapping[str, Any] | None,
     for name, setting in checked_options(options).items():
         if name not in allowed:
             raise ValueError(
-                f"{shown(name)} is not an option of the method {method_text(method)}: "
+                f"{shown(name)} is not an option of the method {cut(method_text(method))}: "
                 f"its options are {', '.join(allowed)}."
             )
         settings[name] = setting

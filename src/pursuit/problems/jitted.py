@@ -17,7 +17,7 @@ from numba.core import types
 from numba.core.errors import NumbaError
 from numba.core.registry import CPUDispatcher
 
-from pursuit.checks import shown
+from pursuit.checks import cut, shown
 from pursuit.compiling.cache import compiled
 from pursuit.compiling.dispatch import implementation_for
 from pursuit.compiling.vectors import SERIAL
@@ -139,5 +139,5 @@ def _reason(error: NumbaError) -> str:
     lines = [line for line in lines if line and not line.startswith("Failed in")]
     missing = [line.removeprefix(">>>").strip() for line in lines if line.startswith(">>>")]
     if missing and lines[0].startswith("No implementation"):
-        return f"there is no {missing[0][:200]}"
-    return lines[0].rstrip(".:")[:200] if lines else type(error).__name__
+        return f"there is no {cut(missing[0], 200)}"
+    return cut(lines[0].rstrip(".:"), 200) if lines else type(error).__name__
