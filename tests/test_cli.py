@@ -23,10 +23,10 @@ def test_reproduce_runs_reports_and_prints_the_paths(tmp_path):
         f"The report is in {tmp_path}/out/report.html, and as Markdown in {tmp_path}/out/report.md.\n"
     )
     lines = done.stderr.splitlines()
-    assert re.fullmatch(r"\d\d:\d\d:\d\d 8 of 8 runs to do, 1 at a time\.", lines[0])
+    assert re.fullmatch(r"\d\d:\d\d:\d\d 8 of 8 runs to do, 1 at a time\. Methods are compiled first; .*", lines[0])
     assert len(lines) == 1 + 4
     pattern = (
-        r"\d\d:\d\d:\d\d exp L=10 n=4 (rp|cma) fitted: 2 runs, \S+ s each\. \d of 8 done, \d:\d\d:\d\d left\."
+        r"\d\d:\d\d:\d\d exp L=10 n=4 (rp|cma) frozen: 2 runs, \S+ s each\. \d of 8 done, \d:\d\d:\d\d left\."
     )
     assert sum(bool(re.fullmatch(pattern, line)) for line in lines[1:]) == 2
     for name in ("report.html", "report.md", "tables/runs.csv", "tables/summary.csv", "tables/claims.csv"):
@@ -38,7 +38,7 @@ def test_status_export_and_report_of_a_folder(tmp_path, capsys):
     reproduce(path, tmp_path / "out", only="n=4 L=10 scheme=rp,cma", runs=2, jobs=1)
     assert main(["status", str(tmp_path / "out")]) == 0
     said = capsys.readouterr().out
-    assert re.search(r"^exp L=10 n=4 rp fitted +2 of +2 runs  \S+ s each$", said, re.MULTILINE)
+    assert re.search(r"^exp L=10 n=4 rp frozen +2 of +2 runs  \S+ s each$", said, re.MULTILINE)
     assert "8 of 8 runs are done." in said
     assert "Made with: date 20" in said
     assert main(["export", str(tmp_path / "out"), "--to", str(tmp_path / "runs.csv")]) == 0

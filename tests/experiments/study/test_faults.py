@@ -296,7 +296,7 @@ def test_a_run_that_raises_is_named_and_the_other_cells_are_run(trouble, tmp_pat
     with ThreadPoolExecutor(1) as executor:
         done = reproduce(declared(tmp_path, text), tmp_path / "out", executor=executor)
     assert [str(failure) for failure in done.failures] == [
-        "Raising n=3 rp fitted, run 0: ArithmeticError: no value here. The rest of its runs are left out."
+        "Raising n=3 rp frozen, run 0: ArithmeticError: no value here. The rest of its runs are left out."
     ]
     with read_store(tmp_path / "out") as store:
         assert [(entry.cell.problem, entry.done) for entry in store.progress()] == [

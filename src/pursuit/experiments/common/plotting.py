@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -49,6 +50,8 @@ _PRINT = {
     "pdf.fonttype": 42,
     # Identifiers in the file follow from this text instead of from random numbers.
     "svg.hashsalt": "pursuit",
+    # Names may contain dollar signs.
+    "text.parse_math": False,
 }
 # Without the time of writing, which Matplotlib would add.
 _METADATA: dict[str, dict[str, Any]] = {"pdf": {"CreationDate": None}, "svg": {"Date": None}, "png": {}}
@@ -75,11 +78,14 @@ def save(
 
     The same figure gives the same files, byte for byte.
     """
-    # One layout serves all formats.
-    figure.draw_without_rendering()
-    figure.set_layout_engine("none")
     paths = tuple(folder / f"{name}.{ending}" for ending in formats)
-    for path, ending in zip(paths, formats, strict=True):
-        with replacing(path) as part:
-            figure.savefig(part, format=ending, metadata=_METADATA[ending])
+    with warnings.catch_warnings():
+        # A character that the font lacks, as an emoji, is drawn as a box.
+        warnings.filterwarnings("ignore", message="Glyph .* missing from font")
+        # One layout serves all formats.
+        figure.draw_without_rendering()
+        figure.set_layout_engine("none")
+        for path, ending in zip(paths, formats, strict=True):
+            with replacing(path) as part:
+                figure.savefig(part, format=ending, metadata=_METADATA[ending])
     return paths

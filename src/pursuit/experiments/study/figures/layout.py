@@ -11,6 +11,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
+from pursuit.experiments.common.formatting import shortened
 from pursuit.experiments.study.figures.styles import Style
 
 Key = TypeVar("Key")
@@ -87,7 +88,7 @@ def _add_legend(
 ) -> None:
     """Put the legend into a blank panel if there is one, else beside a single column, else below."""
     handles = [
-        Line2D([], [], color=style.colour, linestyle=style.line, marker=style.marker, label=scheme)
+        Line2D([], [], color=style.colour, linestyle=style.line, marker=style.marker, label=shortened(scheme))
         for scheme, style in styles.items()
     ]
     if blank:
