@@ -89,14 +89,19 @@ def dask_cluster(address: str, jobs: int) -> Iterator[WorkerPool]:
     check_address(address)
     from distributed import Client, LocalCluster
 
+    class QuietClient(Client):
+        def __del__(self) -> None:
+            """Do nothing: without a connection Dask would wait for it here. The context closes the client."""
+
     with contextlib.ExitStack() as stack:
         if address == "local":
             cluster = LocalCluster(n_workers=jobs, threads_per_worker=1, dashboard_address=None)
             address = stack.enter_context(cluster).scheduler_address
         try:
-            client = stack.enter_context(Client(address, set_as_default=False, timeout=_DASK_TIMEOUT))
-        except (OSError, ValueError) as error:
-            raise StudyError(f"There is no Dask scheduler at {address}: {error}.") from None
+            client = stack.enter_context(QuietClient(address, set_as_default=False, timeout=_DASK_TIMEOUT))
+        except Exception as error:
+            # Each kind of address has errors of its own.
+            raise StudyError(f"There is no Dask scheduler at {address}: {str(error).removesuffix('.')}.") from None
         size = sum(client.nthreads().values())
         if size == 0:
             raise StudyError(f"The Dask scheduler at {address} has no workers.")
