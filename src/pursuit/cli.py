@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import io
 import os
 import re
 import sys
@@ -23,16 +24,22 @@ _COCO = {**_STUDY, "coco": ("cocoex", "cocopp", "six")}
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; return the exit status."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        # Names of files need not be texts.
+        sys.stdout.reconfigure(errors="backslashreplace")
     try:
         status = _run(_parser().parse_args(arguments))
         # What is printed may be written only now, and fail.
         sys.stdout.flush()
     except KeyboardInterrupt:
         return _fail("interrupted. Finished runs are kept; run the same command to continue", 130)
-    except BrokenPipeError:
-        # The reader of a pipe, as `head`, has ended; Python would complain when it closes the output.
+    except OSError as error:
+        # Python would try to write the rest of the output once more, and complain.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 1
+        # The reader of a pipe, as `head`, may have enough.
+        return (
+            1 if isinstance(error, BrokenPipeError) else _fail(f"writing failed: {error.strerror or error}")
+        )
     return status
 
 

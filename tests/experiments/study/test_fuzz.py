@@ -37,7 +37,9 @@ SCALARS = st.one_of(
 )  # fmt: skip
 KEYS = st.sampled_from(["problem", "label", "n", "L", "method", "options", "where", "runs", "name", "x", ""])
 VALUES = st.recursive(
-    SCALARS, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=3), max_leaves=5
+    SCALARS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=3),
+    max_leaves=5,
 )
 
 

@@ -112,9 +112,7 @@ def test_growth_by_hand(report):
 
 def test_markdown_tells_what_was_run_and_what_is_missing(report):
     text = (report / "report.md").read_text()
-    assert text.startswith(
-        "# Made up \\</script\\>\\<script\\>window.broken = true\\</script\\> \\& small\n"
-    )
+    assert text.startswith("# Made up \\</script\\>\\<script\\>window.broken = true\\</script\\> \\& small\n")
     assert "| runs | 103 of 108 wanted |" in text
     assert "| exp L=1e6 n=10 rp fitted | 0 | 3 |" in text
     assert "| date | 2014-09-13 |" in text

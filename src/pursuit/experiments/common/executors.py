@@ -101,7 +101,9 @@ def dask_cluster(address: str, jobs: int) -> Iterator[WorkerPool]:
             client = stack.enter_context(QuietClient(address, set_as_default=False, timeout=_DASK_TIMEOUT))
         except Exception as error:
             # Each kind of address has errors of its own.
-            raise StudyError(f"There is no Dask scheduler at {address}: {str(error).removesuffix('.')}.") from None
+            raise StudyError(
+                f"There is no Dask scheduler at {address}: {str(error).removesuffix('.')}."
+            ) from None
         size = sum(client.nthreads().values())
         if size == 0:
             raise StudyError(f"The Dask scheduler at {address} has no workers.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import math
 import warnings
 from collections.abc import Sequence
@@ -13,7 +14,7 @@ import matplotlib.style
 from matplotlib.axis import Axis
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
-from pursuit.experiments.common.files import replacing
+from pursuit.experiments.common.files import write_file
 
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#000000", "#e69f00", "#56b4e9", "#888888")
 """Okabe and Ito's colours, which people with any kind of colour vision can distinguish, with grey instead of
@@ -86,6 +87,8 @@ def save(
         figure.draw_without_rendering()
         figure.set_layout_engine("none")
         for path, ending in zip(paths, formats, strict=True):
-            with replacing(path) as part:
-                figure.savefig(part, format=ending, metadata=_METADATA[ending])
+            # In memory first: where a disk is full, Matplotlib's own error may hide the reason.
+            content = io.BytesIO()
+            figure.savefig(content, format=ending, metadata=_METADATA[ending])
+            write_file(path, content.getvalue())
     return paths

@@ -213,7 +213,9 @@ def _scheme(top: TableReader, position: int, entry: Any) -> SchemeSpec:
     if isinstance(entry, str):
         entry = {"method": entry}
     if not isinstance(entry, dict):
-        raise top.error(name, f"must be a method's name or a table with one, but {reader.shown(entry)} was given")
+        raise top.error(
+            name, f"must be a method's name or a table with one, but {reader.shown(entry)} was given"
+        )
     table = top.table(name, entry)
     method = table.take("method", _method_name)
     label = table.take("label", reader.label, default=method.rpartition(":")[2])

@@ -34,7 +34,6 @@ from pursuit.experiments.study.scheduler import RunFailure, execute_missing
 from pursuit.experiments.study.store import open_store, read_store
 from pursuit.methods.options import READINGS
 
-
 # Reports are written while a study runs, but only one at a time.
 _REPORT_LOCK = ".report.lock"
 _NO_REPORT = "The report cannot be written into"

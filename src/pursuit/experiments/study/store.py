@@ -84,7 +84,16 @@ class Store:
         figures = json.dumps([figure._asdict() for figure in study.figures])
         facts = {"title": study.title, "figures": figures, "made": json.dumps(dict(made))}
         rows = [
-            (str(tuple(e.cell)), *e.cell, e.position, e.identity, e.recipe.target, e.recipe.cap, e.code, e.runs)
+            (
+                str(tuple(e.cell)),
+                *e.cell,
+                e.position,
+                e.identity,
+                e.recipe.target,
+                e.recipe.cap,
+                e.code,
+                e.runs,
+            )
             for e in entries
         ]
         with self._transaction():
@@ -193,7 +202,9 @@ class Store:
     def _delete(self, row: Sequence[Any]) -> None:
         """Delete a run whose key may hold anything; SQLite takes texts that are not UTF-8 as bytes."""
         key = dict(zip((*Key._fields, "number"), row, strict=False))
-        conditions = (f"{n} IS CAST(? AS TEXT)" if isinstance(v, str) else f"{n} IS ?" for n, v in key.items())
+        conditions = (
+            f"{n} IS CAST(? AS TEXT)" if isinstance(v, str) else f"{n} IS ?" for n, v in key.items()
+        )
         values = [v.encode("utf-8", "surrogateescape") if isinstance(v, str) else v for v in key.values()]
         deleted = self._connection.execute(f"DELETE FROM runs WHERE {' AND '.join(conditions)}", values)
         if deleted.rowcount != 1:

@@ -103,7 +103,10 @@ def _median_tables(summaries: Summaries, measure: str) -> list[str]:
         cells = {(cell.scheme, cell.problem): cell for cell in groups[key]}
         problems = distinct(cell.problem for cell in groups[key])
         rows = [
-            [escaped(scheme), *(_median(summaries, cells.get((scheme, problem)), measure) for problem in problems)]
+            [
+                escaped(scheme),
+                *(_median(summaries, cells.get((scheme, problem)), measure) for problem in problems),
+            ]
             for scheme in distinct(cell.scheme for cell in groups[key])
         ]
         where = f"n = {n}" if condition is None else f"n = {n}, L = {power(condition)}"
