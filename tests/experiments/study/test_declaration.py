@@ -15,7 +15,7 @@ def test_a_file_becomes_cells_with_their_runs(tmp_path):
     entries = entries_of(load_study(declared(tmp_path)))
     assert len(entries) == CELLS
     assert sum(entry.runs for entry in entries) == RUNS
-    assert entries[0].cell == ("exp", 10.0, 4, "rp", "fitted")
+    assert entries[0].cell == ("exp", 10.0, 4, "rp", "frozen")
     assert [entry.runs for entry in entries if entry.cell[:4] == ("exp", 100.0, 4, "rp")] == [2]
     assert not [entry for entry in entries if entry.cell[:4] == ("exp", 100.0, 6, "rp")]
     assert {entry.recipe.cap for entry in entries if entry.cell.n == 6} == {120_000}
@@ -133,7 +133,7 @@ def test_an_option_that_a_scheme_lacks_is_said_with_its_cell():
         DECLARATION.replace('"sarp"', '{ method = "sarp", options = { c = 3 } }'), "s.toml", "."
     )
     with pytest.raises(
-        StudyError, match=r"The cell exp L=10 n=4 sarp fitted cannot be run: .*'c' is not an option"
+        StudyError, match=r"The cell exp L=10 n=4 sarp frozen cannot be run: .*'c' is not an option"
     ):
         entries_of(study)
 

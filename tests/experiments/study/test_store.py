@@ -44,7 +44,7 @@ def test_every_run_is_there_and_equals_minimize_with_its_seed(stored):
     problem = make_problem(declared_entry.recipe)
     alone = pursuit.minimize(
         problem, problem.x0, method="ep-cma-2", rng=seed_of(declared_entry.identity, 1), ftarget=1e-6,
-        options={"reading": "fitted"}, trace=True,
+        options={"reading": "frozen"}, trace=True,
     )  # fmt: skip
     run = entry.runs[1]
     assert (run.nit, run.nfev, run.fun, run.success) == (alone.nit, alone.nfev, alone.fun, True)
@@ -104,7 +104,7 @@ def test_changed_code_of_ones_own_is_noticed_and_run_again(tmp_path, monkeypatch
     assert "2 runs in" in changed.stderr
     assert "2 of 2 runs to do" in changed.stderr
     (entry,) = contents(tmp_path / "out").cells
-    assert entry.cell == ("bowl", None, 3, "narrowing", "fitted")
+    assert entry.cell == ("bowl", None, 3, "narrowing", "frozen")
     assert all(run.success for run in entry.runs)
 
 
@@ -131,11 +131,11 @@ def test_a_folder_collects_what_was_asked_for_in_it(tmp_path):
         )
     cells = [str(entry.cell) for entry in contents(tmp_path / "out").cells]
     assert cells == [
-        "exp L=10 n=4 cma fitted",
+        "exp L=10 n=4 cma frozen",
         "exp L=10 n=6 cma fitted",
         "exp L=10 n=6 cma frozen",
         "exp L=10 n=6 cma printed",
-        "rosenbrock n=4 cma fitted",
+        "rosenbrock n=4 cma frozen",
     ]
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import errno
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -35,11 +37,20 @@ def write_file(path: Path, content: str | bytes) -> None:
 def replacing(path: Path) -> Iterator[Path]:
     """Give the path of a temporary file that replaces `path` when it has been written completely.
 
-    So nobody ever reads half a file, and where writing fails the old file stays and the temporary one goes.
+    So nobody ever reads half a file, and where writing fails the old file stays and the temporary one goes. A
+    link is followed: the file that it points to is replaced. The name of the temporary file is always the
+    same, so that the next attempt overwrites what a killed process has left.
     """
+    path = Path(os.path.realpath(path))
+    if path.exists() and not path.is_file():
+        raise OSError(errno.EINVAL, "It is a folder or a device, not a file", str(path))
     part = path.with_name(f".{path.name}.part")
+    with contextlib.suppress(OSError):
+        # What is left has the permissions of the process that left it.
+        part.unlink()
     try:
         yield part
+        _flush(part)
         part.replace(path)
     except BaseException:
         with contextlib.suppress(OSError):
@@ -47,20 +58,47 @@ def replacing(path: Path) -> Iterator[Path]:
         raise
 
 
+def remove_leftovers(*folders: Path) -> None:
+    """Remove the temporary files that a killed process has left in folders where no other writes now."""
+    for folder in folders:
+        for part in folder.glob(".*.part"):
+            with contextlib.suppress(OSError):
+                part.unlink()
+
+
 @contextlib.contextmanager
-def locked(folder: Path) -> Iterator[None]:
-    """Keep other processes from working in a folder, which is created if necessary."""
+def locked(
+    folder: Path, name: str = "lock", complaint: str = "Nothing can be written into the folder"
+) -> Iterator[None]:
+    """Keep other processes from working in a folder, which is created if necessary.
+
+    Parameters
+    ----------
+    folder : Path
+        The folder.
+    name : str
+        The name of the file that is locked: work under different names does not exclude each other.
+    complaint : str
+        How the error begins if the folder cannot be written to.
+    """
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        lock = filelock.FileLock(folder / "lock", timeout=0, is_singleton=False)
+        lock = filelock.FileLock(folder / name, timeout=0, is_singleton=False)
         lock.acquire()
     except filelock.Timeout:
         raise StudyError(
             f"Another process is working in {folder}: wait for it, or choose another folder with --out."
         ) from None
-    except OSError as error:
-        raise StudyError(f"Nothing can be written into the folder {folder}: {error.strerror}.") from None
+    except (OSError, NotImplementedError) as error:
+        # The latter where a file system has no locks.
+        raise StudyError(f"{complaint} {folder}: {getattr(error, 'strerror', None) or error}.") from None
     try:
         yield
     finally:
         lock.release()
+
+
+def _flush(path: Path) -> None:
+    """Have the system write a file to the disk, so that a power failure cannot leave it empty."""
+    with path.open("rb") as file:
+        os.fsync(file.fileno())

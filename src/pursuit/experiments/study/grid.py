@@ -195,7 +195,7 @@ def _checked(cell: Cell, recipe: Recipe) -> tuple[str, str]:
     """Return `identify(recipe)`; errors name the cell."""
     try:
         return identify(recipe)
-    except (ImportError, AttributeError, TypeError, ValueError) as error:
+    except Exception as error:
         raise StudyError(f"The cell {cell} cannot be run: {type(error).__name__}: {error}") from error
 
 

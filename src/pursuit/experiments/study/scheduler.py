@@ -38,12 +38,9 @@ class RunGroup:
 
     @property
     def urgency(self) -> tuple[float, int]:
-        """What to start first: one run of each group, to learn how long it takes, and then the longest.
-
-        The time of a first run may include compilation, so the shortest counts.
-        """
+        """What to start first: one run of each group, to learn how long it takes, and then the longest."""
         if self.done:
-            return min(self._seconds), self.entry.cell.n
+            return self.seconds_each, self.entry.cell.n
         return (0.0 if self.running else math.inf), self.entry.cell.n
 
     @property
