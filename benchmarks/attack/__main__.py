@@ -80,7 +80,7 @@ def _finished(status: int, out: Path) -> Tally:
         return tally
     tally = Tally()
     log = out.with_suffix(".log").read_text(errors="replace")
-    tally.violate("the attack itself failed", f"exit status {status}: {log[-2000:]}")
+    tally.violate("the attack itself failed", f"exit status {status}: {log[-250:]}")
     return tally
 
 
@@ -104,8 +104,8 @@ def report(tallies: dict[str, Tally], command: str) -> str:
     found = table(["attack", "violation", "times", "the first"], violations) if violations else "None."
     return f"""# Attacks
 
-What must never happen, whatever is killed, damaged or full: a wrong result, a crash, a hang, a module imported
-because a file names it, an error that is not a sentence, a leak.
+What must never happen, whatever is killed, damaged or full: a wrong result, a crash, a hang, a module
+imported because a file names it, an error that is not a sentence, a leak.
 
 {table(["attack", "how many", "what happened", "violations", "seconds"], rows)}
 

@@ -11,9 +11,9 @@ from pathlib import Path
 from benchmarks.attack.processes import fork, wait
 from benchmarks.attack.tally import Tally
 
-# How much memory a child may allocate beyond what it has, in bytes, and how long one file may take, in seconds.
+# How many bytes a child may allocate beyond what it has, and how many seconds one file may take.
 _MEMORY = 2**30
-_LONGEST = 20.0
+_LONGEST = 10.0
 _BATCH = 50
 
 Try = Callable[[int], tuple[str, str, bool]]
@@ -21,7 +21,7 @@ Try = Callable[[int], tuple[str, str, bool]]
 
 
 def try_batch(first: int, attempt: Try, describe: Callable[[int], str], tally: Tally, folder: Path) -> int:
-    """Try some files from the number `first` on in a child; return the number to begin the next batch with."""
+    """Try some files from the number `first` on in a child; return the first number of the next batch."""
     log = folder / "log.jsonl"
     log.unlink(missing_ok=True)
 

@@ -1,4 +1,4 @@
-"""Damaged and forged checkpoints: each is refused by a sentence that names the file, or gives the same run."""
+"""Damaged and forged checkpoints: each is refused by a sentence that names it, or gives the same run."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ import pursuit
 from benchmarks.attack.batches import try_batch
 from benchmarks.attack.damage import DAMAGES
 from benchmarks.attack.forgery import BOMBS, FORGERIES, Forged, bomb, unpacked
-from benchmarks.attack.kills import METHODS, python_function
+from benchmarks.attack.kills import METHODS, options_of, python_function
 from benchmarks.attack.tally import Tally, differing, fingerprint
 
 N = 12
@@ -59,7 +59,7 @@ def attack(seed: int, seconds: float) -> Tally:
 def _wholes(method: str, folder: Path) -> list[Whole]:
     """Return checkpoints of a method: before its start, and of runs with and without bounds."""
     found, path = [], folder / "whole.npz"
-    pursuit.Optimizer(np.ones(N), method, rng=1).save(path)
+    pursuit.Optimizer(np.ones(N), method, rng=1, options=options_of(method)).save(path)
     found.append(_whole(f"{method}, before its start", path, _loaded))
     for bounded in (False, True):
         operation = functools.partial(_resumed, method, bounded)
@@ -81,6 +81,8 @@ def _loaded(path: Path) -> dict[str, str]:
     """Load an optimizer, and let it run a little."""
     optimizer = pursuit.Optimizer.load(path, trace=True)
     for _ in range(_ROUNDS):
+        if optimizer.stop():
+            break
         points = optimizer.ask()
         optimizer.tell(points, [python_function(x) for x in points])
     return fingerprint(optimizer.result)
@@ -95,6 +97,7 @@ def _resumed(method: str, bounded: bool, path: Path, evaluations: int = _EVALUAT
         bounds=[(0.25, 3.0)] * N if bounded else None,
         rng=5,
         maxfev=evaluations,
+        options=options_of(method),
         trace=True,
         checkpoint=path,
     )

@@ -25,7 +25,7 @@ from benchmarks.attack.tally import Tally, differing, fingerprint
 
 _LONGEST = 20.0
 _EVALUATIONS = 400
-_METHODS = ("rp", "sarp", "auto")
+_METHODS = ("rp", "auto", "auto-values")
 Fault = Callable[[Random, Path], str]
 """Meets a fault in a child process; returns what happened, with "violation: " before it if it must not."""
 

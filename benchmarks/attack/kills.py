@@ -45,6 +45,11 @@ def python_function(x: Any) -> float:
     return float(np.dot(_EIGENVALUES * x, x))
 
 
+def options_of(method: str) -> dict[str, float]:
+    """Return the options that a method cannot do without."""
+    return {"kappa": 1e4} if method == "sarp" else {}
+
+
 def minimized(case: Case, **settings: Any) -> dict[str, str]:
     """Return the fingerprint of a run."""
     problem = pursuit.problems.exp(N, 1e6)
@@ -55,6 +60,7 @@ def minimized(case: Case, **settings: Any) -> dict[str, str]:
         bounds=[(0.25, 3.0)] * N if case.bounded else None,
         rng=5,
         maxfev=_EVALUATIONS[case.compiled],
+        options=options_of(case.method),
         trace=True,
         **settings,
     )

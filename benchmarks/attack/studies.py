@@ -1,4 +1,4 @@
-"""Studies whose driver or workers are killed again and again: the tables equal those of an undisturbed study."""
+"""Studies whose driver or workers are killed again and again: their tables equal undisturbed ones."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def _command(arguments: list[str], *, fresh: bool) -> int:
     if fresh:
         os.execv(sys.executable, [sys.executable, "-m", "pursuit.cli", *arguments])
     context: Any = multiprocessing.get_context("fork")
-    multiprocessing.get_context = lambda method=None: context  # type: ignore[assignment]
+    multiprocessing.get_context = lambda method=None: context
     return main(arguments)
 
 
