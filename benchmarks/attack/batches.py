@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
 import resource
+import time
 from collections.abc import Callable
 from pathlib import Path
 
-from benchmarks.attack.processes import fork, wait
+from benchmarks.attack.processes import fork, kill, wait
 from benchmarks.attack.tally import Tally
 
 # How many bytes a child may allocate beyond what it has, and how many seconds one file may take.
@@ -16,50 +16,44 @@ _MEMORY = 2**30
 _LONGEST = 10.0
 _BATCH = 50
 
-Try = Callable[[int], tuple[str, str, bool]]
-"""Tries the file of a number; returns what happened, an example, and whether it is a violation."""
+Try = Callable[[int], tuple[str, str]]
+"""Tries the file of a number; returns what happened, and an example of the violation if it is one."""
 
 
-def try_batch(first: int, attempt: Try, describe: Callable[[int], str], tally: Tally, folder: Path) -> int:
-    """Try some files from the number `first` on in a child; return the first number of the next batch."""
+def try_files(attempt: Try, describe: Callable[[int], str], folder: Path, seconds: float) -> Tally:
+    """Try files for so many seconds, numbered from 0."""
+    tally, end = Tally(), time.monotonic() + seconds
+    while time.monotonic() < end:
+        found, status = _tried(attempt, tally.tried, folder, end)
+        for what, example in found:
+            tally.count(what, violation=example)
+        tally.tried += len(found)
+        if status != 0:  # in the middle of the next file
+            what = "hang" if status is None else f"crash with status {status}"
+            tally.count(what, violation=describe(tally.tried))
+            tally.tried += 1
+    return tally
+
+
+def _tried(attempt: Try, first: int, folder: Path, end: float) -> tuple[list[tuple[str, str]], int | None]:
+    """Try some files in a child; return what happened to each, and the exit status, None for a hang."""
     log = folder / "log.jsonl"
-    log.unlink(missing_ok=True)
+    log.write_text("")
 
     def work() -> None:
         _limit_memory()
         with log.open("w") as file:
             for number in range(first, first + _BATCH):
-                print(json.dumps(attempt(number)), file=file, flush=True)
+                if time.monotonic() < end:
+                    print(json.dumps(attempt(number)), file=file, flush=True)
 
-    pid = fork(work, folder / "printed")
-    done, status = 0, None
-    while status is None:
-        status = wait(pid, _LONGEST)
-        if status is None and _lines(log) == done:
-            os.kill(pid, 9)
-            os.waitpid(pid, 0)
+    pid, done = fork(work, folder / "printed"), -1
+    while (status := wait(pid, _LONGEST)) is None:
+        before, done = done, log.stat().st_size
+        if before == done:
+            kill(pid)
             break
-        done = _lines(log)
-    found = [json.loads(line) for line in log.read_text().splitlines()] if log.exists() else []
-    tally.tried += len(found)
-    for what, example, violated in found:
-        if violated:
-            tally.violate(what, example)
-        else:
-            tally.count(what)
-    if status != 0:
-        # The process has ended while it tried the next file.
-        what = (
-            "hang" if status is None else f"crash by signal {-status}" if status < 0 else "the process ended"
-        )
-        tally.tried += 1
-        tally.violate(what, describe(first + len(found)))
-        return first + len(found) + 1
-    return first + _BATCH
-
-
-def _lines(log: Path) -> int:
-    return log.read_bytes().count(b"\n") if log.exists() else 0
+    return [tuple(json.loads(line)) for line in log.read_text().splitlines()], status
 
 
 def _limit_memory() -> None:

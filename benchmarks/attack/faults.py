@@ -23,11 +23,11 @@ import pursuit
 from benchmarks.attack.processes import adopt_orphans, ended, fork, last_line, wait
 from benchmarks.attack.tally import Tally, differing, fingerprint
 
-_LONGEST = 20.0
-_EVALUATIONS = 400
 _METHODS = ("rp", "auto", "auto-values")
-Fault = Callable[[Random, Path], str]
-"""Meets a fault in a child process; returns what happened, with "violation: " before it if it must not."""
+_EVALUATIONS, _LONGEST = 400, 20.0
+_REFUSED = "refused before the first evaluation"
+Outcome = tuple[str, str]
+"""What happened, and some detail if it must not."""
 
 
 def attack(seed: int, seconds: float) -> Tally:
@@ -38,55 +38,41 @@ def attack(seed: int, seconds: float) -> Tally:
         _minimized(_Objective(), method)
     end = time.monotonic() + seconds
     while time.monotonic() < end:
-        for fault in (
-            limited_file,
-            full_disk,
-            full_disk_and_exception,
-            full_device,
-            missing_folder,
-            dying_worker,
-        ):
-            if time.monotonic() < end:
-                _meet(fault, random.randrange(2**32), tally)
+        _meet(FAULTS[tally.tried % len(FAULTS)], random.randrange(2**32), tally)
+        tally.tried += 1
     return tally
 
 
-def _meet(fault: Fault, seed: int, tally: Tally) -> None:
-    with TemporaryDirectory() as name:
-        folder, what = Path(name), fault.__name__.replace("_", " ")
-        (folder / "work").mkdir()
-        said = folder / "said.json"
-        pid = fork(
-            lambda: said.write_text(json.dumps(fault(Random(seed), folder / "work"))) * 0, folder / "log"
-        )
+def _meet(fault: Callable[[Random, Path], Outcome], seed: int, tally: Tally) -> None:
+    """Meet a fault in a child process."""
+    name, example = fault.__name__.replace("_", " "), f"seed {seed}: "
+    with TemporaryDirectory() as folder:
+        log, said, work = Path(folder, "log"), Path(folder, "said.json"), Path(folder, "work")
+        work.mkdir()
+        pid = fork(lambda: (said.write_text(json.dumps(fault(Random(seed), work))), None), log)
         status = wait(pid, _LONGEST)
         if status is None:
             os.killpg(pid, signal.SIGKILL)
-        tally.tried += 1
-        if not ended(pid, 5.0) and status is not None:
-            tally.violate(f"{what}: processes left", f"seed {seed}")
+        if not ended(pid, 5.0):
+            tally.count(f"{name}: processes are left", violation=example)
         if status is None:
-            tally.violate(f"{what}: hang", f"seed {seed}")
-        elif status:
-            tally.violate(f"{what}: exit status {status}", f"seed {seed}: {last_line(folder / 'log')}")
+            tally.count(f"{name}: hang", violation=example)
+        elif status != 0:
+            tally.count(f"{name}: exit status {status}", violation=example + last_line(log))
         else:
-            outcome = json.loads(said.read_text())
-            kind, _, detail = outcome.removeprefix("violation: ").partition(": ")
-            if outcome.startswith("violation: "):
-                tally.violate(f"{what}: {kind}", f"seed {seed}: {detail}")
-            else:
-                tally.count(f"{what}: {kind}")
+            what, detail = json.loads(said.read_text())
+            tally.count(f"{name}: {what}", violation=detail and example + detail)
 
 
 class _Objective:
     """A quadratic, at whose evaluation number `when` something happens first."""
 
-    def __init__(self, when: int = 0, event: Callable[[], object] | None = None) -> None:
+    def __init__(self, when: int = 0, event: Callable[[], object] = int) -> None:
         self.calls, self.when, self.event = 0, when, event
 
     def __call__(self, x: Any) -> float:
         self.calls += 1
-        if self.calls == self.when and self.event is not None:
+        if self.calls == self.when:
             self.event()
         return float(x @ x)
 
@@ -94,128 +80,86 @@ class _Objective:
 def _minimized(objective: Any, method: str, **settings: Any) -> dict[str, str]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        result = pursuit.minimize(
-            objective,
-            np.linspace(0.5, 2.0, 6),
-            method=method,
-            rng=5,
-            maxfev=_EVALUATIONS,
-            trace=True,
-            **settings,
-        )
-    return fingerprint(result)
+        settings |= {"rng": 5, "maxfev": _EVALUATIONS, "trace": True}
+        return fingerprint(pursuit.minimize(objective, np.linspace(0.5, 2.0, 6), method=method, **settings))
 
 
-def _written(objective: _Objective, random: Random, path: Path) -> str:
-    """Return what comes of a run whose checkpoint cannot be written from some moment on."""
-    method = random.choice(_METHODS)
-    try:
-        found = _minimized(objective, method, checkpoint=path, checkpoint_every=0.0)
-    except OSError as error:
-        if objective.calls == 0 and str(path) in str(error):
-            return "refused before the first evaluation"
-        return f"violation: the result is lost: {method}: {error}"
+def _compared(found: dict[str, str], method: str) -> Outcome:
     expected = _minimized(_Objective(), method)
-    return (
-        "the result"
-        if found == expected
-        else f"violation: another result: {method}: {differing(found, expected)}"
-    )
+    return ("the result", "") if found == expected else ("another result", differing(found, expected))
 
 
-def _limit(size: int) -> None:
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size, resource.getrlimit(resource.RLIMIT_FSIZE)[1]))
-
-
-def limited_file(random: Random, folder: Path) -> str:
-    """Limit the size of files at some moment."""
-    size = random.choice([0, 100, 5_000])
-    objective = _Objective(random.randrange(1, _EVALUATIONS), lambda: _limit(size))
+def _saved(objective: _Objective, random: Random, path: Path) -> Outcome:
+    """Return what comes of a run whose checkpoint cannot be written from some moment on."""
+    method, every = random.choice(_METHODS), random.choice([0.0, 60.0])
     try:
-        return _written(objective, random, folder / "run.npz")
-    finally:
-        _limit(resource.RLIM_INFINITY)
+        found = _minimized(objective, method, checkpoint=path, checkpoint_every=every)
+    except ArithmeticError as error:
+        has_result = hasattr(error, "pursuit_result")
+        return "the objective's exception", "" if has_result else "without pursuit_result"
+    except (OSError, ValueError) as error:
+        if objective.calls == 0 and str(path.parent) in str(error):
+            return _REFUSED, ""
+        return "nothing but the error of the disk", f"{method}, {objective.calls} evaluations: {error!r}"
+    return _compared(found, method)
 
 
 @contextlib.contextmanager
 def _small_disk(folder: Path) -> Iterator[None]:
-    """Mount a disk of 256 kB in memory, if that is allowed."""
+    """Mount a disk of 256 kB in memory; where that is not allowed, `_fill` limits the size of files."""
     command = ["mount", "-t", "tmpfs", "-o", "size=256k", "attack", str(folder)]
     mounted = subprocess.run(command, capture_output=True, check=False).returncode == 0
-    if not mounted:
-        _limit(0)
     try:
         yield
     finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
         if mounted:
             subprocess.run(["umount", "-l", str(folder)], check=False)
-        _limit(resource.RLIM_INFINITY)
 
 
-def _fill(folder: Path) -> None:
+def _fill(folder: Path, size: int) -> None:
+    """Fill a small disk, or limit the size of files where the disk is large."""
+    if not folder.is_mount():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))
+        return
     with contextlib.suppress(OSError), (folder / "ballast").open("wb", buffering=0) as file:
         while True:
             file.write(bytes(4096))
 
 
-def full_disk(random: Random, folder: Path) -> str:
+def full_disk(random: Random, folder: Path) -> Outcome:
     """Fill the disk at some moment."""
-    objective = _Objective(random.randrange(1, _EVALUATIONS), lambda: _fill(folder))
-    with _small_disk(folder):
-        return _written(objective, random, folder / "run.npz")
+    when, size = random.randrange(1, _EVALUATIONS), random.choice([0, 100, 5_000])
+    with _small_disk(folder) if random.random() < 0.5 else contextlib.nullcontext():
+        return _saved(_Objective(when, lambda: _fill(folder, size)), random, folder / "run.npz")
 
 
-def full_disk_and_exception(random: Random, folder: Path) -> str:
-    """Fill the disk and raise an exception: the exception comes through, and not the disk's."""
+def full_disk_and_exception(random: Random, folder: Path) -> Outcome:
+    """Fill the disk and raise an exception: it comes through, and not the disk's."""
 
     def fill_and_raise() -> None:
-        _fill(folder)
-        raise ArithmeticError("the objective's own")
+        _fill(folder, 0)
+        raise ArithmeticError
 
-    objective = _Objective(random.randrange(2, _EVALUATIONS), fill_and_raise)
     with _small_disk(folder):
-        try:
-            _minimized(
-                objective, random.choice(_METHODS), checkpoint=folder / "run.npz", checkpoint_every=60.0
-            )
-        except ArithmeticError as error:
-            return (
-                "the objective's exception"
-                if hasattr(error, "pursuit_result")
-                else "violation: no pursuit_result"
-            )
-        except OSError as error:
-            return f"violation: the objective's exception is hidden: {error}"
-    return "violation: the objective's exception is lost"
+        objective = _Objective(random.randrange(2, _EVALUATIONS), fill_and_raise)
+        return _saved(objective, random, folder / "run.npz")
 
 
-def full_device(random: Random, folder: Path) -> str:
-    """Write to a device of our own that is always full."""
+def full_device(random: Random, folder: Path) -> Outcome:
+    """Write to a device that is always full, such as /dev/full, but our own."""
     path = folder / "full"
     try:
         os.mknod(path, stat.S_IFCHR | 0o600, os.makedev(1, 7))
     except OSError:
-        return "not allowed here"
-    objective = _Objective()
-    try:
-        _minimized(objective, random.choice(_METHODS), checkpoint=path)
-    except (OSError, ValueError) as error:
-        if objective.calls == 0 and str(path) in str(error):
-            return "refused before the first evaluation"
-        return f"violation: the result is lost: {error}"
-    return "the result"
+        return "not allowed here", ""
+    return _saved(_Objective(), random, path)
 
 
-def missing_folder(random: Random, folder: Path) -> str:
+def missing_folder(random: Random, folder: Path) -> Outcome:
     """Write a checkpoint into a folder that does not exist."""
-    objective, path = _Objective(), folder / "missing" / "run.npz"
-    try:
-        _minimized(objective, random.choice(_METHODS), checkpoint=path, checkpoint_every=0.0)
-    except (OSError, ValueError) as error:
-        if objective.calls == 0 and str(path.parent) in str(error):
-            return "refused before the first evaluation"
-        return f"violation: the result is lost: after {objective.calls} evaluations: {error}"
-    return "violation: not refused"
+    what, detail = _saved(_Objective(), random, folder / "missing" / "run.npz")
+    return what, detail or "" if what == _REFUSED else f"not refused: {what}"
 
 
 def deadly(x: Any, folder: Path, most: int) -> float:
@@ -226,19 +170,19 @@ def deadly(x: Any, folder: Path, most: int) -> float:
     return float(x @ x)
 
 
-def dying_worker(random: Random, folder: Path) -> str:
+def dying_worker(random: Random, folder: Path) -> Outcome:
     """Evaluate in two processes, which die once, twice or every time."""
-    most = random.choice([1, 2, 10**6])
-    method = random.choice(_METHODS)
+    most, method, maxtime = random.choice([1, 2, 10**6]), random.choice(_METHODS), random.choice([None, 5.0])
+    what = f"{method}, maxtime={maxtime}, {most} deaths"
     try:
-        found = _minimized(deadly, method, args=(folder, most), workers=2, maxtime=10.0)
+        found = _minimized(deadly, method, args=(folder, most), workers=2, maxtime=maxtime)
     except Exception as error:
-        if not hasattr(error, "pursuit_result"):
-            return f"violation: no pursuit_result: {type(error).__name__}: {error}"
-        return (
-            "a sentence and the result so far"
-            if most > 1
-            else f"violation: given up after one death: {error}"
-        )
-    expected = _minimized(_Objective(), method)
-    return "the result" if found == expected else f"violation: another result: {differing(found, expected)}"
+        if most == 1 or not hasattr(error, "pursuit_result"):
+            return "an exception", f"{what}: {error!r}"
+        return "a sentence and the result so far", ""
+    if maxtime is not None and "maxtime" in found["message"]:
+        return "stopped by maxtime", ""
+    return _compared(found, method)
+
+
+FAULTS = (full_disk, full_disk_and_exception, full_device, missing_folder, dying_worker)

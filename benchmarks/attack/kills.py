@@ -17,27 +17,37 @@ from benchmarks.attack.tally import Tally, differing, fingerprint
 
 METHODS = ("rp", "sarp", "auto", "auto-values", "cma", "ep-cma-4", "rp-exact")
 N = 12
-# How many evaluations take some tenths of a second, in compiled code and in Python.
-_EVALUATIONS = {True: 600_000, False: 6_000}
 _EIGENVALUES = np.geomspace(1.0, 1e4, N)
-_MOST_KILLS = 12
-_LONGEST = 120.0
+# Evaluations that take some tenths of a second: in compiled code, and in Python.
+_COMPILED, _PYTHON = 600_000, 6_000
+_MOST_KILLS, _LONGEST = 12, 120.0
 
 
 class Case(NamedTuple):
     """A run to be killed."""
 
     method: str
-    compiled: bool
-    bounded: bool
+    compiled: bool = False
+    bounded: bool = False
 
-    def __str__(self) -> str:
-        return f"{self.method}, {'compiled' if self.compiled else 'Python'}{', bounds' * self.bounded}"
+    def minimized(self, maxfev: int, **settings: Any) -> dict[str, str]:
+        """Return the fingerprint of a run."""
+        result = pursuit.minimize(
+            pursuit.problems.exp(N, 1e6) if self.compiled else python_function,
+            np.linspace(0.5, 2.0, N),
+            method=self.method,
+            bounds=[(0.25, 3.0)] * N if self.bounded else None,
+            rng=5,
+            maxfev=maxfev,
+            options={"kappa": 1e4} if self.method == "sarp" else None,
+            trace=True,
+            **settings,
+        )
+        return fingerprint(result)
 
-
-CASES = [
-    Case(method, whole, bounded) for method in METHODS for whole in (True, False) for bounded in (True, False)
-]
+    def whole(self, **settings: Any) -> dict[str, str]:
+        """Return the fingerprint of a run that takes long enough to be killed."""
+        return self.minimized(_COMPILED if self.compiled else _PYTHON, **settings)
 
 
 def python_function(x: Any) -> float:
@@ -45,76 +55,55 @@ def python_function(x: Any) -> float:
     return float(np.dot(_EIGENVALUES * x, x))
 
 
-def options_of(method: str) -> dict[str, float]:
-    """Return the options that a method cannot do without."""
-    return {"kappa": 1e4} if method == "sarp" else {}
-
-
-def minimized(case: Case, **settings: Any) -> dict[str, str]:
-    """Return the fingerprint of a run."""
-    problem = pursuit.problems.exp(N, 1e6)
-    result = pursuit.minimize(
-        problem if case.compiled else python_function,
-        np.linspace(0.5, 2.0, N),
-        method=case.method,
-        bounds=[(0.25, 3.0)] * N if case.bounded else None,
-        rng=5,
-        maxfev=_EVALUATIONS[case.compiled],
-        options=options_of(case.method),
-        trace=True,
-        **settings,
-    )
-    return fingerprint(result)
-
-
 def attack(seed: int, seconds: float) -> Tally:
     """Kill runs for so many seconds; with little time, runs of a few cases."""
-    random, tally = Random(seed), Tally()
-    cases = random.sample(CASES, min(len(CASES), 1 + int(seconds / 2)))
-    expected = {case: minimized(case) for case in cases}
-    end = time.monotonic() + seconds
+    random, tally, both = Random(seed), Tally(), (True, False)
+    cases = [Case(method, compiled, bounded) for method in METHODS for compiled in both for bounded in both]
+    cases = random.sample(cases, min(len(cases), 1 + int(seconds / 2)))
+    expected = [(case, case.whole()) for case in cases]
+    end, turn = time.monotonic() + seconds, 0
     while time.monotonic() < end:
-        for case in cases:
-            if time.monotonic() < end:
-                _kill_and_resume(case, expected[case], random, tally)
+        with TemporaryDirectory() as folder:
+            _kill_and_resume(*expected[turn % len(expected)], Path(folder), random, tally)
+        turn += 1
     return tally
 
 
-def _kill_and_resume(case: Case, expected: dict[str, str], random: Random, tally: Tally) -> None:
-    every = random.choice([0.0, 0.002, 0.02])
-    with TemporaryDirectory() as name:
-        folder = Path(name)
-        (folder / "run").mkdir()
-        out, log = folder / "out.json", folder / "log"
+def _kill_and_resume(
+    case: Case, expected: dict[str, str], folder: Path, random: Random, tally: Tally
+) -> None:
+    path, out, log = folder / "checkpoint" / "run.npz", folder / "out.json", folder / "log"
+    path.parent.mkdir()
+    every, kills = random.choice([0.0, 0.002, 0.02]), 0
 
-        def run() -> None:
-            found = minimized(case, checkpoint=folder / "run" / "run.npz", checkpoint_every=every)
-            out.write_text(json.dumps(found))
+    def run() -> None:
+        out.write_text(json.dumps(case.whole(checkpoint=path, checkpoint_every=every)))
 
-        longest, kills = 0.4, 0
-        while True:
-            pid = fork(run, log)
-            last = kills == _MOST_KILLS
-            status = wait(pid, _LONGEST if last else longest * random.random())
-            if status is not None:
-                break
-            kill(pid)
-            if last:
-                tally.violate("hang after a kill", f"{case}, checkpoint_every={every}")
-                return
-            kills += 1
-            tally.tried += 1
-        if status != 0:
-            tally.violate(
-                "resuming failed", f"{case}, checkpoint_every={every}, {kills} kills: {last_line(log)}"
-            )
-            return
-        found = json.loads(out.read_text())
-        if found != expected:
-            example = f"{case}, checkpoint_every={every}, {kills} kills: {differing(found, expected)}"
-            tally.violate("another result", example)
-        else:
-            tally.count("runs equal to an unbroken one")
-        left = sorted(path.name for path in (folder / "run").iterdir() if path.name != "run.npz")
-        if left:
-            tally.violate("temporary files left", f"{case}, {kills} kills: {', '.join(left)}")
+    while (
+        status := _run_a_while(run, log, _LONGEST if kills == _MOST_KILLS else 0.4 * random.random())
+    ) is None:
+        kills += 1
+        if kills > _MOST_KILLS:
+            break
+    tally.tried += min(kills, _MOST_KILLS)
+    what = f"{case}, checkpoint_every={every}, {kills} kills"
+    if status is None:
+        tally.count("hang after a kill", violation=what)
+    elif status != 0:
+        tally.count("resuming failed", violation=f"{what}: {last_line(log)}")
+    elif (found := json.loads(out.read_text())) != expected:
+        tally.count("another result", violation=f"{what}: {differing(found, expected)}")
+    else:
+        tally.count("runs equal to an unbroken one")
+    left = sorted(file.name for file in path.parent.iterdir() if file != path)
+    if left:
+        tally.count("temporary files left", violation=f"{what}: {', '.join(left)}")
+
+
+def _run_a_while(run: Any, log: Path, seconds: float) -> int | None:
+    """Run in a child; return its exit status, or kill it after so long and return None."""
+    pid = fork(run, log)
+    status = wait(pid, seconds)
+    if status is None:
+        kill(pid)
+    return status

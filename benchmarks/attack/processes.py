@@ -11,15 +11,17 @@ import time
 import traceback
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 _PR_SET_CHILD_SUBREAPER = 36
 _POLL = 0.001
 
 
-def fork(work: Callable[[], object], log: Path) -> int:
-    """Do some work in a child process that leads a group of its own; what it prints goes to `log`."""
-    sys.stdout.flush()
-    sys.stderr.flush()
+def fork(work: Callable[[], Any], log: Path) -> int:
+    """Do some work in a child process that leads a group of its own; what it prints goes to `log`.
+
+    An integer that the work returns is the exit status.
+    """
     pid = os.fork()
     if pid:
         with contextlib.suppress(OSError):
@@ -31,13 +33,12 @@ def fork(work: Callable[[], object], log: Path) -> int:
         output = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         os.dup2(output, 1)
         os.dup2(output, 2)
-        status = int(work() or 0)  # type: ignore[call-overload]
+        returned = work()
+        status = returned if isinstance(returned, int) else 0
     except BaseException:
         traceback.print_exc()
     finally:
-        with contextlib.suppress(BaseException):
-            sys.stdout.flush()
-            sys.stderr.flush()
+        sys.stdout.flush()
         os._exit(status)
 
 
@@ -66,23 +67,15 @@ def adopt_orphans() -> None:
 
 def ended(group: int, seconds: float) -> bool:
     """Wait for the end of all processes of a group; return whether they ended in time, and kill the rest."""
-    end = time.monotonic() + seconds
-    while _alive(group):
-        if time.monotonic() > end:
-            os.killpg(group, signal.SIGKILL)
-            while _alive(group):
-                time.sleep(_POLL)
-            return False
-        time.sleep(_POLL)
-    return True
-
-
-def _alive(group: int) -> bool:
-    try:
-        os.waitpid(-group, os.WNOHANG)
-    except ChildProcessError:
-        return False
-    return True
+    end, in_time = time.monotonic() + seconds, True
+    with contextlib.suppress(ChildProcessError):
+        while True:
+            found, _ = os.waitpid(-group, os.WNOHANG)
+            if not found and in_time and time.monotonic() > end:
+                in_time = False
+                os.killpg(group, signal.SIGKILL)
+            time.sleep(_POLL)
+    return in_time
 
 
 def last_line(log: Path) -> str:

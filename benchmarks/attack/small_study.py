@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import io
 from concurrent.futures import Executor, Future
 from pathlib import Path
 from typing import Any
@@ -47,24 +48,22 @@ class Here(Executor):
 
 def run_here(declaration: Path, folder: Path) -> list[Any]:
     """Run a study, or the rest of it, in this process; return the failures."""
-    with (folder.parent / "console").open("w") as file:
-        return list(
-            reproduce(declaration, folder, executor=Here(), jobs=1, console=Console(file=file)).failures
-        )
+    console = Console(file=io.StringIO())
+    return list(reproduce(declaration, folder, executor=Here(), jobs=1, console=console).failures)
 
 
 def contents(folder: Path, *, seconds: bool) -> dict[str, Any]:
-    """Return what is stored of a study: facts, cells and runs by their names, with or without their times."""
-    found: dict[str, Any] = {}
+    """Return what is stored of a study: title, cells and runs by their names, with or without their times."""
     with read_store(folder) as store:
         results = store.results()
-        if results.title:
-            found["title"] = results.title
+        found: dict[str, Any] = {"title": results.title} if results.title else {}
         for entry in results.cells:
             found[f"cell {entry.cell}"] = entry._replace(runs=())
             for run in entry.runs:
                 columns = [column.tobytes() for column in results.trace(entry.cell, run.number)]
                 trace = hashlib.sha256(b"".join(columns)).hexdigest()
-                shown = run if seconds else run._replace(seconds=0.0)
-                found[f"run {entry.cell} {run.number}"] = (shown, trace)
+                found[f"run {entry.cell} {run.number}"] = (
+                    run if seconds else run._replace(seconds=0.0),
+                    trace,
+                )
     return found

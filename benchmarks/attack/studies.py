@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import multiprocessing
 import os
 import signal
@@ -37,9 +38,9 @@ def attack(seed: int, seconds: float) -> Tally:
                 folder, fresh = Path(killed, "study"), random.random() < _FRESH
                 command = ["reproduce", str(declaration), "--out", str(folder), "--jobs", "2"]
                 # The report takes longer than the runs, so it is killed less often.
-                if _killed_until_done([*command, "--no-report"], 20, random, tally, fresh=fresh) and (
-                    _killed_until_done(command, 3, random, tally, fresh=fresh)
-                ):
+                for arguments, most_kills in ((["--no-report"], 20), ([], 3)):
+                    done = _killed_until_done([*command, *arguments], most_kills, random, tally, fresh=fresh)
+                if done:
                     _compare(folder, undisturbed, tally)
     return tally
 
@@ -54,9 +55,8 @@ def _killed_until_done(
         while True:
             last = kills == most_kills
             pid = fork(lambda: _command(arguments, fresh=fresh), log)
-            worker = 0 if last else _kill_worker(pid, longest, random)
-            tally.tried += worker
-            tally.count("kills of a worker", worker)
+            if not last:
+                _kill_worker(pid, longest, random, tally)
             status = wait(pid, _LONGEST if last else longest * random.random())
             if status is None:
                 os.kill(pid, signal.SIGKILL)
@@ -64,12 +64,12 @@ def _killed_until_done(
                 tally.count("kills of a driver")
                 kills += 1
             if not ended(pid, 20.0):
-                tally.violate("workers outlive their driver", f"its exit status is {status}")
+                tally.count("workers outlive their driver", violation=f"its exit status is {status}")
             if status == 0:
                 return True
             if status is not None or last:
                 what = f"{kills} kills, exit status {status}: {last_line(log)}"
-                tally.violate("hang after a kill" if last else "resuming failed", what)
+                tally.count("hang after a kill" if last else "resuming failed", violation=what)
                 return False
 
 
@@ -82,34 +82,33 @@ def _command(arguments: list[str], *, fresh: bool) -> int:
     return main(arguments)
 
 
-def _kill_worker(driver: int, longest: float, random: Random) -> int:
-    """Kill a worker now and then; return how many were killed."""
+def _kill_worker(driver: int, longest: float, random: Random, tally: Tally) -> None:
+    """Kill a worker now and then."""
     if random.random() < 0.7:
-        return 0
+        return
     time.sleep(longest * random.random())
-    try:
+    # The driver may have ended, or not begun yet.
+    with contextlib.suppress(OSError, IndexError):
         children = Path(f"/proc/{driver}/task/{driver}/children").read_text().split()
         worker = int(random.choice(children))
-        if b"resource_tracker" in Path(f"/proc/{worker}/cmdline").read_bytes():
-            return 0
-        os.kill(worker, signal.SIGKILL)
-    except (OSError, IndexError):
-        return 0
-    return 1
+        if b"resource_tracker" not in Path(f"/proc/{worker}/cmdline").read_bytes():
+            os.kill(worker, signal.SIGKILL)
+            tally.tried += 1
+            tally.count("kills of a worker")
 
 
 def _compare(folder: Path, undisturbed: Path, tally: Tally) -> None:
     one, other = _made(folder), _made(undisturbed)
     changed = sorted(name for name in one | other if one.get(name) != other.get(name))
+    if contents(folder, seconds=False) != contents(undisturbed, seconds=False):
+        changed.append("stored runs")
     if changed:
-        tally.violate("other tables or figures", ", ".join(changed))
-    elif contents(folder, seconds=False) != contents(undisturbed, seconds=False):
-        tally.violate("other stored runs", "the tables are the same")
+        tally.count("another study", violation=", ".join(changed))
     else:
         tally.count("studies equal to an undisturbed one")
     left = sorted(path.name for path in folder.rglob("*.part"))
     if left:
-        tally.violate("temporary files left", ", ".join(left))
+        tally.count("temporary files left", violation=", ".join(left))
 
 
 def _made(folder: Path) -> dict[str, bytes]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import struct
 from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
@@ -19,14 +18,13 @@ class Tally:
     examples: dict[str, str] = field(default_factory=dict)
     seconds: float = 0.0
 
-    def count(self, outcome: str, times: int = 1) -> None:
-        """Count an outcome."""
-        self.outcomes[outcome] += times
-
-    def violate(self, kind: str, example: str) -> None:
-        """Count a violation; the first example of its kind is kept."""
-        self.violations[kind] += 1
-        self.examples.setdefault(kind, example)
+    def count(self, outcome: str, *, violation: str = "") -> None:
+        """Count an outcome; as a violation if there is an example of one."""
+        if violation:
+            self.violations[outcome] += 1
+            self.examples.setdefault(outcome, violation)
+        else:
+            self.outcomes[outcome] += 1
 
     def merge(self, other: Tally) -> None:
         """Add what another process has counted at the same time."""
@@ -39,13 +37,12 @@ class Tally:
 
 def fingerprint(result: Any) -> dict[str, str]:
     """Return a result, bit for bit, as texts that can be compared and stored."""
-    arrays = {"x": result.x, **result.trace._asdict()} if "trace" in result else {"x": result.x}
-    numbers = {name: result[name] for name in ("fun", "nit", "nfev", "nfaulty", "sigma", "status")}
-    return {name: struct.pack("<d", number).hex() for name, number in numbers.items()} | {
-        name: hashlib.sha256(array.tobytes()).hexdigest() for name, array in arrays.items()
-    }
+    found = {name: float(result[name]).hex() for name in ("fun", "nit", "nfev", "nfaulty", "sigma")}
+    for name, array in {"x": result.x, **result.trace._asdict()}.items():
+        found[name] = hashlib.sha256(array.tobytes()).hexdigest()
+    return {**found, "message": str(result.message)}
 
 
 def differing(one: dict[str, str], other: dict[str, str]) -> str:
     """Return the names of the fields in which two fingerprints differ."""
-    return ", ".join(name for name in one | other if one.get(name) != other.get(name))
+    return ", ".join(name for name in one if one[name] != other[name])
