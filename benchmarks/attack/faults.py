@@ -55,6 +55,8 @@ def _meet(fault: Callable[[Random, Path], Outcome], seed: int, tally: Tally) -> 
             os.killpg(pid, signal.SIGKILL)
         if not ended(pid, 5.0):
             tally.count(f"{name}: processes are left", violation=example)
+        if work.is_mount():  # of a child that was killed
+            subprocess.run(["umount", "-l", str(work)], check=False)
         if status is None:
             tally.count(f"{name}: hang", violation=example)
         elif status != 0:

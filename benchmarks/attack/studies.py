@@ -69,7 +69,7 @@ def _killed_until_done(
                 return True
             if status is not None or last:
                 what = f"{kills} kills, exit status {status}: {last_line(log)}"
-                tally.count("hang after a kill" if last else "resuming failed", violation=what)
+                tally.count("hang after a kill" if status is None else "resuming failed", violation=what)
                 return False
 
 
