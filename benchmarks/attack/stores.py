@@ -19,7 +19,7 @@ from benchmarks.attack.small_study import contents, declare, run_here
 from benchmarks.attack.tally import Tally
 from pursuit.cli import main
 from pursuit.experiments.common.errors import StudyError
-from pursuit.experiments.study.store import FILE
+from pursuit.experiments.study.database import FILE
 
 # What somebody might do to a store with another program; deleted rows are missing, and not damage.
 STATEMENTS = (

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pursuit.checks import Vector, checked_count, checked_number
+from pursuit.checks import Vector, checked_generator, checked_limit, checked_number
 from pursuit.engine import checkpoint as checkpoints
 from pursuit.engine.evaluation import Evaluate, Map, Processes, TimeLimitError, evaluator
 from pursuit.engine.interrupts import Interrupts
@@ -130,12 +130,12 @@ def minimize(
     setup, start = set_up(x0, method, sigma0=sigma0, bounds=bounds, options=options, fun=fun, args=args)
     limits = setup.limits(
         target=-math.inf if ftarget is None else checked_number("ftarget", ftarget),
-        iterations=UNLIMITED if maxiter is None else checked_count("maxiter", maxiter, at_least=1),
-        evaluations=UNLIMITED if maxfev is None else checked_count("maxfev", maxfev, at_least=1),
+        iterations=checked_limit("maxiter", maxiter, UNLIMITED),
+        evaluations=checked_limit("maxfev", maxfev, UNLIMITED),
     )
     seconds = math.inf if maxtime is None else checked_number("maxtime", maxtime, above=0.0)
     every = checked_number("checkpoint_every", checkpoint_every, at_least=0.0)
-    generator = np.random.default_rng(rng)
+    generator = checked_generator(rng)
     call = scipy_style(callback, lambda outcome: result_of(outcome, setup.name, trace=False))
 
     save = None if checkpoint is None else checkpoints.Saver(checkpoint, setup.setting)

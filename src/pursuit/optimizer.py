@@ -11,14 +11,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pursuit.checks import Vector
+from pursuit.checks import Vector, checked_generator
 from pursuit.engine import checkpoint
 from pursuit.engine.interrupts import Interrupts
 from pursuit.engine.run import Memory, Run
 from pursuit.engine.setup import Setup, restored, set_up
 from pursuit.engine.stopping import Reason
 from pursuit.methods.catalogue import DEFAULT_METHOD
-from pursuit.problems.objective import as_value
+from pursuit.problems.objective import checked_values
 from pursuit.result import Result, result_of
 
 
@@ -69,7 +69,7 @@ class Optimizer:
         trace: bool = False,
     ) -> None:
         setup, start = set_up(x0, method, sigma0=sigma0, bounds=bounds, options=options)
-        self._prepare(setup, start, np.random.default_rng(rng), trace)
+        self._prepare(setup, start, checked_generator(rng), trace)
 
     def _prepare(self, setup: Setup, start: Vector, rng: np.random.Generator, trace: bool) -> None:
         """Be an optimizer that was told nothing yet."""
@@ -106,12 +106,7 @@ class Optimizer:
             raise ValueError(
                 "X must hold the points that were asked for, in their order, but it holds others."
             )
-        answers = list(np.ravel(np.asarray(F))) if np.ndim(F) else [F]
-        if len(answers) != len(asked):
-            raise ValueError(
-                f"F must hold one value for each of {len(asked)} points, but it holds {len(answers)}."
-            )
-        values = [as_value(answer) for answer in answers]
+        values = checked_values(F, len(asked))
         with Interrupts():
             if self._run is None:
                 self._begin(self._setup.first_memory(self._x0.copy(), values[0], self._rng))

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import inspect
 import math
 import sys
 import time
 from collections.abc import Callable
 from typing import Any, TextIO
 
+from pursuit.checks import takes_intermediate_result
 from pursuit.engine.run import Outcome, Run
 from pursuit.engine.stopping import Reason
 
@@ -108,8 +108,6 @@ def scipy_style(callback: Any, result_of: Callable[[Outcome], Any]) -> Callable[
     """
     if callback is None:
         return None
-    if not callable(callback):
-        raise TypeError(f"callback must be callable, but {callback!r} was given.")
-    if set(inspect.signature(callback).parameters) == {"intermediate_result"}:
+    if takes_intermediate_result(callback):
         return lambda outcome: callback(intermediate_result=result_of(outcome))
     return lambda outcome: callback(outcome.x)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pursuit.checks import Vector, checked_number, checked_point
+from pursuit.checks import Vector, checked_number, checked_options, checked_point
 from pursuit.compiling.cache import compiled
 from pursuit.engine.checkpoint import Setting
 from pursuit.engine.iteration import BlackBox
@@ -92,7 +92,9 @@ def set_up(
     box = checked_box(bounds, start, sigma0)
     objective = BlackBox() if fun is None else checked_objective(fun, args, n, box)
     scheme = create_scheme(method, n, options, objective)
-    setting = Setting(method=method_text(method), options=dict(options or {}), n=n, sigma0=sigma0, box=box)
+    setting = Setting(
+        method=method_text(method), options=checked_options(options), n=n, sigma0=sigma0, box=box
+    )
     setup = Setup(method_name(method), scheme, objective, setting)
     return setup, start if box is None else preimage(start, box)
 
