@@ -6,6 +6,6 @@ from fuzz.calls import calls, check
 
 
 @given(call=calls)
-@settings(max_examples=300)
+@settings(max_examples=250)
 def test_every_call_keeps_its_promises(call):
     check(call)
