@@ -120,7 +120,10 @@ def test_output_that_cannot_be_written_is_a_sentence(tmp_path):
     with Path("/dev/full").open("w") as full:
         command = pursuit_command("status", tmp_path / "out")
         failed = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True)
-    assert (failed.returncode, failed.stderr) == (1, "pursuit: writing failed: No space left on device.\n")
+    assert (failed.returncode, failed.stderr) == (
+        1,
+        "pursuit: reading or writing failed: No space left on device.\n",
+    )
 
 
 def test_a_reader_that_has_enough_is_no_error(tmp_path):

@@ -17,9 +17,9 @@ from pursuit.methods.options import READINGS
 
 # The modules that commands need beyond the package's own dependencies, by the extra that installs them.
 _STUDY = {"study": ("filelock", "matplotlib", "plotly", "polars", "rich")}
+_COCO = {**_STUDY, "coco": ("cocoex", "cocopp", "six")}
 # Larger than any number of a function, a dimension or an instance.
 _LARGEST_NUMBER = 1_000_000
-_COCO = {**_STUDY, "coco": ("cocoex", "cocopp", "six")}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -36,10 +36,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except OSError as error:
         # Python would try to write the rest of the output once more, and complain.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        # The reader of a pipe, as `head`, may have enough.
-        return (
-            1 if isinstance(error, BrokenPipeError) else _fail(f"writing failed: {error.strerror or error}")
-        )
+        if isinstance(error, BrokenPipeError):
+            # The reader of a pipe, as `head`, has enough.
+            return 1
+        return _fail(f"reading or writing failed: {error.strerror or error}")
     return status
 
 

@@ -84,14 +84,18 @@ def check_damaged(study, expected, folder):
         return "refused"
     assert found == declaration
     assert kept.items() <= runs.items()
-    try:
-        run(study, folder)
-    except StudyError as error:
-        # A flag in the header makes a file read-only.
-        assert "readonly" in str(error)
+    if is_read_only(folder):
+        with pytest.raises(StudyError, match="readonly"):
+            run(study, folder)
         return "read-only"
+    run(study, folder)
     assert outcomes(folder) == expected
     return "intact" if kept == runs else "mended"
+
+
+def is_read_only(folder):
+    """Return whether a flag in the header says that this version of SQLite may not write to the file."""
+    return (folder / FILE).read_bytes()[18] > 2
 
 
 def flip_bits(study, expected, folder, *, seed, flips):

@@ -1,4 +1,5 @@
 import hashlib
+import inspect
 import re
 
 import pytest
@@ -9,6 +10,7 @@ from pursuit.experiments.common.errors import StudyError
 from pursuit.experiments.study.declaration import PRESETS, load_study, parse_study, parse_where
 from pursuit.experiments.study.grid import entries_of
 from pursuit.experiments.study.results import Cell, applies
+from pursuit.methods.catalogue import resolved
 
 
 def test_a_file_becomes_cells_with_their_runs(tmp_path):
@@ -40,6 +42,14 @@ def test_the_presets_are_the_papers_panels(preset, cells, runs):
     assert {entry.recipe.cap for entry in entries} == {int(10**6.5 * n) for n in {e.cell.n for e in entries}}
     for figure in study.figures:
         assert any(applies(figure.where, entry.cell) for entry in entries)
+
+
+def test_only_the_presets_use_another_reading_than_minimize(tmp_path):
+    assert load_study(declared(tmp_path)).readings == ("frozen",)
+    for method in ("rp", "sarp", "cma", "ep-cma-2"):
+        create = resolved(method, 4)[0].create
+        assert inspect.signature(create).parameters["reading"].default == "frozen"
+    assert {load_study(preset).readings for preset in PRESETS} == {("fitted",)}
 
 
 def test_the_presets_are_those_of_the_command_line():

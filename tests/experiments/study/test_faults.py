@@ -197,14 +197,14 @@ def test_a_full_disk_loses_nothing(study, undisturbed, tmp_path):
         (
             2_000,
             ["report", "{folder}"],
-            "pursuit: The report cannot be written into {folder}: File too large.\n",
+            "The report cannot be written into {folder}: File too large.\n",
         ),
         (
             500,
             ["export", "{folder}", "--to", "{folder}/x.csv"],
-            "pursuit: {folder}/x.csv cannot be written: ",
+            "{folder}/x.csv cannot be written: ",
         ),
-        (500, ["export", "{folder}", "--to", "{folder}/x.parquet"], "pursuit: {folder}/x.parquet cannot be"),
+        (500, ["export", "{folder}", "--to", "{folder}/x.parquet"], "{folder}/x.parquet cannot be written: "),
     ],
 )
 def test_a_full_disk_leaves_no_part_of_a_file(limit, arguments, sentence, undisturbed, tmp_path, capfd):
@@ -223,7 +223,7 @@ def test_a_full_disk_leaves_no_part_of_a_file(limit, arguments, sentence, undist
         text=True,
     )
     assert failed.returncode == 1
-    assert failed.stderr.startswith(sentence.format(folder=tmp_path))
+    assert failed.stderr.startswith("pursuit: " + sentence.format(folder=tmp_path))
     assert failed.stderr.count("\n") == 1
     files = [
         path for path in tmp_path.rglob("*") if path.is_file() and path.name not in (FILE, ".report.lock")

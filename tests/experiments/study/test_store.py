@@ -217,3 +217,26 @@ def test_a_folder_without_a_study_is_said_to_have_none(tmp_path):
         read_store(tmp_path),
     ):
         pass
+
+
+def test_cells_whose_names_look_the_same_are_all_kept(tmp_path):
+    text = DECLARATION.replace("L = [10, 100]", "L = [10000.001, 10000.002]").replace("L = 100, ", "")
+    with ThreadPoolExecutor(1) as executor:
+        reproduce(
+            declared(tmp_path, text), tmp_path / "out", only="n=4 scheme=cma", runs=1, executor=executor
+        )
+    assert [entry.cell.L for entry in contents(tmp_path / "out").cells] == [10000.001, 10000.002, None]
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"jobs": 0}, "jobs must be at least 1, but 0 was given"),
+        ({"runs": -1}, "runs must be at least 1, but -1 was given"),
+        ({"reading": "loose"}, "reading must be one of printed, fitted, frozen, all, but 'loose' was given"),
+    ],
+)
+def test_wrong_settings_are_refused_before_anything_is_written(settings, message, tmp_path):
+    with pytest.raises(ValueError, match=message):
+        reproduce(declared(tmp_path), tmp_path / "out", **settings)
+    assert not (tmp_path / "out").exists()

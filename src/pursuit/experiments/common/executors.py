@@ -69,9 +69,6 @@ def check_address(address: str) -> None:
     --------
     >>> from pursuit.experiments.common.executors import check_address
     >>> check_address("tcp://scheduler:8786")
-    >>> check_address("scheduler")
-    Traceback (most recent call last):
-    pursuit.experiments.common.errors.StudyError: The address of a Dask scheduler is as tcp://HOST:PORT, tls://HOST:PORT or ws://HOST:PORT, or local to start one, but 'scheduler' was given.
     """
     if find_spec("distributed") is None:
         raise StudyError("Dask is not installed: pip install 'pursuit[dask]'.")

@@ -1,7 +1,7 @@
 """The SQLite file of a store: its tables, and what is checked whenever it is opened.
 
-SQLite finds damage to the structure of a file, but not to what the tables hold. So there are checksums as well:
-one for each run, and one for all cells and facts together, which is a fact itself.
+SQLite finds damage to the structure of a file, but not to what the tables hold. So there are checksums as
+well: one for each run, and one for all cells and facts together, which is a fact itself.
 """
 
 from __future__ import annotations

@@ -83,18 +83,10 @@ class Store:
         """Write the cells of a study."""
         figures = json.dumps([figure._asdict() for figure in study.figures])
         facts = {"title": study.title, "figures": figures, "made": json.dumps(dict(made))}
+        # A cell's name for people is not exact: L is rounded in it.
+        names = [str(tuple(entry.cell)) for entry in entries]
         rows = [
-            (
-                str(tuple(e.cell)),
-                *e.cell,
-                e.position,
-                e.identity,
-                e.recipe.target,
-                e.recipe.cap,
-                e.code,
-                e.runs,
-            )
-            for e in entries
+            (name, *e.cell, e.position, *key_of(e), e.runs) for name, e in zip(names, entries, strict=True)
         ]
         with self._transaction():
             self._connection.executemany("REPLACE INTO facts VALUES (?, ?)", facts.items())
