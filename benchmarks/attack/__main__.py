@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import os
 import pickle
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 from benchmarks.attack import checkpoints, faults, kills, load, stores, studies
@@ -17,6 +18,9 @@ from benchmarks.attack.tally import Tally
 from benchmarks.reporting import made_by
 from pursuit.experiments.common.files import write_file
 from pursuit.experiments.common.formatting import spaced, table
+
+# A kill does not lose what a process has written, so waiting for a disk would find nothing.
+_IN_MEMORY = Path("/dev/shm")
 
 
 class Attack(NamedTuple):
@@ -46,7 +50,7 @@ def run_attacks(names: list[str], seed: int, minutes: float, jobs: int) -> dict[
     # With fewer attacks, each has more time.
     work = sum(ATTACKS[name].share for name, _ in waiting) / jobs
     running: dict[int, tuple[str, Path]] = {}
-    with TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder:
         while waiting or running:
             while waiting and len(running) < jobs:
                 name, job = waiting.pop(0)
@@ -120,6 +124,8 @@ def main() -> int:
     names = options.only.split(",")
     if not set(names) <= ATTACKS.keys():
         parser.error(f"--only must name some of {', '.join(ATTACKS)}, but {options.only} was given.")
+    if "TMPDIR" not in os.environ and _IN_MEMORY.is_dir():
+        tempfile.tempdir = str(_IN_MEMORY)
     tallies = run_attacks(names, options.seed, options.minutes, options.jobs)
     selected = f" --only {options.only}" if len(names) < len(ATTACKS) else ""
     command = f"benchmarks.attack --minutes {options.minutes:g}{selected} --seed {options.seed}"

@@ -19,8 +19,8 @@ METHODS = ("rp", "sarp", "auto", "auto-values", "cma", "ep-cma-4", "rp-exact")
 N = 12
 _EIGENVALUES = np.geomspace(1.0, 1e4, N)
 # Evaluations that take some tenths of a second: in compiled code, and in Python.
-_COMPILED, _PYTHON = 600_000, 6_000
-_MOST_KILLS, _LONGEST = 12, 120.0
+_COMPILED, _PYTHON = 600_000, 3_000
+_MOST_KILLS, _LONGEST = 15, 120.0
 
 
 class Case(NamedTuple):
@@ -74,13 +74,13 @@ def _kill_and_resume(
 ) -> None:
     path, out, log = folder / "checkpoint" / "run.npz", folder / "out.json", folder / "log"
     path.parent.mkdir()
-    every, kills = random.choice([0.0, 0.002, 0.02]), 0
+    every, kills = random.choice([0.001, 0.005, 0.02]), 0
 
     def run() -> None:
         out.write_text(json.dumps(case.whole(checkpoint=path, checkpoint_every=every)))
 
     while (
-        status := _run_a_while(run, log, _LONGEST if kills == _MOST_KILLS else 0.4 * random.random())
+        status := _run_a_while(run, log, _LONGEST if kills == _MOST_KILLS else 0.2 * random.random())
     ) is None:
         kills += 1
         if kills > _MOST_KILLS:
