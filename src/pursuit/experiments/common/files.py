@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-import errno
-import os
 from collections.abc import Iterator
 from pathlib import Path
 
 import filelock
 
+from pursuit.engine.files import replacing
 from pursuit.experiments.common.errors import StudyError
 
 
@@ -31,31 +30,6 @@ def write_file(path: Path, content: str | bytes) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     with replacing(path) as part:
         part.write_bytes(content.encode() if isinstance(content, str) else content)
-
-
-@contextlib.contextmanager
-def replacing(path: Path) -> Iterator[Path]:
-    """Give the path of a temporary file that replaces `path` when it has been written completely.
-
-    So nobody ever reads half a file, and where writing fails the old file stays and the temporary one goes. A
-    link is followed: the file that it points to is replaced. The name of the temporary file is always the
-    same, so that the next attempt overwrites what a killed process has left.
-    """
-    path = Path(os.path.realpath(path))
-    if path.exists() and not path.is_file():
-        raise OSError(errno.EINVAL, "It is a folder or a device, not a file", str(path))
-    part = path.with_name(f".{path.name}.part")
-    with contextlib.suppress(OSError):
-        # What is left has the permissions of the process that left it.
-        part.unlink()
-    try:
-        yield part
-        _flush(part)
-        part.replace(path)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            part.unlink()
-        raise
 
 
 def remove_leftovers(*folders: Path) -> None:
@@ -96,9 +70,3 @@ def locked(
         yield
     finally:
         lock.release()
-
-
-def _flush(path: Path) -> None:
-    """Have the system write a file to the disk, so that a power failure cannot leave it empty."""
-    with path.open("rb") as file:
-        os.fsync(file.fileno())

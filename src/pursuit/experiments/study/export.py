@@ -6,8 +6,8 @@ from pathlib import Path
 
 import polars as pl
 
+from pursuit.engine.files import replacing
 from pursuit.experiments.common.errors import StudyError
-from pursuit.experiments.common.files import replacing
 from pursuit.experiments.study.results import CellResults, Results, RunRecord
 
 
