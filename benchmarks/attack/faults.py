@@ -161,7 +161,7 @@ def full_device(random: Random, folder: Path) -> Outcome:
 def missing_folder(random: Random, folder: Path) -> Outcome:
     """Write a checkpoint into a folder that does not exist."""
     what, detail = _saved(_Objective(), random, folder / "missing" / "run.npz")
-    return what, detail or "" if what == _REFUSED else f"not refused: {what}"
+    return what, "" if what == _REFUSED else detail or "not refused"
 
 
 def deadly(x: Any, folder: Path, most: int) -> float:

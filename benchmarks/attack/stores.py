@@ -24,7 +24,7 @@ from pursuit.experiments.study.database import FILE
 # What somebody might do to a store with another program; deleted rows are missing, and not damage.
 STATEMENTS = (
     *(
-        f"UPDATE runs SET {{run}} = {new} WHERE number = 3"
+        f"UPDATE OR REPLACE runs SET {{run}} = {new} WHERE number = 3"
         for new in ("{run} + 1", "'a'", "-1", "1e300", "x'00'")
     ),
     *(f"UPDATE cells SET {{cell}} = {new}" for new in ("{cell} + 1", "'a'", "-1", "1e300", "x'00'")),
