@@ -401,12 +401,3 @@ def test_profiles_are_of_the_same_problems_and_have_different_names(finished, tm
         assert capsys.readouterr().err.startswith(f"pursuit: {sentence}")
     same = data_profiles([tmp_path, tmp_path / "auto"])
     assert [profile.name for profile in same] == [str(tmp_path), f"{tmp_path}/auto"]
-
-
-@pytest.mark.parametrize("content", [b"", b"{", b"[]", b"{}", b"\xff", b"null", b'"name"'])
-def test_damaged_settings_are_a_sentence(content, tmp_path):
-    (tmp_path / "experiment.json").write_bytes(content)
-    with pytest.raises(StudyError, match=r"experiment.json (cannot be read|is damaged)"):
-        run_suite("bbob", "rp", tmp_path, budget=1, dimensions=[2], functions=[1], instances=[1])
-    with pytest.raises(StudyError, match=r"experiment.json (cannot be read|is damaged)"):
-        draw_profiles([tmp_path], tmp_path / "x.svg")

@@ -50,7 +50,7 @@ def file_name(text: str) -> str:
     Examples
     --------
     >>> file_name("figure-3"), file_name("a<b>")
-    ('figure-3', 'a_b_-2f1b2ec4')
+    ('figure-3', 'a_b_-4e07dd89')
     """
     simple = re.sub(r"[^\w.-]", "_", text)[:40]
     return text if simple == text else f"{simple}-{hashlib.sha256(text.encode()).hexdigest()[:8]}"

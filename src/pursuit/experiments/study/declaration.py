@@ -148,7 +148,7 @@ def parse_study(text: str, name: str, folder: str) -> Study:
         ),
         readings=top.take("readings", _readings, default=(DEFAULT_READING,)),
         runs=top.take("runs", reader.whole(1, _MOST_RUNS)),
-        target=top.take("target", reader.number),
+        target=top.take("target", reader.target),
         cap=top.take("cap", reader.positive(_LARGEST_CAP)),
         exceptions=tuple(_override(table) for table in top.tables("exceptions")),
         figures=tuple(_figure(table) for table in top.tables("figures")),

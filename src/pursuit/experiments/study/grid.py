@@ -116,6 +116,8 @@ def identify(recipe: Recipe) -> tuple[str, str]:
     Seeds are made from the identity, so it must never change.
     """
     method, problem = make_method(recipe), make_problem(recipe)
+    if np.size(problem.x0) != recipe.n:
+        raise ValueError(f"the problem's x0 has {np.size(problem.x0)} variables, but n is {recipe.n}.")
     options = json.loads(recipe.options)
 
     def create(reading: str) -> Any:

@@ -14,6 +14,8 @@ from pursuit.experiments.common.formatting import shortened
 # Control characters, line ends, and what changes the direction of a text; not the joiners of emoji.
 _INVISIBLE = {"Cc", "Cf", "Cs", "Zl", "Zp"}
 _JOINERS = "\u200c\u200d"
+# What can be drawn on logarithmic axes, with room above and below.
+_LARGEST = 1e100
 
 
 class TableReader:
@@ -120,8 +122,15 @@ def positive(most: float) -> Callable[[Any], float]:
 
 def at_least_one(value: Any) -> float:
     """Check a number of at least 1, in a list of them."""
-    if number(value) < 1.0:
-        raise ValueError("must be a number of at least 1, or several")
+    if not 1.0 <= number(value) <= _LARGEST:
+        raise ValueError(f"must be a number of at least 1 and at most {_LARGEST:g}, or several")
+    return float(value)
+
+
+def target(value: Any) -> float:
+    """Check a number whose logarithm, if it has one, can be drawn."""
+    if number(value) != 0.0 and not 1.0 / _LARGEST <= abs(number(value)) <= _LARGEST:
+        raise ValueError(f"must be 0 or a number between {1.0 / _LARGEST:g} and {_LARGEST:g} in size")
     return float(value)
 
 

@@ -79,8 +79,9 @@ class RunFailure(NamedTuple):
     error: BaseException
 
     def __str__(self) -> str:
-        kind = type(self.error).__name__
-        return f"{self.cell}, run {self.number}: {kind}: {self.error}. The rest of its runs are left out."
+        kind, text = type(self.error).__name__, str(self.error).removesuffix(".")
+        reason = f"{kind}: {text}" if text else kind
+        return f"{self.cell}, run {self.number}: {reason}. The rest of its runs are left out."
 
 
 class ProgressListener:
