@@ -5,7 +5,7 @@ PYTHONPATH=tests python -m fuzz.many --calls 100000 --seed 1
 
 import argparse
 import collections
-import random
+import math
 import re
 import sys
 import time
@@ -24,27 +24,37 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--calls", type=int, default=100_000)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--minutes", type=float, default=math.inf, help="after which to make no more calls")
     parser.add_argument("--show", type=int, default=1, help="examples of each broken promise")
     arguments = parser.parse_args()
     counts, broken = collections.Counter(), collections.defaultdict(list)
+    _run(arguments.calls, arguments.seed, 60.0 * arguments.minutes, counts, broken)
+    _print_report(counts, broken, arguments.show)
+    return 1 if broken else 0
+
+
+def _run(total, seed, seconds, counts, broken):
+    """Make the calls, or as many as there is time for, and say on the way how many there were."""
     begin = time.perf_counter()
-    done = 0
-    while done < arguments.calls:
-        size = min(_AT_ONCE, arguments.calls - done)
-        _make_calls(size, hash((arguments.seed, done)), counts, broken)
-        done += size
+    for done in range(0, total, _AT_ONCE):
+        if time.perf_counter() - begin > seconds:
+            break
+        _make_calls(min(_AT_ONCE, total - done), hash((seed, done)), counts, broken)
         rate = sum(counts.values()) / (time.perf_counter() - begin)
         print(
             f"{sum(counts.values())} calls, {sum(map(len, broken.values()))} broken, {rate:.0f}/s",
             file=sys.stderr,
         )
+
+
+def _print_report(counts, broken, show):
+    """Print how often everything has happened, and examples of all that must not."""
     for what, count in sorted(counts.items()):
         print(f"{count:8}  {what}")
     for what, examples in sorted(broken.items(), key=lambda item: -len(item[1])):
         print(f"\nBROKEN {len(examples)} times: {what}")
-        for example in sorted(examples, key=len)[: arguments.show]:
+        for example in sorted(examples, key=len)[:show]:
             print(f"    {example[:2000]}")
-    return 1 if broken else 0
 
 
 def _make_calls(count, seed, counts, broken):
@@ -78,5 +88,4 @@ def _shown(call):
 
 
 if __name__ == "__main__":
-    random.seed(0)
     sys.exit(main())
