@@ -17,6 +17,7 @@ def attacked(attack, out, minutes):
     return done.returncode, [entry.strip() for entry in row.strip("|").split(" | ")], text
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("attack", ["studies", "checkpoints", "stores", "load", "faults"])
 def test_an_attack_counts_what_it_does(attack, tmp_path):
     status, (_, tried, happened, violations, _), text = attacked(attack, tmp_path / "attack.md", 0.02)
@@ -26,6 +27,7 @@ def test_an_attack_counts_what_it_does(attack, tmp_path):
     assert status == int(violations != "0")
 
 
+@pytest.mark.long
 def test_killed_runs_are_resumed_bit_for_bit(tmp_path):
     _, (_, tried, happened, _, _), text = attacked("kills", tmp_path / "attack.md", 0.03)
     assert int(tried.replace(" ", "")) > 0
