@@ -1,10 +1,9 @@
 """What several tests need."""
 
 import pursuit
-from pursuit.engine.evaluation import here
 from pursuit.engine.interrupts import Interrupts
 from pursuit.engine.iteration import BlackBox
-from pursuit.engine.run import Run, drive, first_memory
+from pursuit.engine.run import Run, drive, first_memory, here
 from pursuit.methods.line_searches import ExactStep
 
 PAPER = (

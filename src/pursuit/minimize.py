@@ -14,10 +14,10 @@ from numpy.typing import ArrayLike
 
 from pursuit.checks import Vector, checked_generator, checked_limit, checked_number
 from pursuit.engine import checkpoint as checkpoints
-from pursuit.engine.evaluation import Evaluate, Map, Processes, TimeLimitError, evaluator
+from pursuit.engine.evaluation import Map, Processes, TimeLimitError, evaluator
 from pursuit.engine.interrupts import Interrupts
 from pursuit.engine.monitor import Monitor, scipy_style
-from pursuit.engine.run import Memory, Outcome, Run, drive
+from pursuit.engine.run import Evaluate, Memory, Outcome, Run, drive
 from pursuit.engine.setup import Setup, set_up
 from pursuit.engine.stopping import Reason
 from pursuit.engine.tally import UNLIMITED

@@ -1,4 +1,4 @@
-"""Who evaluates the points of a round: this process, other processes, or a map that people pass in."""
+"""Points that others evaluate: worker processes, or a map that people pass in."""
 
 from __future__ import annotations
 
@@ -14,10 +14,9 @@ from concurrent.futures.process import BrokenProcessPool
 from typing import Any
 
 from pursuit.checks import Vector, checked_count
+from pursuit.engine.run import Evaluate, here
 from pursuit.problems.objective import as_value
 
-Evaluate = Callable[[list[Vector], list[float | None]], None]
-"""Puts the values of points into a list of as many, so that those found before an exception are kept."""
 Map = Callable[[Callable[[Vector], Any], Iterable[Vector]], Iterable[Any]]
 """A callable like `map`."""
 # A point at which workers die so often in a row is given up.
@@ -43,17 +42,6 @@ class _Guarded:
             return self._objective(x)
         except StopIteration as stop:
             raise StopIterationError(*stop.args) from stop
-
-
-def here(objective: Callable[[Vector], Any]) -> Evaluate:
-    """Return what evaluates points in this process, one after the other."""
-
-    def evaluate(rows: list[Vector], values: list[float | None]) -> None:
-        for j, row in enumerate(rows):
-            result = objective(row)
-            values[j] = result if type(result) is float else as_value(result)
-
-    return evaluate
 
 
 def by_map(objective: Callable[[Vector], Any], apply: Map) -> Evaluate:

@@ -12,7 +12,6 @@ import numpy as np
 from pursuit.checks import Vector
 from pursuit.compiling.cache import compiled, specialized
 from pursuit.compiling.vectors import SERIAL
-from pursuit.engine.evaluation import Evaluate
 from pursuit.engine.interrupts import Interrupts
 from pursuit.engine.iteration import (
     Buffers,
@@ -32,7 +31,10 @@ from pursuit.engine.stopping import Reason
 from pursuit.engine.tally import UNLIMITED, Counting, Limits, Tally, Trace, finished_trace, start_tally
 from pursuit.methods.contract import Scheme, draws_of, points_of
 from pursuit.problems.bounds import Box, reflect
+from pursuit.problems.objective import as_value
 
+Evaluate = Callable[[list[Vector], list[float | None]], None]
+"""Puts the values of points into a list of as many, so that those found before an exception are kept."""
 # The normals that the Python loop draws at a time, so that passing the generator costs little.
 _NORMALS_AT_ONCE = 4096
 # How long the compiled loop runs before it returns to Python, in seconds.
@@ -265,6 +267,17 @@ class Run:
         self.rows = self._rows[wanted]
         if self._box is not None:
             self._reflect(self._points[:wanted], self._box)
+
+
+def here(objective: Callable[[Vector], Any]) -> Evaluate:
+    """Return what evaluates points in this process, one after the other."""
+
+    def evaluate(rows: list[Vector], values: list[float | None]) -> None:
+        for j, row in enumerate(rows):
+            result = objective(row)
+            values[j] = result if type(result) is float else as_value(result)
+
+    return evaluate
 
 
 def drive(
