@@ -97,6 +97,8 @@ def outcome(text, only=""):
 @example(("problems", 0, "problem"), ["exp"])
 @example(("problems", 0, "n", 0), 10**12)
 @example(("schemes", 1, "options"), {"c_c": datetime.date(2014, 9, 13)})
+@example(("schemes", 1, "options", "c_c"), 10**400)
+@example(("schemes", 1, "options", "c_c"), [10**400] * 3)
 @example(("schemes", 0), "ep-cma-99999999999999999999")
 def test_a_declaration_with_anything_in_one_place_is_a_study_or_a_sentence(path, value):
     text = "".join(f"{key} = {toml(inner)}\n" for key, inner in replaced(GOOD, path, value).items())

@@ -19,6 +19,7 @@ import numpy as np
 from pursuit import problems
 from pursuit.compiling.cache import code_hash
 from pursuit.experiments.common.errors import StudyError
+from pursuit.experiments.common.formatting import shortened
 from pursuit.experiments.study.declaration import SchemeSpec, Study
 from pursuit.experiments.study.results import Cell, applies
 from pursuit.methods.catalogue import create_scheme, method_text, options_of, resolved
@@ -198,7 +199,8 @@ def _checked(cell: Cell, recipe: Recipe) -> tuple[str, str]:
     try:
         return identify(recipe)
     except Exception as error:
-        raise StudyError(f"The cell {cell} cannot be run: {type(error).__name__}: {error}") from error
+        reason = shortened(f"{type(error).__name__}: {error}".removesuffix("."), 500)
+        raise StudyError(f"The cell {cell} cannot be run: {reason}.") from error
 
 
 def _imported(text: str, folder: str) -> Any:
