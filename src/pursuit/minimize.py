@@ -146,9 +146,9 @@ def minimize(
         if checkpoint is not None and Path(checkpoint).exists():
             setup, memory, generator = _resumed(checkpoint, setup)
             if checkpoint_check:
-                _check_objective(checkpoint, setup, memory, evaluate)
+                _check_objective(checkpoint, setup, memory, evaluate, alone=alone)
         else:
-            fx = _value_at(evaluate, setup, start)
+            fx = _value_at(evaluate, setup, start, alone=alone)
             memory = setup.first_memory(start, fx, generator)
         with Interrupts() as interrupts:
             run = setup.run(memory, generator, limits, whole=setup.can_be_compiled and alone)
@@ -195,19 +195,21 @@ def _driven(
     return run.outcome(reason, last=True)
 
 
-def _value_at(evaluate: Evaluate, setup: Setup, point: Vector) -> float:
+def _value_at(evaluate: Evaluate, setup: Setup, point: Vector, *, alone: bool) -> float:
     """Return f at a point of the scheme's."""
-    # A bounded problem moves points inside by itself.
-    inside = point.copy() if isinstance(setup.objective, Bounded) else setup.reflected(point)
+    # A bounded problem moves points inside by itself; workers have the bare function.
+    inside = point.copy() if alone and isinstance(setup.objective, Bounded) else setup.reflected(point)
     values: list[Any] = [None]
     evaluate([inside], values)
     value: float = values[0]
     return value
 
 
-def _check_objective(path: str | os.PathLike[str], setup: Setup, memory: Memory, evaluate: Evaluate) -> None:
+def _check_objective(
+    path: str | os.PathLike[str], setup: Setup, memory: Memory, evaluate: Evaluate, *, alone: bool
+) -> None:
     """Complain of an objective that is not the one of a checkpoint."""
-    stored, found = memory.state.fx, _value_at(evaluate, setup, memory.state.x)
+    stored, found = memory.state.fx, _value_at(evaluate, setup, memory.state.x, alone=alone)
     if found != stored:
         raise ValueError(
             f"{os.fspath(path)} holds a run of another function: at its best point the value is {found!r}, "

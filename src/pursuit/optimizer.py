@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pursuit.checks import Vector, checked_generator
+from pursuit.checks import Vector, checked_array, checked_generator
 from pursuit.engine import checkpoint
 from pursuit.engine.interrupts import Interrupts
 from pursuit.engine.run import Memory, Run
@@ -97,7 +97,7 @@ class Optimizer:
         asked = self._asked
         if asked is None:
             raise RuntimeError("tell must follow ask, but nothing was asked for.")
-        points = np.asarray(X, dtype=np.float64)
+        points = checked_array("X", X)
         if points.shape != asked.shape:
             raise ValueError(
                 f"X must have shape {asked.shape}, as asked for, but its shape is {points.shape}."

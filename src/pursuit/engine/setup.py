@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,6 +22,7 @@ from pursuit.problems.objective import checked_objective
 
 # Far enough from the step sizes at which a run stops, so that it can find a better one first.
 SMALLEST_SIGMA0, LARGEST_SIGMA0 = 1e-200, 1e100
+_BLACK_BOX = BlackBox()
 
 
 class Setup(NamedTuple):
@@ -79,7 +80,7 @@ def set_up(
     sigma0: float,
     bounds: Any,
     options: Mapping[str, Any] | None,
-    fun: Callable[..., Any] | None = None,
+    fun: Any = _BLACK_BOX,
     args: Any = (),
 ) -> tuple[Setup, Vector]:
     """Check what people passed in; return the setup and the start, as the scheme sees it.
@@ -90,7 +91,7 @@ def set_up(
     n = start.size
     sigma0 = checked_number("sigma0", sigma0, at_least=SMALLEST_SIGMA0, below=LARGEST_SIGMA0)
     box = checked_box(bounds, start, sigma0)
-    objective = BlackBox() if fun is None else checked_objective(fun, args, n, box)
+    objective = fun if isinstance(fun, BlackBox) else checked_objective(fun, args, n, box)
     scheme = create_scheme(method, n, options, objective)
     setting = Setting(
         method=method_text(method), options=checked_options(options), n=n, sigma0=sigma0, box=box
