@@ -9,8 +9,7 @@ from typing import Any
 
 from scipy.optimize import OptimizeResult
 
-from pursuit.checks import checked_options
-from pursuit.methods.catalogue import DEFAULT_METHOD, method_text, resolved
+from pursuit.methods.catalogue import DEFAULT_METHOD, method_text
 from pursuit.minimize import minimize
 
 _PASSED_BY_SCIPY = {"fun", "x0", "args", "method", "bounds", "callback"}
@@ -49,7 +48,6 @@ def scipy_method(method: str | type = DEFAULT_METHOD) -> Callable[..., OptimizeR
     >>> result.success
     True
     """
-    resolved(method, n=1)  # which refuses what is no method
     label = method_text(method)
 
     def minimize_for_scipy(
@@ -65,8 +63,8 @@ def scipy_method(method: str | type = DEFAULT_METHOD) -> Callable[..., OptimizeR
             if _is_given(options.pop(name, None)):
                 warnings.warn(f"Method pursuit {label} {complaint}.", RuntimeWarning, stacklevel=3)
         ours = {name: options.pop(name) for name in _OURS & options.keys()}
-        ours.setdefault("progress", bool(options.pop("disp", False)))
-        ours["options"] = {**checked_options(ours.get("options")), **options}
+        ours["progress"] = ours.get("progress", False) or options.pop("disp", False)
+        ours["options"] = {**(ours.get("options") or {}), **options}
         return minimize(fun, x0, args, method, bounds=bounds, callback=callback, **ours)
 
     return minimize_for_scipy

@@ -155,8 +155,7 @@ def asked_and_told(case, problem):
                 break
             if count in (0, 7, 100):
                 optimizer.save(path)
-                own = given["method"] if isinstance(given["method"], type) else None
-                optimizer = pursuit.Optimizer.load(path, method=own, trace=True)
+                optimizer = pursuit.Optimizer.load(path, trace=True)
     return optimizer.result
 
 

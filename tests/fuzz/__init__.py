@@ -1,1 +1,0 @@
-"""Calls of all that people call, made at random: valid, nearly valid, and absurd."""
