@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 TESTS ?=
 
-.PHONY: reproduce test test-full lint types bench-speed bench-overhead bench-study bench-table bench-acceleration bench-peers test-peers docs clean
+.PHONY: reproduce test test-full lint types bench-speed bench-overhead bench-study bench-table bench-acceleration bench-peers test-peers attack docs clean
 
 reproduce: .venv/installed
 	$(BIN)/pursuit reproduce
@@ -60,6 +60,10 @@ bench-peers: .venv-peers/installed
 
 test-peers: .venv-peers/installed
 	.venv-peers/bin/python -m pytest tests/peers
+
+# Kills, damaged files, load, full disks and dying workers, for about ten minutes.
+attack: .venv/installed
+	$(BIN)/python -m benchmarks.attack --out docs/results/attack.md
 
 docs: .venv/docs-installed
 	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html

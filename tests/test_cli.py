@@ -1,13 +1,18 @@
 """The command line, as people use it."""
 
 import io
+import os
 import re
+import signal
+import subprocess
 import sys
+import time
+from pathlib import Path
 
 import pytest
 from rich.console import Console
 
-from experiments.study.small import RUNS, declared, run_pursuit
+from experiments.study.small import RUNS, declared, pursuit_command, run_pursuit
 from pursuit.cli import main
 from pursuit.experiments.study import reproduce
 from pursuit.experiments.study.progress import ProgressBars, ProgressLines, listener_for
@@ -23,10 +28,12 @@ def test_reproduce_runs_reports_and_prints_the_paths(tmp_path):
         f"The report is in {tmp_path}/out/report.html, and as Markdown in {tmp_path}/out/report.md.\n"
     )
     lines = done.stderr.splitlines()
-    assert re.fullmatch(r"\d\d:\d\d:\d\d 8 of 8 runs to do, 1 at a time\.", lines[0])
+    assert re.fullmatch(
+        r"\d\d:\d\d:\d\d 8 of 8 runs to do, 1 at a time\. Methods are compiled first; .*", lines[0]
+    )
     assert len(lines) == 1 + 4
     pattern = (
-        r"\d\d:\d\d:\d\d exp L=10 n=4 (rp|cma) fitted: 2 runs, \S+ s each\. \d of 8 done, \d:\d\d:\d\d left\."
+        r"\d\d:\d\d:\d\d exp L=10 n=4 (rp|cma) frozen: 2 runs, \S+ s each\. \d of 8 done, \d:\d\d:\d\d left\."
     )
     assert sum(bool(re.fullmatch(pattern, line)) for line in lines[1:]) == 2
     for name in ("report.html", "report.md", "tables/runs.csv", "tables/summary.csv", "tables/claims.csv"):
@@ -38,7 +45,7 @@ def test_status_export_and_report_of_a_folder(tmp_path, capsys):
     reproduce(path, tmp_path / "out", only="n=4 L=10 scheme=rp,cma", runs=2, jobs=1)
     assert main(["status", str(tmp_path / "out")]) == 0
     said = capsys.readouterr().out
-    assert re.search(r"^exp L=10 n=4 rp fitted +2 of +2 runs  \S+ s each$", said, re.MULTILINE)
+    assert re.search(r"^exp L=10 n=4 rp frozen +2 of +2 runs  \S+ s each$", said, re.MULTILINE)
     assert "8 of 8 runs are done." in said
     assert "Made with: date 20" in said
     assert main(["export", str(tmp_path / "out"), "--to", str(tmp_path / "runs.csv")]) == 0
@@ -54,6 +61,11 @@ def test_status_export_and_report_of_a_folder(tmp_path, capsys):
         (["reproduce", "nothing.toml"], "pursuit: A study is one of quick, main, full or a TOML file, but "),
         (["reproduce", "--only", "n=3"], "pursuit: No cell of the study 'quick' is left to run: "),
         (["reproduce", "--only", "n3"], "pursuit: A selection is made of FIELD=VALUE,VALUE"),
+        (["reproduce", "--only", "n=20 n=40"], "pursuit: A selection is made of FIELD=VALUE,VALUE"),
+        (
+            ["reproduce", "--dask", "nonsense"],
+            "pursuit: The address of a Dask scheduler is as tcp://HOST:PORT",
+        ),
     ],
 )
 def test_errors_are_sentences_and_not_tracebacks(arguments, sentence, tmp_path, monkeypatch, capsys):
@@ -69,6 +81,8 @@ def test_errors_are_sentences_and_not_tracebacks(arguments, sentence, tmp_path, 
     ("arguments", "complaint"),
     [
         (["reproduce", "--jobs", "0"], "must be a whole number of at least 1, but 0 was given"),
+        (["coco", "--instances", "1-99999999999"], "must be numbers and ranges as 1-5,8, but 1-99999999999"),
+        (["reproduce", "--jobs", "9" * 5000], "invalid _positive value"),
         (["reproduce", "--runs", "few"], "must be a whole number of at least 1, but few was given"),
         (["reproduce", "--preset", "huge"], "invalid choice: 'huge'"),
         (["reproduce", "--preset", "full", "own.toml"], "not allowed with argument"),
@@ -79,6 +93,68 @@ def test_wrong_arguments_are_refused(arguments, complaint, capsys):
     with pytest.raises(SystemExit, match="2"):
         main(arguments)
     assert complaint in capsys.readouterr().err
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="sends signals")
+@pytest.mark.parametrize("group", [False, True])
+def test_ctrl_c_while_the_library_is_imported_prints_no_traceback(group, tmp_path):
+    """After Python itself has started: before that it prints what it wants."""
+    code = "import sys, pursuit_command; print(flush=True); sys.exit(pursuit_command.main())"
+    for delay in (0.05, 0.1, 0.2, 0.3, 0.5, 0.8, 1.2, 2.0, 3.0):
+        command = [sys.executable, "-c", code, "reproduce", "--jobs", "2", "--out", str(tmp_path / "out")]
+        running = subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+        )
+        running.stdout.readline()
+        time.sleep(delay)
+        (os.killpg if group else os.kill)(running.pid, signal.SIGINT)
+        _, said = running.communicate()
+        assert running.returncode in (-signal.SIGINT, 130)
+        assert "Traceback" not in said
+        assert said.endswith("run the same command to continue.\n") == (running.returncode == 130)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+def test_output_that_cannot_be_written_is_a_sentence(tmp_path):
+    reproduce(declared(tmp_path), tmp_path / "out", only="n=4 L=10 scheme=rp", runs=1, jobs=1)
+    with Path("/dev/full").open("w") as full:
+        command = pursuit_command("status", tmp_path / "out")
+        failed = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True)
+    assert (failed.returncode, failed.stderr) == (
+        1,
+        "pursuit: reading or writing failed: No space left on device.\n",
+    )
+
+
+def test_a_reader_that_has_enough_is_no_error(tmp_path):
+    reproduce(declared(tmp_path), tmp_path / "out", only="n=4 L=10 scheme=rp", runs=1, jobs=1)
+    reading, writing = os.pipe()
+    os.close(reading)
+    command = pursuit_command("status", tmp_path / "out")
+    with os.fdopen(writing, "w") as closed:
+        failed = subprocess.run(command, stdout=closed, stderr=subprocess.PIPE, text=True)
+    assert (failed.returncode, failed.stderr) == (1, "")
+
+
+def test_a_name_that_is_no_text_is_exported_to(tmp_path, capsys):
+    reproduce(declared(tmp_path), tmp_path / "out", only="n=4 L=10 scheme=rp", runs=1, jobs=1)
+    name = os.fsdecode(b"bad\xff.csv")
+    done = run_pursuit("export", tmp_path / "out", "--to", tmp_path / name)
+    assert done.stdout.splitlines()[0] == f"{tmp_path}/bad\\udcff.csv"
+    assert (tmp_path / name).stat().st_size > 0
+
+
+@pytest.mark.parametrize("name", ["folder.csv", "nowhere/runs.csv", "x" * 300 + ".csv", "loop.csv/x.csv"])
+def test_where_nothing_can_be_exported_to_is_a_sentence(name, tmp_path, capsys):
+    reproduce(declared(tmp_path), tmp_path / "out", only="n=4 L=10 scheme=rp", runs=1, jobs=1)
+    (tmp_path / "folder.csv").mkdir()
+    (tmp_path / "loop.csv").symlink_to("loop.csv")
+    capsys.readouterr()
+    assert main(["export", str(tmp_path / "out"), "--to", str(tmp_path / name)]) == 1
+    said = capsys.readouterr().err
+    assert said.startswith(f"pursuit: {tmp_path / name} cannot be written: ")
+    assert said.count("\n") == 1
+    assert list(tmp_path.glob(".*")) == []
 
 
 def test_without_the_extra_the_command_says_what_to_install(monkeypatch, capsys):

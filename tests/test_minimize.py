@@ -1,14 +1,24 @@
 """What people pass in: everything wrong is refused in a sentence, before anything is evaluated."""
 
+from typing import NamedTuple
+
 import numpy as np
 import pytest
 from scipy.optimize import OptimizeResult
 
 import pursuit
 from helpers import PAPER
-from pursuit.methods import EpCma
+from pursuit.methods import EpCma, ask, tell
 
 EXP = pursuit.problems.exp(4, 100.0)
+
+
+class Unfinished(NamedTuple):
+    """A scheme without what makes one."""
+
+
+ask.register(Unfinished)(lambda team, scheme, state, normals: None)
+tell.register(Unfinished)(lambda team, scheme, state, query, answer: None)
 
 
 def never(x):
@@ -25,9 +35,9 @@ def never(x):
         ({"x0": 3.0}, ValueError, r"its shape is \(\)"),
         ({"x0": "start"}, TypeError, "x0 must be a sequence of real numbers, but 'start' was given"),
         ({"x0": [1j, 2.0]}, TypeError, "x0 must be a sequence of real numbers"),
-        ({"sigma0": 0.0}, ValueError, "sigma0 must be finite and above 0, but 0.0 was given"),
-        ({"sigma0": -1}, ValueError, "sigma0 must be finite and above 0, but -1 was given"),
-        ({"sigma0": np.nan}, ValueError, "sigma0 must be finite and above 0"),
+        ({"sigma0": 0.0}, ValueError, "sigma0 must be finite and at least 1e-200 and below 1e\\+100, but 0.0 was given"),
+        ({"sigma0": -1}, ValueError, "sigma0 must be finite and at least 1e-200 and below 1e\\+100, but -1 was given"),
+        ({"sigma0": np.nan}, ValueError, "sigma0 must be finite and at least 1e-200"),
         ({"sigma0": "large"}, TypeError, "sigma0 must be a number, but 'large' was given"),
         ({"fun": 7}, TypeError, "fun must be callable, but 7 was given"),
         ({"method": "newton"}, ValueError, "method must be one of auto, .* but 'newton' was given"),
@@ -54,7 +64,27 @@ def never(x):
         ({"method": "sarp", "options": {"m": 0.0, "L": 1.0}}, ValueError, "m must be finite and above 0, but 0.0"),
         ({"method": "sarp", "options": {"kappa": 9, "damping": 0}}, ValueError, "damping must be finite and above 0"),
         ({"maxiter": 0}, ValueError, "maxiter must be at least 1, but 0 was given"),
-        ({"maxiter": 10.0}, TypeError, "maxiter must be an integer, but 10.0 was given"),
+        ({"maxiter": 10.5}, TypeError, "maxiter must be an integer, but 10.5 was given"),
+        ({"maxiter": "10"}, TypeError, "maxiter must be an integer, but '10' was given"),
+        ({"maxtime": "1"}, TypeError, "maxtime must be a number, but '1' was given"),
+        ({"sigma0": "1"}, TypeError, "sigma0 must be a number, but '1' was given"),
+        ({"sigma0": 10**400}, ValueError, "sigma0 must be finite .* but an integer of 1329 bits was given"),
+        ({"ftarget": -(10**400)}, ValueError, "ftarget must be finite, but an integer of 1329 bits was given"),
+        ({"x0": [10**400, 1.0]}, ValueError, r"x0 must be finite, but x0\[0\] is inf"),
+        ({"x0": np.ma.masked_array([1.0, 2.0], [True, False])}, TypeError, "x0 must be a sequence of real numbers"),
+        ({"x0": np.array([1, 2], dtype="timedelta64[ns]")}, TypeError, "x0 must be a sequence of real numbers"),
+        ({"x0": ["1", "2"]}, TypeError, r"x0 must be a sequence of real numbers, but \['1', '2'\] was given"),
+        ({"x0": [True, 2.0]}, TypeError, "x0 must be a sequence of real numbers"),
+        ({"options": [1, 2]}, TypeError, r"options must be a mapping .* but \[1, 2\] was given"),
+        ({"options": {"p": 10**400}}, ValueError, "p must be finite .* but an integer of 1329 bits was given"),
+        ({"options": {"p": "0.3"}}, TypeError, "p must be a number, but '0.3' was given"),
+        ({"options": {"line_search": np.array(["exact", "adaptive"])}}, ValueError, "line_search must be one of"),
+        ({"method": "ep-cma-99999999999999999999"}, ValueError, r"EP-CMA with m=99999999999999999999 paths .* would take 2\.24e\+12 GiB of memory"),
+        ({"method": "ep-cma-" + 5000 * "9", "options": {"kappa": 2}}, ValueError, r"'kappa' is not an option of the method ep-cma-9+\.\.\.: its options"),
+        ({"method": "ep-cma-" + 5000 * "9"}, ValueError, "EP-CMA with m=an integer of 333 bits paths .* GiB of memory"),
+        ({"method": EpCma, "options": {"m": 10**400}}, ValueError, "EP-CMA with m=an integer of 1329 bits paths .* GiB of memory"),
+        ({"method": "sarp", "options": {"kappa": 1e300, "damping": 1e300}}, ValueError, "kappa times damping and kappa over damping must be floats"),
+        ({"method": Unfinished}, TypeError, "Unfinished lacks a method create and a method init"),
         ({"maxiter": True}, TypeError, "maxiter must be an integer, but True was given"),
         ({"maxfev": -5}, ValueError, "maxfev must be at least 1, but -5 was given"),
         ({"maxtime": 0}, ValueError, "maxtime must be finite and above 0, but 0 was given"),
@@ -103,7 +133,7 @@ def test_result_is_scipy_s_with_our_fields():
     result = pursuit.minimize(EXP, EXP.x0, method="sarp", rng=1, ftarget=1e-9)
     assert isinstance(result, OptimizeResult)
     expected = {
-        "x", "fun", "nit", "nfev", "success", "status", "message", "method", "sigma", "nfaulty",
+        "x", "fun", "nit", "nfev", "success", "status", "message", "method", "sigma", "nfaulty", "time",
     }  # fmt: skip
     assert set(result) == expected
     assert result.method == "sarp"
@@ -129,6 +159,33 @@ def test_a_scheme_s_class_is_a_method():
     by_name = pursuit.minimize(EXP, EXP.x0, method="ep-cma-4", rng=1, maxiter=50)
     np.testing.assert_array_equal(by_class.x, by_name.x)
     assert by_class.method == "EpCma"
+
+
+def test_sarp_takes_any_condition_number_that_a_float_holds():
+    """A patience of more iterations than an integer holds ended in an error from inside Numba."""
+    result = pursuit.minimize(EXP, EXP.x0, method="sarp", rng=1, maxiter=50, options={"kappa": 1e300})
+    assert result.nit == 50
+
+
+@pytest.mark.parametrize(("m", "top"), [(0.0, 1.0), (np.nan, 1.0), (1.0, np.inf), (-1.0, 1.0)])
+def test_a_problem_that_does_not_know_its_condition_number_is_named(m, top):
+    problem = Steep(2, m, top)
+    with pytest.raises(ValueError, match=r"The [mL] of the problem must be finite"):
+        pursuit.minimize(problem, np.ones(2), method="sarp", rng=1, maxiter=5)
+
+
+class Steep(NamedTuple):
+    n: int
+    m: float
+    L: float
+
+    def __call__(self, x):
+        return pursuit.problems.evaluate(self, x)
+
+
+@pursuit.problems.value.register(Steep)
+def _value(team, steep, x):
+    return x[0] * x[0]
 
 
 def test_numpy_s_global_state_is_untouched():

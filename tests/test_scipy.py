@@ -91,6 +91,31 @@ def test_callbacks_follow_scipy_s_convention():
     assert not result.success
 
 
+@pytest.mark.parametrize(
+    ("method", "error", "words"),
+    [
+        (3, TypeError, "method must be a name or a scheme's class, but 3 was given"),
+        ("newton", ValueError, "method must be one of auto, .* but 'newton' was given"),
+        (dict, TypeError, "dict lacks an implementation of ask"),
+    ],
+)
+def test_what_is_no_method_is_named_at_once(method, error, words):
+    with pytest.raises(error, match=words):
+        pursuit.scipy_method(method)
+
+
+def test_options_that_are_no_mapping_are_named():
+    with pytest.raises(TypeError, match=r"options must be a mapping .* but \[1, 2\] was given"):
+        minimize(options={"options": [1, 2]})
+
+
+@pytest.mark.parametrize(
+    "options", [{"disp": True}, {"disp": True, "progress": True}, {"disp": 1, "progress": False}]
+)
+def test_disp_is_scipy_s_word_for_progress(options):
+    assert minimize(options=options).success
+
+
 def test_an_unknown_option_is_named():
     with pytest.raises(ValueError, match="'xatol' is not an option of the method cma"):
         minimize(options={"xatol": 1e-3})

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 import operator
+import os
+import sys
+from collections.abc import Mapping
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 Vector = NDArray[np.float64]
+
+# Integers of more bits are not written out, and those of very many Python refuses to write.
+_MOST_BITS_SHOWN = 128
 
 
 def checked_number(
@@ -21,46 +29,49 @@ def checked_number(
     at_least: float = -math.inf,
 ) -> float:
     """Return `value` as a finite float within the given range."""
-    if isinstance(value, bool | np.bool_):
-        raise TypeError(f"{name} must be a number, but {value!r} was given.")
     try:
-        number = float(value)
-    except (TypeError, ValueError):
-        raise TypeError(f"{name} must be a number, but {value!r} was given.") from None
-    if not (above < number < below and number >= at_least):
+        number = as_float(value)
+    except TypeError:
+        raise TypeError(f"{name} must be a number, but {shown(value)} was given.") from None
+    if not (above < number < below and number >= at_least and math.isfinite(number)):
         wanted = _describe_range(above, below, at_least)
-        raise ValueError(f"{name} must be {wanted}, but {value!r} was given.")
+        raise ValueError(f"{name} must be {wanted}, but {shown(value)} was given.")
     return number
 
 
 def checked_count(name: str, value: Any, *, at_least: int) -> int:
-    """Return `value` as an int that is not too small."""
+    """Return `value` as an int that is not too small; a float without a fraction will do."""
     try:
-        if isinstance(value, bool | np.bool_):
-            raise TypeError
-        number = operator.index(value)
-    except TypeError:
-        raise TypeError(f"{name} must be an integer, but {value!r} was given.") from None
+        number = _as_int(value)
+    except (TypeError, ValueError, OverflowError):
+        raise TypeError(f"{name} must be an integer, but {shown(value)} was given.") from None
     if number < at_least:
-        raise ValueError(f"{name} must be at least {at_least}, but {value!r} was given.")
+        raise ValueError(f"{name} must be at least {at_least}, but {shown(value)} was given.")
     return number
+
+
+def checked_limit(name: str, value: Any, unlimited: int) -> int:
+    """Return a limit of something that is counted: `unlimited` for None, and for all that is larger."""
+    return unlimited if value is None else min(checked_count(name, value, at_least=1), unlimited)
 
 
 def checked_choice(name: str, value: Any, allowed: tuple[str, ...]) -> str:
     """Return `value` if it is one of the allowed words."""
     if not isinstance(value, str) or value not in allowed:
-        raise ValueError(f"{name} must be one of {', '.join(allowed)}, but {value!r} was given.")
+        raise ValueError(f"{name} must be one of {', '.join(allowed)}, but {shown(value)} was given.")
     return value
+
+
+def checked_flag(name: str, value: Any) -> bool:
+    """Return `value` as a bool, if it is one."""
+    if not isinstance(value, bool | np.bool_):
+        raise TypeError(f"{name} must be True or False, but {shown(value)} was given.")
+    return bool(value)
 
 
 def checked_point(name: str, value: Any) -> Vector:
     """Return a fresh, contiguous float64 copy of a finite one-dimensional point."""
-    try:
-        point = np.array(value, dtype=np.float64, order="C")
-    except (TypeError, ValueError):
-        raise TypeError(
-            f"{name} must be a sequence of real numbers, but {_short(value)} was given."
-        ) from None
+    point = checked_array(name, value)
     if point.ndim != 1 or point.size == 0:
         raise ValueError(
             f"{name} must have one dimension and at least one entry, but its shape is {point.shape}."
@@ -70,6 +81,170 @@ def checked_point(name: str, value: Any) -> Vector:
         first = int(np.argmax(faulty))
         raise ValueError(f"{name} must be finite, but {name}[{first}] is {point[first]}.")
     return point
+
+
+def checked_array(name: str, value: Any) -> NDArray[np.float64]:
+    """Return a fresh, contiguous float64 copy of an array of real numbers, of any shape.
+
+    NumPy would take texts, dates, truth values and masked entries for numbers, and drop imaginary parts.
+    Numbers too large for a float are infinite.
+    """
+    try:
+        entries = entries_of(value)
+        if entries.dtype.kind in "iuf":
+            with np.errstate(over="ignore"):
+                return np.array(entries, dtype=np.float64, order="C", subok=False)
+        numbers = [as_float(entry) for entry in entries.flat]
+    except Exception:
+        # Also what a class of somebody else raises when it is asked for its entries.
+        raise TypeError(f"{name} must be a sequence of real numbers, but {shown(value)} was given.") from None
+    return np.array(numbers, dtype=np.float64).reshape(entries.shape)
+
+
+def entries_of(value: Any) -> NDArray[Any]:
+    """Return what was given as an array, of objects where NumPy would have to convert what it finds.
+
+    Raises TypeError for entries that are masked or of a type that is none of numbers, and whatever an object
+    raises that is asked for its entries.
+    """
+    if isinstance(value, list | tuple):
+        if any(map(_is_masked, value)):
+            raise TypeError
+        return np.array(value, dtype=object)
+    entries: NDArray[Any] = np.asarray(value)
+    if entries.dtype.kind not in "iufO" or _is_masked(value):
+        raise TypeError
+    return entries
+
+
+def as_float(value: Any) -> float:
+    """Return a real number as a float, infinite if it is too large; raise TypeError for anything else.
+
+    A number is what Python can convert to a float, but for texts, truth values, dates and arrays.
+    """
+    if isinstance(value, np.ndarray | np.generic):
+        if value.ndim > 0 or value.dtype.kind not in "iufO" or _is_masked(value):
+            raise TypeError
+        if value.dtype.kind == "O":
+            return as_float(value.item())
+    if isinstance(value, bool | str | bytes | bytearray):
+        raise TypeError
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
+    except Exception:
+        # Also what a number of somebody else raises that is not real, or not a single one.
+        raise TypeError from None
+
+
+def checked_options(options: Any) -> dict[str, Any]:
+    """Return a method's options as a new dict; None means none."""
+    if options is None:
+        return {}
+    if not isinstance(options, Mapping):
+        raise TypeError(
+            "options must be a mapping from names to settings, as {'p': 0.3}, "
+            f"but {shown(options)} was given."
+        )
+    return dict(options)
+
+
+def checked_generator(rng: Any) -> np.random.Generator:
+    """Return the generator that `rng` stands for, as `numpy.random.default_rng` understands it."""
+    try:
+        if _has_text(rng):
+            raise TypeError
+        return np.random.default_rng(rng)
+    except Exception:
+        # NumPy asks objects for their repr, which may raise anything.
+        raise TypeError(
+            "rng must be None, an integer from 0 on, a sequence of these, or a numpy.random.Generator, "
+            f"but {shown(rng)} was given."
+        ) from None
+
+
+def takes_intermediate_result(callback: Any) -> bool:
+    """Say whether a callback wants a result by the name `intermediate_result`, and not the point alone.
+
+    One that cannot be called with a single argument is refused.
+    """
+    if not callable(callback):
+        raise TypeError(f"callback must be callable, but {shown(callback)} was given.")
+    try:
+        signature = inspect.signature(callback)
+    except (TypeError, ValueError):
+        if isinstance(callback, type):
+            raise TypeError(
+                f"callback must be a function of the best point, but the class {shown(callback)} was given."
+            ) from None
+        # Many functions written in C do not say what they take.
+        return False
+    if set(signature.parameters) == {"intermediate_result"}:
+        return True
+    try:
+        signature.bind(None)
+    except TypeError:
+        raise TypeError(
+            "callback must take one argument, intermediate_result or the best point so far, "
+            f"but {shown(callback)} does not."
+        ) from None
+    return False
+
+
+def checked_memory(what: str, entries: int) -> None:
+    """Refuse what would have to keep more float64 numbers than this machine has memory for.
+
+    Some systems would grant the memory, and end the process when it is used.
+    """
+    wanted, there = 8 * entries, _memory_of_machine()
+    if wanted > there:
+        raise ValueError(
+            f"{what} would take {_gibibytes(wanted)} GiB of memory, "
+            f"but this machine has {_gibibytes(there)} GiB."
+        )
+
+
+def shown(value: Any, width: int = 60) -> str:
+    """Return a value as an error shows it: its `repr` on one line, cut where it is long."""
+    if isinstance(value, int) and value.bit_length() > _MOST_BITS_SHOWN:
+        return f"an integer of {value.bit_length()} bits"
+    try:
+        text = " ".join(repr(value).split())
+    except Exception:
+        # A class of somebody else whose repr fails, or a list of integers too long to write.
+        text = f"an object of the class {type(value).__qualname__}"
+    return cut(text, width)
+
+
+def cut(text: str, width: int = 60) -> str:
+    """Return a text, with dots for its end where it is long."""
+    return text if len(text) <= width else text[: width - 3] + "..."
+
+
+def _is_masked(value: Any) -> bool:
+    return isinstance(value, np.ma.MaskedArray) and bool(np.ma.is_masked(value))
+
+
+def _as_int(value: Any) -> int:
+    if isinstance(value, np.ndarray) and value.ndim == 0:
+        value = value.item()
+    if isinstance(value, bool | np.bool_):
+        raise TypeError
+    try:
+        return operator.index(value)
+    except TypeError:
+        number = as_float(value)
+    if not number.is_integer():
+        raise TypeError
+    return int(number)
+
+
+def _has_text(rng: Any) -> bool:
+    """Say whether there is text in a seed; NumPy would read numbers from it."""
+    if isinstance(rng, list | tuple):
+        return any(map(_has_text, rng))
+    return isinstance(rng, str | bytes) or (isinstance(rng, np.ndarray) and rng.dtype.kind in "SU")
 
 
 def _describe_range(above: float, below: float, at_least: float) -> str:
@@ -83,6 +258,13 @@ def _describe_range(above: float, below: float, at_least: float) -> str:
     return " and ".join(["finite", *bounds])
 
 
-def _short(value: Any, width: int = 60) -> str:
-    text = repr(value)
-    return text if len(text) <= width else text[: width - 3] + "..."
+def _memory_of_machine() -> int:
+    """Return the bytes of memory, or where the system does not say, more than any machine has."""
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):
+        return sys.maxsize
+
+
+def _gibibytes(size: int) -> str:
+    return f"{Decimal(size) / 2**30:.3g}"

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import io
+import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Sequence
@@ -16,11 +18,32 @@ from pursuit.methods.options import READINGS
 # The modules that commands need beyond the package's own dependencies, by the extra that installs them.
 _STUDY = {"study": ("filelock", "matplotlib", "plotly", "polars", "rich")}
 _COCO = {**_STUDY, "coco": ("cocoex", "cocopp", "six")}
+# Larger than any number of a function, a dimension or an instance.
+_LARGEST_NUMBER = 1_000_000
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; return the exit status."""
-    options = _parser().parse_args(arguments)
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        # Names of files need not be texts.
+        sys.stdout.reconfigure(errors="backslashreplace")
+    try:
+        status = _run(_parser().parse_args(arguments))
+        # What is printed may be written only now, and fail.
+        sys.stdout.flush()
+    except KeyboardInterrupt:
+        return _fail("interrupted. Finished runs are kept; run the same command to continue", 130)
+    except OSError as error:
+        # Python would try to write the rest of the output once more, and complain.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if isinstance(error, BrokenPipeError):
+            # The reader of a pipe, as `head`, has enough.
+            return 1
+        return _fail(f"reading or writing failed: {error.strerror or error}")
+    return status
+
+
+def _run(options: argparse.Namespace) -> int:
     missing = {
         extra: absent
         for extra, names in options.needed.items()
@@ -35,8 +58,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         status: int = options.command(options)
     except StudyError as error:
         return _fail(str(error))
-    except KeyboardInterrupt:
-        return _fail("interrupted. Finished runs are kept; run the same command to continue", 130)
     return status
 
 
@@ -52,8 +73,10 @@ def _reproduce(options: argparse.Namespace) -> int:
 
 
 def _report(options: argparse.Namespace) -> int:
-    from pursuit.experiments.study import draw_report
+    from pursuit.experiments.study import draw_report, read_store
 
+    with read_store(options.folder) as store:
+        _print_damaged(store.damaged())
     _print_report(draw_report(options.folder, options.against))
     return 0
 
@@ -63,6 +86,7 @@ def _status(options: argparse.Namespace) -> int:
 
     with read_store(options.folder) as store:
         progress, unused, made = store.progress(), store.unused(), store.results().made
+        _print_damaged(store.damaged())
     width = max((len(str(entry.cell)) for entry in progress), default=0)
     for entry in progress:
         each = f"  {entry.seconds / entry.done:.3g} s each" if entry.done else ""
@@ -80,6 +104,7 @@ def _export(options: argparse.Namespace) -> int:
     from pursuit.experiments.study.export import export
 
     with read_store(options.folder) as store:
+        _print_damaged(store.damaged())
         for path in export(store.results(), options.to):
             print(path)
     return 0
@@ -106,6 +131,11 @@ def _coco_profiles(options: argparse.Namespace) -> int:
 
 def _chosen(options: argparse.Namespace, *names: str) -> dict[str, Any]:
     return {name: getattr(options, name) for name in names}
+
+
+def _print_damaged(names: Iterable[str]) -> None:
+    for name in names:
+        print(f"Damaged, and not used until the study is run again: {name}.", file=sys.stderr)
 
 
 def _print_report(page: Path) -> None:
@@ -219,7 +249,7 @@ def _numbers(text: str) -> list[int]:
     numbers: set[int] = set()
     for part in text.split(","):
         ends = re.fullmatch(r"(\d+)(?:-(\d+))?", part.strip())
-        if ends is None or int(ends[2] or ends[1]) < int(ends[1]):
+        if ends is None or not int(ends[1]) <= int(ends[2] or ends[1]) <= _LARGEST_NUMBER:
             raise argparse.ArgumentTypeError(f"must be numbers and ranges as 1-5,8, but {text} was given")
         numbers.update(range(int(ends[1]), int(ends[2] or ends[1]) + 1))
     return sorted(numbers)

@@ -5,26 +5,26 @@ from __future__ import annotations
 import contextlib
 import math
 import os
-from collections.abc import Callable, Iterator, Mapping
-from multiprocessing.pool import Pool
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pursuit.checks import Vector, checked_count, checked_number
+from pursuit.checks import Vector, checked_generator, checked_limit, checked_number
 from pursuit.engine import checkpoint as checkpoints
+from pursuit.engine.evaluation import Map, Processes, TimeLimitError, evaluator
 from pursuit.engine.interrupts import Interrupts
 from pursuit.engine.monitor import Monitor, scipy_style
-from pursuit.engine.run import Map, Memory, Outcome, Run, drive
+from pursuit.engine.run import Evaluate, Memory, Outcome, Run, drive
 from pursuit.engine.setup import Setup, set_up
 from pursuit.engine.stopping import Reason
 from pursuit.engine.tally import UNLIMITED
 from pursuit.methods.catalogue import DEFAULT_METHOD
 from pursuit.problems.bounds import Bounded, Box
 from pursuit.problems.contract import Problem
-from pursuit.problems.objective import as_value, function_of_point
+from pursuit.problems.objective import function_of_point
 from pursuit.result import Result, result_of
 
 
@@ -47,6 +47,7 @@ def minimize(
     workers: int | Map = 1,
     checkpoint: str | os.PathLike[str] | None = None,
     checkpoint_every: float = 60.0,
+    checkpoint_check: bool = True,
     progress: bool = False,
 ) -> Result:
     """Minimise a function of several variables from its values alone.
@@ -94,6 +95,9 @@ def minimize(
         Where to keep what is needed to resume. If the file exists already, the run that it holds is resumed.
     checkpoint_every : float
         How often to write it, in seconds; at the end it is written in any case.
+    checkpoint_check : bool
+        Whether a run that is resumed evaluates the stored point once more, which does not count, and refuses
+        to go on if the value is another.
     progress : bool
         Whether to show a line of progress, if standard error is a terminal.
 
@@ -126,65 +130,60 @@ def minimize(
     setup, start = set_up(x0, method, sigma0=sigma0, bounds=bounds, options=options, fun=fun, args=args)
     limits = setup.limits(
         target=-math.inf if ftarget is None else checked_number("ftarget", ftarget),
-        iterations=UNLIMITED if maxiter is None else checked_count("maxiter", maxiter, at_least=1),
-        evaluations=UNLIMITED if maxfev is None else checked_count("maxfev", maxfev, at_least=1),
+        iterations=checked_limit("maxiter", maxiter, UNLIMITED),
+        evaluations=checked_limit("maxfev", maxfev, UNLIMITED),
     )
     seconds = math.inf if maxtime is None else checked_number("maxtime", maxtime, above=0.0)
     every = checked_number("checkpoint_every", checkpoint_every, at_least=0.0)
-    generator = np.random.default_rng(rng)
+    generator = checked_generator(rng)
     call = scipy_style(callback, lambda outcome: result_of(outcome, setup.name, trace=False))
 
-    def save(run: Run) -> None:
-        if checkpoint is not None:
-            checkpoints.save(checkpoint, setup.setting, run.memory())
-
-    with _mapped(workers) as apply:
-        # Workers get the function itself, at points inside the bounds: nothing else need pickle.
-        objective = setup.objective if apply is None else function_of_point(fun, args)
+    save = None if checkpoint is None else checkpoints.Saver(checkpoint, setup.setting)
+    # Workers get the function itself, at points inside the bounds: nothing else need pickle.
+    alone = not callable(workers) and workers == 1
+    objective = setup.objective if alone else function_of_point(fun, args)
+    with evaluator(objective, workers) as evaluate:
         if checkpoint is not None and Path(checkpoint).exists():
-            memory, generator = _resumed(checkpoint, setup)
+            setup, memory, generator = _resumed(checkpoint, setup)
+            if checkpoint_check:
+                _check_objective(checkpoint, setup, memory, evaluate, alone=alone)
         else:
-            fx = _value_at_start(objective, setup, start, apply)
+            fx = _value_at(evaluate, setup, start, alone=alone)
             memory = setup.first_memory(start, fx, generator)
         with Interrupts() as interrupts:
-            run = setup.run(memory, generator, limits, whole=setup.can_be_compiled and apply is None)
-            monitor = Monitor(
-                maxtime=seconds,
-                callback=call,
-                save=save if checkpoint is not None else None,
-                save_every=every,
-                progress=progress,
-            )
+            run = setup.run(memory, generator, limits, whole=setup.can_be_compiled and alone)
+            monitor = Monitor(maxtime=seconds, callback=call, save=save, save_every=every, progress=progress)
+            if isinstance(evaluate, Processes):
+                evaluate.deadline = monitor.deadline
             # A callback is called after every iteration.
             longest_leg = UNLIMITED if call is None else 1
             try:
-                outcome = _driven(run, objective, apply, monitor, interrupts, longest_leg, setup.name)
+                outcome = _driven(run, evaluate, monitor, interrupts, longest_leg, setup.name)
             finally:
-                save(run)
-    return result_of(outcome, setup.name, trace=trace)
+                run.settle()
+                if save is not None:
+                    save(run)
+    result = result_of(outcome, setup.name, trace=trace)
+    result.time = monitor.seconds
+    return result
 
 
 def _driven(
-    run: Run,
-    objective: Any,
-    apply: Map | None,
-    monitor: Monitor,
-    interrupts: Interrupts,
-    longest_leg: int,
-    name: str,
+    run: Run, evaluate: Evaluate, monitor: Monitor, interrupts: Interrupts, longest_leg: int, name: str
 ) -> Outcome:
     """Drive a run to its end; attach what it has found to an exception that ends it early."""
     try:
         reason = drive(
             run,
-            objective,
+            evaluate,
             interrupts=interrupts,
-            apply=apply,
             longest_leg=longest_leg,
             monitor=None if monitor.is_idle else monitor,
         )
     except KeyboardInterrupt:
         reason = Reason.INTERRUPTED
+    except TimeLimitError:
+        reason = Reason.MAXTIME
     except Exception as error:
         interrupts.hold()
         with contextlib.suppress(AttributeError):
@@ -196,49 +195,49 @@ def _driven(
     return run.outcome(reason, last=True)
 
 
-def _value_at_start(objective: Any, setup: Setup, start: Vector, apply: Map | None) -> float:
-    # A bounded problem moves points inside by itself.
-    point = start.copy() if isinstance(objective, Bounded) else setup.reflected(start)
-    return as_value(objective(point) if apply is None else next(iter(apply(objective, [point]))))
+def _value_at(evaluate: Evaluate, setup: Setup, point: Vector, *, alone: bool) -> float:
+    """Return f at a point of the scheme's."""
+    # A bounded problem moves points inside by itself; workers have the bare function.
+    inside = point.copy() if alone and isinstance(setup.objective, Bounded) else setup.reflected(point)
+    values: list[Any] = [None]
+    evaluate([inside], values)
+    value: float = values[0]
+    return value
 
 
-def _resumed(path: str | os.PathLike[str], setup: Setup) -> tuple[Memory, np.random.Generator]:
-    """Return the memory and the generator of a checkpoint, if it is one of the same run."""
-    found, memory = checkpoints.load(path)
+def _check_objective(
+    path: str | os.PathLike[str], setup: Setup, memory: Memory, evaluate: Evaluate, *, alone: bool
+) -> None:
+    """Complain of an objective that is not the one of a checkpoint."""
+    stored, found = memory.state.fx, _value_at(evaluate, setup, memory.state.x, alone=alone)
+    if found != stored:
+        raise ValueError(
+            f"{os.fspath(path)} holds a run of another function: at its best point the value is {found!r}, "
+            f"but {stored!r} was stored. If the function is noisy or was changed on purpose, pass "
+            "checkpoint_check=False."
+        )
+
+
+def _resumed(path: str | os.PathLike[str], setup: Setup) -> tuple[Setup, Memory, np.random.Generator]:
+    """Return setup, memory and generator of a checkpoint, if it is one of the same run."""
+    found = checkpoints.Checkpoint(path)
     for name in ("method", "options", "n", "sigma0"):
-        stored, given = getattr(found, name), getattr(setup.setting, name)
+        stored, given = getattr(found.setting, name), getattr(setup.setting, name)
         if stored != given:
             raise ValueError(
                 f"{os.fspath(path)} holds a run with {name}={stored!r}, which cannot be resumed "
                 f"with {name}={given!r}."
             )
-    if not _same_box(found.box, setup.setting.box):
+    if not _same_box(found.setting.box, setup.setting.box):
         raise ValueError(
             f"{os.fspath(path)} holds a run with other bounds, which cannot be resumed with these."
         )
-    if isinstance(memory, checkpoints.Unstarted):
+    if found.is_unstarted:
         raise ValueError(f"{os.fspath(path)} holds an optimizer that was told nothing yet.")
-    recalled = memory(setup.scheme)
-    return recalled, checkpoints.generator_in_state(recalled.generator)
+    return (setup.within(found.setting.box), *found.recall(setup.scheme))
 
 
 def _same_box(one: Box | None, other: Box | None) -> bool:
     if one is None or other is None:
         return one is other
-    return np.array_equal(one.lower, other.lower) and np.array_equal(one.upper, other.upper)
-
-
-@contextlib.contextmanager
-def _mapped(workers: Any) -> Iterator[Map | None]:
-    """Give the map that `workers` stands for; None for a single worker, which needs none."""
-    if callable(workers):
-        yield workers
-        return
-    count = checked_count("workers", workers, at_least=-1)
-    if count == 0:
-        raise ValueError("workers must be positive, or -1 for one for each core, but 0 was given.")
-    if count == 1:
-        yield None
-        return
-    with Pool(None if count == -1 else count) as pool:
-        yield pool.map
+    return all(np.array_equal(*sides) for sides in zip(one[:2], other[:2], strict=True))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import math
 import os
 from collections.abc import Mapping
@@ -10,14 +11,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pursuit.checks import Vector
+from pursuit.checks import Vector, checked_array, checked_generator
 from pursuit.engine import checkpoint
 from pursuit.engine.interrupts import Interrupts
 from pursuit.engine.run import Memory, Run
 from pursuit.engine.setup import Setup, restored, set_up
 from pursuit.engine.stopping import Reason
 from pursuit.methods.catalogue import DEFAULT_METHOD
-from pursuit.problems.objective import as_value
+from pursuit.problems.objective import checked_values
 from pursuit.result import Result, result_of
 
 
@@ -68,7 +69,7 @@ class Optimizer:
         trace: bool = False,
     ) -> None:
         setup, start = set_up(x0, method, sigma0=sigma0, bounds=bounds, options=options)
-        self._prepare(setup, start, np.random.default_rng(rng), trace)
+        self._prepare(setup, start, checked_generator(rng), trace)
 
     def _prepare(self, setup: Setup, start: Vector, rng: np.random.Generator, trace: bool) -> None:
         """Be an optimizer that was told nothing yet."""
@@ -96,7 +97,7 @@ class Optimizer:
         asked = self._asked
         if asked is None:
             raise RuntimeError("tell must follow ask, but nothing was asked for.")
-        points = np.asarray(X, dtype=np.float64)
+        points = checked_array("X", X)
         if points.shape != asked.shape:
             raise ValueError(
                 f"X must have shape {asked.shape}, as asked for, but its shape is {points.shape}."
@@ -105,17 +106,14 @@ class Optimizer:
             raise ValueError(
                 "X must hold the points that were asked for, in their order, but it holds others."
             )
-        answers = list(np.ravel(np.asarray(F))) if np.ndim(F) else [F]
-        if len(answers) != len(asked):
-            raise ValueError(
-                f"F must hold one value for each of {len(asked)} points, but it holds {len(answers)}."
-            )
-        values = [as_value(answer) for answer in answers]
+        values = checked_values(F, len(asked))
         with Interrupts():
             if self._run is None:
                 self._begin(self._setup.first_memory(self._x0.copy(), values[0], self._rng))
             else:
                 self._run.receive(values)
+                if not self._run.rows:
+                    self._run.settle()
             self._asked = None
 
     def stop(self) -> dict[str, str]:
@@ -150,15 +148,22 @@ class Optimizer:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write all that is needed to resume, bit for bit, to a file; atomically, and without pickle."""
         with Interrupts():
-            if self._run is None:
-                memory: Any = checkpoint.Unstarted(self._x0, self._rng.bit_generator.state)
-            else:
-                memory = self._run.memory()
-            checkpoint.save(path, self._setup.setting, memory)
+            checkpoint.save(path, self._setup.setting, self._memory())
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str], *, trace: bool = False) -> Optimizer:
+    def load(
+        cls, path: str | os.PathLike[str], *, method: type | None = None, trace: bool = False
+    ) -> Optimizer:
         """Return the optimizer that was saved to a file.
+
+        Parameters
+        ----------
+        path : path
+            The file, which may come from anywhere: nothing in it is executed or imported.
+        method : type
+            The scheme's class, if the method was a class and not a name.
+        trace : bool
+            Whether `result` has the history of the run.
 
         Examples
         --------
@@ -169,17 +174,37 @@ class Optimizer:
         ...     pursuit.Optimizer.load(path).ask()
         array([[3., 4.]])
         """
-        setting, memory = checkpoint.load(path)
-        setup = restored(setting)
+        return cls._loaded(checkpoint.Checkpoint(path), method, trace)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copy and pickle by a checkpoint."""
+        text = self._setup.setting.method
+        method = type(self._setup.scheme) if ":" in text else None
+        with Interrupts():
+            content = checkpoint.to_bytes(self._setup.setting, self._memory())
+        return _from_bytes, (content, method, self._trace)
+
+    @classmethod
+    def _loaded(cls, found: checkpoint.Checkpoint, method: type | None, trace: bool) -> Optimizer:
+        setup = found.checked(lambda setting: restored(setting, method))
         self = cls.__new__(cls)
-        if isinstance(memory, checkpoint.Unstarted):
-            self._prepare(setup, memory.x0, checkpoint.generator_in_state(memory.generator), trace)
+        if found.is_unstarted:
+            start, generator = found.unstarted()
+            self._prepare(setup, start, generator, trace)
         else:
-            recalled = memory(setup.scheme)
-            generator = checkpoint.generator_in_state(recalled.generator)
-            self._prepare(setup, recalled.state.x, generator, trace)
-            self._begin(recalled)
+            memory, generator = found.recall(setup.scheme)
+            self._prepare(setup, memory.state.x, generator, trace)
+            found.checked(lambda _: self._begin(memory))
         return self
 
     def _begin(self, memory: Memory) -> None:
         self._run = self._setup.run(memory, self._rng, self._setup.limits(), whole=False)
+
+    def _memory(self) -> Memory | checkpoint.Unstarted:
+        if self._run is None:
+            return checkpoint.Unstarted(self._x0, self._rng.bit_generator.state)
+        return self._run.memory()
+
+
+def _from_bytes(content: bytes, method: type | None, trace: bool) -> Optimizer:
+    return Optimizer._loaded(checkpoint.Checkpoint(io.BytesIO(content)), method, trace)

@@ -29,6 +29,8 @@ class Result(OptimizeResult):
         The method's name.
     sigma : float
         The step size at the end.
+    time : float
+        How many seconds `minimize` took, without the time for compiling and for evaluating the start.
     nfaulty : int
         How many values were NaN; they counted as infinite.
     trace : Trace

@@ -9,7 +9,8 @@ from typing import Any
 
 from scipy.optimize import OptimizeResult
 
-from pursuit.methods.catalogue import DEFAULT_METHOD, method_text
+from pursuit.checks import checked_options
+from pursuit.methods.catalogue import DEFAULT_METHOD, method_text, resolved
 from pursuit.minimize import minimize
 
 _PASSED_BY_SCIPY = {"fun", "x0", "args", "method", "bounds", "callback"}
@@ -48,6 +49,7 @@ def scipy_method(method: str | type = DEFAULT_METHOD) -> Callable[..., OptimizeR
     >>> result.success
     True
     """
+    resolved(method, n=1)  # which refuses what is no method
     label = method_text(method)
 
     def minimize_for_scipy(
@@ -63,8 +65,8 @@ def scipy_method(method: str | type = DEFAULT_METHOD) -> Callable[..., OptimizeR
             if _is_given(options.pop(name, None)):
                 warnings.warn(f"Method pursuit {label} {complaint}.", RuntimeWarning, stacklevel=3)
         ours = {name: options.pop(name) for name in _OURS & options.keys()}
-        ours["progress"] = ours.get("progress", False) or options.pop("disp", False)
-        ours["options"] = {**(ours.get("options") or {}), **options}
+        ours.setdefault("progress", bool(options.pop("disp", False)))
+        ours["options"] = {**checked_options(ours.get("options")), **options}
         return minimize(fun, x0, args, method, bounds=bounds, callback=callback, **ours)
 
     return minimize_for_scipy

@@ -32,9 +32,9 @@ RUN = """
 from own import Own
 import numpy as np, pursuit
 from pursuit.compiling.cache import compiled
-from pursuit.problems.contract import _value_at
+from pursuit.problems.contract import value_at
 value = Own(3)(np.ones(3))
-function = compiled(_value_at, Own(3))
+function = compiled(value_at, Own(3))
 print(value, sum(function.stats.cache_hits.values()), sum(function.stats.cache_misses.values()))
 """
 

@@ -10,6 +10,7 @@ import pytest
 
 import pursuit
 from pursuit.compiling.dispatch import generic
+from pursuit.compiling.vectors import SERIAL
 from pursuit.methods import ask, tell
 from pursuit.problems import evaluate, line_minimizer, value
 
@@ -65,6 +66,36 @@ def test_help_shows_signature_and_docstring(function, signature):
     assert "decides on the implementation" in text
 
 
+@pytest.mark.parametrize(
+    ("record", "text"),
+    [
+        (pursuit.problems.exp(3, 100.0), "Quadratic(spectrum=array([  1.,  10., 100.]))"),
+        (pursuit.problems.rosenbrock(4), "Rosenbrock(n=4)"),
+        (Square(2.0), "Square(side=2.0)"),
+        (SERIAL, "Serial(lanes=1)"),
+    ],
+)
+def test_records_show_the_names_of_their_classes(record, text):
+    """And not the names by which Numba tells these apart."""
+    assert repr(record) == text
+
+
+class Terse(NamedTuple):
+    side: float
+
+    def __repr__(self):
+        return "a square"
+
+
+@corners.register(Terse)
+def _corners_of_terse(factor, square):
+    return 4.0 * factor
+
+
+def test_a_repr_of_its_own_stays():
+    assert repr(Terse(1.0)) == "a square"
+
+
 def define(factor):
     class Sphere(NamedTuple):
         n: int
@@ -84,6 +115,7 @@ def test_a_class_defined_again_replaces_the_first():
     results = []
     for factor in (1.0, 10.0, 100.0):
         problem = define(factor)(3)
+        assert repr(problem) == "Sphere(n=3)"
         assert problem(np.ones(3)) == 3.0 * factor
         results.append(pursuit.minimize(problem, np.ones(3), method="rp", rng=1, maxiter=30))
         assert results[-1].fun == factor * np.sum(results[-1].x ** 2)

@@ -155,7 +155,8 @@ def asked_and_told(case, problem):
                 break
             if count in (0, 7, 100):
                 optimizer.save(path)
-                optimizer = pursuit.Optimizer.load(path, trace=True)
+                own = given["method"] if isinstance(given["method"], type) else None
+                optimizer = pursuit.Optimizer.load(path, method=own, trace=True)
     return optimizer.result
 
 

@@ -167,3 +167,40 @@ def test_bad_bounds_are_named_before_anything_is_evaluated(bounds, error, words)
     for call in (pursuit.Optimizer, lambda x0, **kw: pursuit.minimize(never, x0, **kw)):
         with pytest.raises(error, match=words):
             call([0.5, 0.5], method="rp", bounds=bounds)
+
+
+@pytest.mark.parametrize("sigma0", [1e-5, 0.1, 1.0, 1e5, 1e40])
+@pytest.mark.parametrize("kind", ["compiled", "python", "asked"])
+def test_the_start_is_evaluated_exactly_where_it_was_put(kind, sigma0):
+    rng = np.random.default_rng(7)
+    for lower, upper in ((0.0, 1.0), (0.0, None), (None, 1.0), (-1e-3, 1e6)):
+        low, high = 0.0 if lower is None else lower, 1.0 if upper is None else upper
+        for x0 in (np.array([0.1, 0.3]), np.array([low, high]), low + (high - low) * rng.random(2)):
+            bounds, seen = [(lower, upper)] * 2, []
+
+            def fun(x, seen=seen):
+                seen.append(x.copy())
+                return float(x @ x)
+
+            if kind == "asked":
+                seen.append(pursuit.Optimizer(x0, "rp", rng=1, sigma0=sigma0, bounds=bounds).ask()[0])
+            else:
+                objective = jitted_sphere if kind == "compiled" else fun
+                result = pursuit.minimize(
+                    objective, x0, method="rp", rng=1, sigma0=sigma0, bounds=bounds, maxfev=1
+                )
+                assert result.fun == (jitted_sphere(x0) if kind == "compiled" else x0 @ x0)
+                seen.append(result.x)
+            for x in seen:
+                np.testing.assert_array_equal(x, x0)
+
+
+@numba.njit
+def jitted_sphere(x):
+    return x[0] * x[0] + x[1] * x[1]
+
+
+@pytest.mark.parametrize("sigma0", [1e-301, 1e-250, 1e120])
+def test_a_step_size_without_room_to_adapt_is_refused(sigma0):
+    with pytest.raises(ValueError, match="sigma0 must be finite and at least 1e-200 and below"):
+        pursuit.minimize(jitted_sphere, [1.0, 2.0], sigma0=sigma0)

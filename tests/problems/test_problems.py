@@ -187,3 +187,51 @@ def test_a_problem_can_be_rotated_twice():
     assert twice(twice.minimizer) == pytest.approx(0.0, abs=1e-20)
     result = pursuit.minimize(twice, twice.x0, method="rp-exact", rng=1, maxiter=20)
     assert result.fun == pytest.approx(twice(result.x))
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (
+            lambda: pursuit.problems.exp(10**12, 1e4),
+            "A quadratic of n=1000000000000 variables would take 1.49e+4 GiB",
+        ),
+        (
+            lambda: pursuit.problems.lin(10**400, 1e4),
+            "A quadratic of n=an integer of 1329 bits variables would take",
+        ),
+        (
+            lambda: pursuit.problems.two(2**63, 1e4),
+            "A quadratic of n=9223372036854775808 variables would take",
+        ),
+        (lambda: pursuit.problems.rosenbrock(10**13), "A point of n=10000000000000 variables would take"),
+        (
+            lambda: pursuit.problems.rotated(pursuit.problems.rosenbrock(10**6)),
+            "A rotation of n=1000000 variables would take 2.24e+4 GiB of memory",
+        ),
+    ],
+)
+def test_more_memory_than_there_is_is_refused_with_how_much_it_would_take(make, words):
+    with pytest.raises(ValueError, match="GiB of memory, but this machine has") as caught:
+        make()
+    assert str(caught.value).startswith(words)
+
+
+@pytest.mark.parametrize(
+    ("x", "words"),
+    [
+        (["1", "2", "3"], "x must be a sequence of real numbers"),
+        ([[1.0], [2.0, 3.0]], "x must be a sequence of real numbers"),
+        (np.array([1j, 2.0, 3.0]), "x must be a sequence of real numbers"),
+        (np.ones(2), r"x must have shape \(3,\), but its shape is \(2,\)"),
+    ],
+)
+def test_a_point_that_is_none_is_refused(x, words):
+    with pytest.raises((TypeError, ValueError), match=words):
+        pursuit.problems.exp(3, 10.0)(x)
+
+
+@pytest.mark.parametrize("rng", [-1, "a", ["1"]])
+def test_a_rotation_needs_a_seed(rng):
+    with pytest.raises(TypeError, match="rng must be None, an integer from 0 on"):
+        pursuit.problems.rotated(pursuit.problems.exp(3, 10.0), rng)

@@ -59,6 +59,10 @@ def compiled(function: Callable[..., Any], *records: Any) -> Any:
         The records that it will be called with. Where something that they lead to cannot be traced to a
         file, nothing is kept on disk.
     """
+    if _numba_config.DISABLE_JIT:
+        raise RuntimeError(
+            "Numba's compiler is needed, but the environment variable NUMBA_DISABLE_JIT switches it off."
+        )
     return _compiled(function, reach_of(*records))
 
 

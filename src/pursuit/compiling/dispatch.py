@@ -7,6 +7,7 @@ it or a compiled loop, and inside the loop the choice costs nothing.
 
 from __future__ import annotations
 
+import collections
 import functools
 import inspect
 import re
@@ -92,6 +93,7 @@ def generic(on: str, *, default: bool = False) -> Callable[[Callable[P, R_co]], 
         def register(cls: type) -> Callable[[F], F]:
             def decorate(implementation: F) -> F:
                 _make_name_unique(cls)
+                _show_own_name(cls)
                 implementations[cls] = numba.njit(forceinline=True)(implementation)
                 return implementation
 
@@ -109,6 +111,11 @@ def generic(on: str, *, default: bool = False) -> Callable[[Callable[P, R_co]], 
 def implementations_of(cls: type) -> list[Callable[..., Any]]:
     """Return the Python functions that are registered for a class, for whichever generic functions."""
     return [found[cls].py_func for found in _generic_functions.values() if cls in found]
+
+
+def implementation_for(function: Any, cls: type) -> Any:
+    """Return the compiled implementation of a generic function that is registered for a class."""
+    return _generic_functions[function][cls]
 
 
 def implementations_in(function: Any) -> list[Callable[..., Any]] | None:
@@ -138,3 +145,17 @@ def _make_name_unique(cls: type) -> None:
         unique = f"{name}_{count}"
     _class_names[unique] = cls
     cls.__name__ = unique
+
+
+def _show_own_name(cls: type) -> None:
+    """Let the `repr` of a record begin with the name that its class was given, unless it defines its own.
+
+    That of a `NamedTuple` would show the unique one.
+    """
+    if cls.__repr__.__module__ == collections.namedtuple.__module__:
+        cls.__repr__ = _repr_of_record  # type: ignore[assignment]
+
+
+def _repr_of_record(record: Any) -> str:
+    name = type(record).__qualname__.rpartition(".")[2]
+    return f"{name}({', '.join(f'{field}={getattr(record, field)!r}' for field in record._fields)})"

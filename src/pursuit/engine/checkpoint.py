@@ -4,37 +4,45 @@ The file is an uncompressed NumPy archive: `numpy.load` opens it, and no pickle 
 ``header`` is a JSON text in bytes; the other entries are arrays.
 
 - ``format`` and ``version``: "pursuit checkpoint" and the version of this layout, 2.
-- ``method``, ``options``, ``n`` and ``sigma0``: what the scheme was created from; arrays ``lower`` and
-  ``upper`` if there are bounds.
-- ``generator``: the state of the bit generator before it drew the normals at hand, as NumPy gives it.
-- ``row`` and ``received``: which of these normals are in use, and the values received in this iteration.
+- ``method``, ``options``, ``n`` and ``sigma0``: what the scheme was created from; arrays ``lower``, ``upper``
+  and ``margin`` if there are bounds.
+- ``generator``: the state of the bit generator before it drew the normals of the iteration at hand.
+- ``received``: the values received in this iteration, round by round.
 - ``tally``: what was counted; arrays ``trace.nit``, ``trace.nfev`` and ``trace.fun``.
 - ``state``: the numbers in the scheme's state; arrays ``state.<field>``.
 
-Fields of a tuple within the tally or the state have dotted names.
+Fields of a tuple within the tally or the state have dotted names. Before the start is evaluated there is only
+``generator`` and an array ``x0``.
 
-Before the start is evaluated there is only ``generator`` and an array ``x0``.
+A file may come from anywhere. So nothing in it is believed: names, types, shapes and sizes are checked before
+anything is allocated, no class is imported, and whatever is wrong is an error that names the file.
 """
 
 from __future__ import annotations
 
+import io
 import json
 import os
-import tempfile
+import warnings
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, BinaryIO, NamedTuple, TypeVar
 
 import numpy as np
 
 from pursuit.checks import Vector
-from pursuit.engine.run import Memory
-from pursuit.engine.tally import Trace, start_tally
+from pursuit.engine.archive import read_arrays
+from pursuit.engine.files import check_writable, replacing
+from pursuit.engine.generators import generator_in_state
+from pursuit.engine.run import Memory, Run
+from pursuit.engine.tally import Trace, check_tally, start_tally
 from pursuit.methods.contract import Scheme
-from pursuit.problems.bounds import Box, make_box
+from pursuit.problems.bounds import Box
 
 _FORMAT, _VERSION = "pursuit checkpoint", 2
+_BOX = ("lower", "upper", "margin")
+T = TypeVar("T")
 
 
 class Setting(NamedTuple):
@@ -54,76 +62,204 @@ class Unstarted(NamedTuple):
     generator: Mapping[str, Any]
 
 
+class Saver:
+    """Writes the checkpoints of a run; that they can be written is checked before the run begins."""
+
+    def __init__(self, path: str | os.PathLike[str], setting: Setting) -> None:
+        self._path, self._setting = Path(path), setting
+        _as_json({"options": setting.options})
+        try:
+            check_writable(self._path)
+        except OSError as error:
+            sentence = f"The checkpoint cannot be written, so nothing was begun: {error.strerror}"
+            raise type(error)(error.errno, sentence, str(path)) from None
+
+    def __call__(self, run: Run) -> None:
+        """Write a checkpoint; if that fails, warn, since the run is worth more than its checkpoint."""
+        try:
+            save(self._path, self._setting, run.memory())
+        except OSError as error:
+            warnings.warn(
+                f"The checkpoint {self._path} could not be written: {error.strerror or error}. The run "
+                "continues and tries again later; what was written before is still there.",
+                RuntimeWarning,
+                stacklevel=2,
+            )
+
+
 def save(path: str | os.PathLike[str], setting: Setting, memory: Memory | Unstarted) -> None:
     """Write a checkpoint; whatever was at `path` stays whole until the new one is."""
+    with replacing(Path(path)) as part, part.open("wb") as file:
+        _write(file, setting, memory)
+
+
+def to_bytes(setting: Setting, memory: Memory | Unstarted) -> bytes:
+    """Return a checkpoint as bytes."""
+    file = io.BytesIO()
+    _write(file, setting, memory)
+    return file.getvalue()
+
+
+def _write(file: Any, setting: Setting, memory: Memory | Unstarted) -> None:
     header: dict[str, Any] = {"format": _FORMAT, "version": _VERSION, **setting._asdict()}
     box = header.pop("box")
-    arrays: dict[str, Any] = {} if box is None else {"lower": box.lower, "upper": box.upper}
+    arrays: dict[str, Any] = {} if box is None else dict(box._asdict())
     header["generator"] = memory.generator
     if isinstance(memory, Unstarted):
         arrays["x0"] = memory.x0
     else:
         arrays |= {f"trace.{name}": column for name, column in memory.trace._asdict().items()}
-        header |= {"row": memory.row, "received": memory.received, "state": {}}
-        header["tally"] = dict(_entries(memory.tally))
+        header |= {"received": memory.received, "state": {}, "tally": dict(_entries(memory.tally))}
         for name, entry in _entries(memory.state):
             if isinstance(entry, np.ndarray):
                 arrays[f"state.{name}"] = entry
             else:
                 header["state"][name] = entry
-    text = json.dumps(header, default=_to_json)
-    _write_whole(Path(path), {"header": np.frombuffer(text.encode(), dtype=np.uint8), **arrays})
+    text = np.frombuffer(_as_json(header).encode(), dtype=np.uint8)
+    np.savez(file, header=text, **arrays)
 
 
-def load(path: str | os.PathLike[str]) -> tuple[Setting, Callable[[Scheme], Memory] | Unstarted]:
-    """Return the setting of a checkpoint and its memory, which takes the scheme of that setting to recall."""
-    try:
-        with Path(path).open("rb") as opened, np.load(opened, allow_pickle=False) as file:
-            arrays = {name: file[name] for name in file.files}
-        header = json.loads(arrays.pop("header").tobytes(), object_hook=_from_json)
-        known = header["format"], header["version"]
-    except OSError as error:
-        if error.errno is not None:
-            raise
-        raise _foreign(path) from None
-    except (ValueError, KeyError, TypeError, AttributeError, EOFError, zipfile.BadZipFile):
-        raise _foreign(path) from None
-    if known != (_FORMAT, _VERSION):
-        raise ValueError(
-            f"{os.fspath(path)} is a {known[0]} of version {known[1]}, but this version of pursuit reads "
-            f"version {_VERSION}."
+class Checkpoint:
+    """What a file holds: its setting, and a memory that takes the scheme of that setting to recall.
+
+    Parameters
+    ----------
+    source : path or binary file
+        The file. An error that names it is raised if anything about it is wrong.
+    """
+
+    def __init__(self, source: str | os.PathLike[str] | BinaryIO) -> None:
+        self._path = os.fspath(source) if isinstance(source, str | os.PathLike) else "The optimizer"
+        try:
+            self._arrays = read_arrays(source)
+            self._header = json.loads(self._arrays.pop("header").tobytes(), object_hook=_from_json)
+            known = self._header["format"], self._header["version"]
+        except (ValueError, KeyError, TypeError, AttributeError, EOFError, RecursionError) as error:
+            raise self._error(f"is not a checkpoint of pursuit, or not a whole one ({error})") from None
+        except zipfile.BadZipFile:
+            raise self._error("is not a checkpoint of pursuit, or not a whole one") from None
+        if known != (_FORMAT, _VERSION):
+            raise self._error(
+                f"is a {known[0]} of version {known[1]}, but this version of pursuit reads version {_VERSION}"
+            )
+        self.setting = self._checked(self._read_setting)
+
+    @property
+    def is_unstarted(self) -> bool:
+        """Whether the start has not been evaluated."""
+        return "tally" not in self._header
+
+    def unstarted(self) -> tuple[Vector, np.random.Generator]:
+        """Return the start and the generator of a run that has not evaluated its start."""
+        return self._checked(self._start)
+
+    def recall(self, scheme: Scheme) -> tuple[Memory, np.random.Generator]:
+        """Return the memory and the generator of a run, given the scheme of the setting."""
+        return self._checked(lambda: self._recalled(scheme))
+
+    def checked(self, use: Callable[[Setting], T]) -> T:
+        """Return what is made of the setting, with errors that name the file."""
+        return self._checked(lambda: use(self.setting))
+
+    def _checked(self, read: Callable[[], T]) -> T:
+        try:
+            return read()
+        except (ValueError, KeyError, TypeError, AttributeError, OverflowError, MemoryError) as error:
+            raise self._error(f"cannot be used: {str(error).removesuffix('.')}") from None
+
+    def _start(self) -> tuple[Vector, np.random.Generator]:
+        self._expect({"x0": (self.setting.n,)})
+        if not np.isfinite(self._arrays["x0"]).all():
+            raise ValueError("its start must be finite")
+        return self._arrays["x0"], generator_in_state(self._header["generator"])
+
+    def _recalled(self, scheme: Scheme) -> tuple[Memory, np.random.Generator]:
+        header, n = self._header, self.setting.n
+        tally_like, trace_like = start_tally(0.0, 1.0)
+        state_like, shapes = _like(scheme, n, self.setting.sigma0)
+        self._expect(
+            {f"state.{name}": shape for name, shape in shapes.items()}
+            | {f"trace.{name}": column.shape for name, column in trace_like._asdict().items()}
         )
-    box = make_box(arrays["lower"], arrays["upper"], header["sigma0"]) if "lower" in arrays else None
-    setting = Setting(
-        method=header["method"],
-        options=header["options"],
-        n=header["n"],
-        sigma0=header["sigma0"],
-        box=box,
-    )
-    if "tally" not in header:
-        return setting, Unstarted(arrays["x0"], header["generator"])
-
-    def recall(scheme: Scheme) -> Memory:
-        kept = {name.removeprefix("state."): array for name, array in arrays.items()}
-        like, _ = start_tally(0.0, setting.sigma0)
-        return Memory(
-            state=_rebuilt(scheme.init(np.zeros(setting.n), 0.0, setting.sigma0), kept | header["state"]),
-            tally=_rebuilt(like, header["tally"]),
-            trace=Trace(*(arrays[f"trace.{name}"] for name in Trace._fields)),
+        kept = {name.removeprefix("state."): array for name, array in self._arrays.items()}
+        tally = _rebuilt(tally_like, _checked_dict("tally", header["tally"]))
+        check_tally(tally)
+        state = _rebuilt(state_like, kept | _checked_dict("state", header["state"]))
+        if not (np.isfinite(state.fx) and np.isfinite(state.x).all() and 0.0 < abs(state.sigma) < np.inf):
+            raise ValueError("its best point, its value and its step size must be finite")
+        generator = generator_in_state(header["generator"])
+        memory = Memory(
+            state=state,
+            tally=tally,
+            trace=Trace(*(self._arrays[f"trace.{name}"] for name in Trace._fields)),
             generator=header["generator"],
-            row=header["row"],
-            received=header["received"],
+            received=_checked_rounds(header["received"]),
+        )
+        return memory, generator
+
+    def _read_setting(self) -> Setting:
+        header = self._header
+        n, sigma0, method = header["n"], header["sigma0"], header["method"]
+        if type(n) is not int or n < 1:
+            raise ValueError(f"n must be a positive whole number, but is {n!r}")
+        if type(sigma0) is not float or not 0.0 < sigma0 < np.inf:
+            raise ValueError(f"sigma0 must be a positive number, but is {sigma0!r}")
+        if not isinstance(method, str):
+            raise ValueError(f"method must be a name, but is {method!r}")
+        box = None
+        if any(name in self._arrays for name in _BOX):
+            self._expect(dict.fromkeys(_BOX, (n,)), beside=True)
+            box = Box(*(self._arrays.pop(name) for name in _BOX))
+            if not ((box.lower <= box.upper).all() and (box.margin >= 0.0).all()):
+                raise ValueError("its bounds leave no room")
+        return Setting(
+            method=method,
+            options=_checked_dict("options", header["options"]),
+            n=n,
+            sigma0=sigma0,
+            box=box,
         )
 
-    return setting, recall
+    def _expect(self, shapes: Mapping[str, tuple[int, ...]], *, beside: bool = False) -> None:
+        """Complain of arrays that are missing, of another shape, or too many; `beside` others, if allowed."""
+        for name, shape in shapes.items():
+            if name not in self._arrays:
+                raise ValueError(f"the entry {name} is missing")
+            found = self._arrays[name]
+            wanted = np.int64 if name in ("trace.nit", "trace.nfev") else np.float64
+            if found.shape != shape or found.dtype != wanted:
+                raise ValueError(
+                    f"the entry {name} must have shape {shape} and type {np.dtype(wanted)}, but has "
+                    f"{found.shape} and {found.dtype}"
+                )
+        surplus = self._arrays.keys() - shapes.keys()
+        if surplus and not beside:
+            raise ValueError(f"the entry {min(surplus)} is not one of a checkpoint")
+
+    def _error(self, what: str) -> ValueError:
+        return ValueError(f"{self._path} {what}.")
 
 
-def generator_in_state(state: Mapping[str, Any]) -> np.random.Generator:
-    """Return a new generator whose bit generator is of the kind and in the state that was saved."""
-    bits = getattr(np.random, state["bit_generator"])()
-    bits.state = state
-    return np.random.Generator(bits)
+def _like(scheme: Scheme, n: int, sigma0: float) -> tuple[Any, dict[str, tuple[int, ...]]]:
+    """Return a state made like those of a scheme, and the shapes that its arrays have for n variables.
+
+    The shapes follow from those for two and three variables, so that no file can have memory allocated that
+    it does not fill itself. A scheme of a user's own may insist on the number that it was created for.
+    """
+    try:
+        small, larger = (scheme.init(np.zeros(k), 0.0, sigma0) for k in (2, 3))
+    except Exception:
+        state = scheme.init(np.zeros(n), 0.0, sigma0)
+        return state, {name: entry.shape for name, entry in _arrays(state)}
+    shapes = {}
+    for (name, two), (_, three) in zip(_arrays(small), _arrays(larger), strict=True):
+        growth = [b - a for a, b in zip(two.shape, three.shape, strict=True)]
+        shapes[name] = tuple(a + g * (n - 2) for a, g in zip(two.shape, growth, strict=True))
+    return small, shapes
+
+
+def _arrays(record: Any) -> Iterator[tuple[str, Any]]:
+    return ((name, entry) for name, entry in _entries(record) if isinstance(entry, np.ndarray))
 
 
 def _entries(record: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
@@ -137,41 +273,67 @@ def _entries(record: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
 
 def _rebuilt(like: Any, entries: Mapping[str, Any], prefix: str = "") -> Any:
     """Return a record like the one given, made of these entries."""
-    return type(like)(
+    if not prefix:
+        names = {name for name, _ in _entries(like)}
+        if not names <= entries.keys():
+            raise ValueError(f"the entry {min(names - entries.keys())} is missing")
+    record = type(like)(
         *(
             _rebuilt(entry, entries, f"{prefix}{name}.")
             if isinstance(entry, tuple)
-            else entries[f"{prefix}{name}"]
+            else _checked_entry(f"{prefix}{name}", entries[f"{prefix}{name}"], entry)
             for name, entry in like._asdict().items()
         )
     )
+    if hasattr(record, "is_valid") and not record.is_valid():
+        raise ValueError(f"the entries of {prefix.removesuffix('.') or 'the state'} contradict each other")
+    return record
 
 
-def _write_whole(path: Path, arrays: dict[str, Any]) -> None:
-    """Write an archive beside `path`, down to the disk, and move it there in one step."""
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
+def _checked_entry(name: str, found: Any, like: Any) -> Any:
+    """Return an entry if it is a number of the type that the record has there; arrays are checked before."""
+    if isinstance(like, np.ndarray):
+        return found
+    if isinstance(like, int) and (type(found) is not int or not -(2**62) <= found <= 2**62):
+        raise ValueError(f"the entry {name} must be a whole number, but is {found!r}")
+    if isinstance(like, float) and type(found) is not float:
+        raise ValueError(f"the entry {name} must be a number, but is {found!r}")
+    return found
+
+
+def _checked_dict(name: str, found: Any) -> dict[str, Any]:
+    if not isinstance(found, dict):
+        raise ValueError(f"{name} must be a table, but is {found!r}")
+    return found
+
+
+def _checked_rounds(found: Any) -> list[list[float]]:
+    if not isinstance(found, list) or not all(
+        isinstance(values, list) and all(type(value) is float for value in values) for values in found
+    ):
+        raise ValueError("received must be lists of numbers")
+    return found
+
+
+def _as_json(entry: Any) -> str:
     try:
-        with os.fdopen(handle, "wb") as file:
-            np.savez(file, **arrays)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(name).replace(path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
-
-
-def _foreign(path: str | os.PathLike[str]) -> ValueError:
-    return ValueError(f"{os.fspath(path)} is not a checkpoint of pursuit, or not a whole one.")
+        return json.dumps(entry, default=_to_json)
+    except RecursionError:
+        raise TypeError("A checkpoint can hold numbers, texts and arrays, but no cycles of them.") from None
 
 
 def _to_json(entry: Any) -> Any:
-    if isinstance(entry, np.ndarray):
+    if isinstance(entry, np.ndarray) and entry.dtype.kind in "iufb":
         return {"array": entry.tolist(), "dtype": str(entry.dtype)}
-    if isinstance(entry, np.generic):
+    if isinstance(entry, np.generic) and entry.dtype.kind in "iufbU":
         return entry.item()
     raise TypeError(f"A checkpoint can hold numbers, texts and arrays, but not {entry!r}.")
 
 
 def _from_json(entry: dict[str, Any]) -> Any:
-    return np.array(entry["array"], dtype=entry["dtype"]) if set(entry) == {"array", "dtype"} else entry
+    if set(entry) != {"array", "dtype"}:
+        return entry
+    dtype = np.dtype(str(entry["dtype"]))
+    if dtype.kind not in "iufb":
+        raise ValueError(f"arrays must hold numbers, but {dtype} was found")
+    return np.array(entry["array"], dtype=dtype)

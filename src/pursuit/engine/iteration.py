@@ -18,15 +18,15 @@ from numba.experimental import structref
 
 from pursuit.checks import Vector
 from pursuit.compiling.vectors import Matrix
-from pursuit.engine.queries import answer_to, open_query, receive, write_point
+from pursuit.engine.queries import answer_to, open_query, position_of, receive, write_point
 from pursuit.engine.stopping import Reason
 from pursuit.engine.tally import count_evaluations, count_iteration, reason_to_stop
 from pursuit.methods.contract import ask, tell
 from pursuit.problems.contract import value
 
 _FIELDS = [
-    "team", "scheme", "problem", "state", "query", "query_state", "tally", "trace", "limits", "reason",
-    "normals", "row", "points", "values",
+    "team", "scheme", "problem", "state", "query", "query_state", "unfinished", "tally", "trace", "limits",
+    "reason", "normals", "row", "points", "values",
 ]  # fmt: skip
 
 
@@ -51,6 +51,22 @@ class BlackBox(NamedTuple):
     """The problem of which nothing is known but the values that Python will bring."""
 
 
+class Unfinished(NamedTuple):
+    """The evaluations made in an iteration that is not finished yet.
+
+    They were paid for, whatever becomes of the iteration: where a run is interrupted, they count, and the
+    best of them may be the best of all.
+    """
+
+    nfev: int
+    faulty: int
+    """How many of their values were NaN and counted as infinite."""
+    value: float
+    """The smallest value, infinite if there is none."""
+    position: float
+    """Where it was found, in the sense of `position_of`."""
+
+
 class Buffers(NamedTuple):
     """The arrays that a driver and compiled code share."""
 
@@ -72,6 +88,7 @@ def open_session(team, scheme, problem, state, counting, buffers, row):
         state=state,
         query=query,
         query_state=open_query(team, scheme, problem, query),
+        unfinished=_nothing(),
         tally=counting.tally,
         trace=counting.trace,
         limits=counting.limits,
@@ -105,35 +122,60 @@ def advance(session):
     """Take the values of the points written, and write the next.
 
     Returns the number of points, which is 0 if the session has stopped or has used up its normals, and the
-    numbers of iterations and evaluations so far.
+    number of iterations so far.
     """
     wanted = _advance(session)
-    return wanted, session.tally.nit, session.tally.nfev
+    return wanted, session.tally.nit
+
+
+def receive_one(session, j):
+    """Take the value of one of the points written, of a round that is not completed."""
+    _note(session, j)
+
+
+def write_best(session, out):
+    """Write the best point of the iteration at hand."""
+    write_point(session.team, session.query, session.unfinished.position, out)
+
+
+def ask_again(session):
+    """Ask the query of the iteration at hand again, with the first row of normals, to read its points."""
+    session.query = ask(session.team, session.scheme, session.state, session.normals[0])
+
+
+@numba.njit(forceinline=True)
+def _nothing():
+    return Unfinished(nfev=0, faulty=0, value=math.inf, position=0.0)
+
+
+@numba.njit(forceinline=True)
+def _note(session, j):
+    """Count the j-th value, which becomes infinite if it is not a number."""
+    session.unfinished = _noted(session.unfinished, session.query, session.query_state, session.values, j)
+
+
+@numba.njit(forceinline=True)
+def _noted(unfinished, query, query_state, values, j):
+    faulty, best, position = unfinished.faulty, unfinished.value, unfinished.position
+    if math.isnan(values[j]):
+        values[j] = math.inf
+        faulty += 1
+    if values[j] < best:
+        best, position = values[j], position_of(query, query_state, j)
+    return Unfinished(nfev=unfinished.nfev + 1, faulty=faulty, value=best, position=position)
 
 
 @numba.njit(forceinline=True)
 def _advance(session):
-    query_state, values = session.query_state, session.values
-    faulty = _reject_faulty(values[: query_state.wanted])
-    session.tally = count_evaluations(session.tally, query_state.wanted, faulty)
-    session.query_state = receive(session.scheme, session.query, query_state, values)
+    for j in range(session.query_state.wanted):
+        _note(session, j)
+    session.query_state = receive(session.scheme, session.query, session.query_state, session.values)
     if session.query_state.wanted > 0:
         return _write_points(session)
     _end_iteration(session)
     if session.reason != Reason.RUNNING or session.row == session.normals.shape[0]:
         return 0
     return _begin_iteration(session)
-
-
-@numba.njit(forceinline=True)
-def _reject_faulty(values):
-    """Replace what is not a number by infinity and return how often."""
-    faulty = 0
-    for j in range(values.shape[0]):
-        if math.isnan(values[j]):
-            values[j] = math.inf
-            faulty += 1
-    return faulty
 
 
 @numba.njit(forceinline=True)
@@ -149,39 +191,23 @@ def _begin_iteration(session):
 @numba.njit(forceinline=True)
 def _write_points(session):
     query_state = session.query_state
-    if session.tally.nfev + query_state.needed > session.limits.evaluations:
-        _end_iteration(session)
+    if session.tally.nfev + session.unfinished.nfev + query_state.needed > session.limits.evaluations:
+        session.reason = Reason.MAXFEV
         return 0
     for j in range(query_state.wanted):
-        write_point(session.team, session.query, query_state, j, session.points[j])
+        position = position_of(session.query, query_state, j)
+        write_point(session.team, session.query, position, session.points[j])
     return query_state.wanted
 
 
 @numba.njit(forceinline=True)
 def _end_iteration(session):
-    """End an iteration: its query is answered, or no evaluations are left."""
-    query_state, state, tally = session.query_state, session.state, session.tally
-    if _has_result(query_state, state):
-        answer = answer_to(session.query, query_state, session.values)
-        state = tell(session.team, session.scheme, state, session.query, answer)
-        tally = count_iteration(tally, session.trace, state)
-        session.state, session.tally = state, tally
-    session.reason = _reason_to_stop(query_state, tally, session.limits, state)
-
-
-@numba.njit(forceinline=True)
-def _has_result(query_state, state):
-    """Say whether a query is answered, or has at least found a better point before evaluations ran out."""
-    return query_state.wanted == 0 or query_state.value < state.fx
-
-
-@numba.njit(forceinline=True)
-def _reason_to_stop(query_state, tally, limits, state):
-    """Return why a run has to stop after a query, which is not answered where evaluations ran out."""
-    reason = reason_to_stop(tally, limits, state)
-    if query_state.wanted > 0 and reason == Reason.RUNNING:
-        reason = Reason.MAXFEV
-    return reason
+    answer = answer_to(session.query, session.query_state, session.values)
+    state = tell(session.team, session.scheme, session.state, session.query, answer)
+    tally = count_evaluations(session.tally, session.unfinished.nfev, session.unfinished.faulty)
+    tally = count_iteration(tally, session.trace, state)
+    session.state, session.tally, session.unfinished = state, tally, _nothing()
+    session.reason = reason_to_stop(tally, session.limits, state)
 
 
 def iterate(session, rng, until):
@@ -192,7 +218,7 @@ def iterate(session, rng, until):
     """
     team, scheme, problem = session.team, session.scheme, session.problem
     state, query, query_state = session.state, session.query, session.query_state
-    tally, trace, limits = session.tally, session.trace, session.limits
+    tally, trace, limits, unfinished = session.tally, session.trace, session.limits, session.unfinished
     point, values, normals = session.points[0], session.values, session.normals[0]
     reason = session.reason
     asked = session.row > 0  # the first query, by `open_session`
@@ -203,24 +229,31 @@ def iterate(session, rng, until):
             query = ask(team, scheme, state, normals)
             query_state = open_query(team, scheme, problem, query)
         asked = False
-        while query_state.wanted > 0 and tally.nfev + query_state.needed <= limits.evaluations:
+        while (
+            query_state.wanted > 0 and tally.nfev + unfinished.nfev + query_state.needed <= limits.evaluations
+        ):
             for j in range(query_state.wanted):
-                write_point(team, query, query_state, j, point)
+                write_point(team, query, position_of(query, query_state, j), point)
                 values[j] = value(team, problem, point)
-            faulty = _reject_faulty(values[: query_state.wanted])
-            tally = count_evaluations(tally, query_state.wanted, faulty)
+                unfinished = _noted(unfinished, query, query_state, values, j)
+                # An objective that raises an exception leaves behind what was evaluated before,
+                session.unfinished = unfinished
             query_state = receive(scheme, query, query_state, values)
-        if _has_result(query_state, state):
+        if query_state.wanted > 0:
+            reason = Reason.MAXFEV
+        else:
             state = tell(team, scheme, state, query, answer_to(query, query_state, values))
+            tally = count_evaluations(tally, unfinished.nfev, unfinished.faulty)
             tally = count_iteration(tally, trace, state)
-        reason = _reason_to_stop(query_state, tally, limits, state)
-        # An objective that raises an exception then leaves the last completed iteration behind.
-        session.state, session.tally = state, tally
+            reason = reason_to_stop(tally, limits, state)
+            unfinished = _nothing()
+            # and the last finished iteration.
+            session.state, session.tally, session.unfinished = state, tally, unfinished
     session.query, session.query_state = query, query_state
     session.reason = reason
     session.row = 1 if asked else 0
 
 
 def snapshot(session):
-    """Return the session's state, tally and reason."""
-    return session.state, session.tally, session.reason
+    """Return the session's state, tally, reason, and the evaluations of the iteration at hand."""
+    return session.state, session.tally, session.reason, session.unfinished

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import inspect
 import math
 import sys
 import time
 from collections.abc import Callable
 from typing import Any, TextIO
 
+from pursuit.checks import takes_intermediate_result
 from pursuit.engine.run import Outcome, Run
 from pursuit.engine.stopping import Reason
 
@@ -43,7 +43,11 @@ class Monitor:
         progress: bool = False,
     ) -> None:
         now = time.perf_counter()
-        self._begin, self._end = now, now + maxtime
+        self._begin = now
+        self.deadline = now + maxtime
+        """When the time is up, on the clock of `time.perf_counter`."""
+        self.seconds = 0.0
+        """How long the run took, once it has ended."""
         self._callback = callback
         self._called_at = 0
         self._save, self._save_every = save, save_every
@@ -54,7 +58,7 @@ class Monitor:
     @property
     def is_idle(self) -> bool:
         """Whether there is nothing to do beside the run."""
-        busy = self._callback or self._save or self._line or math.isfinite(self._end)
+        busy = self._callback or self._save or self._line or math.isfinite(self.deadline)
         return not busy
 
     def __call__(self, run: Run) -> Reason:
@@ -72,10 +76,11 @@ class Monitor:
         if now >= self._next_line and self._line is not None:
             self._line.write(run, now - self._begin)
             self._next_line = now + _LINE_EVERY
-        return Reason.MAXTIME if now >= self._end else Reason.RUNNING
+        return Reason.MAXTIME if now >= self.deadline else Reason.RUNNING
 
     def close(self, run: Run) -> None:
-        """Write the line of progress a last time, and end it."""
+        """Stop the clock, write the line of progress a last time, and end it."""
+        self.seconds = time.perf_counter() - self._begin
         if self._line is not None:
             self._line.write(run, time.perf_counter() - self._begin, end="\n")
 
@@ -87,7 +92,7 @@ class _ProgressLine:
         self._stream = stream
 
     def write(self, run: Run, seconds: float, end: str = "") -> None:
-        state, tally, _ = run.snapshot()
+        state, tally, _, _ = run.snapshot()
         text = (
             f"\riteration {tally.nit}  evaluation {tally.nfev}  f {state.fx:.6e}  "
             f"sigma {state.sigma:.2e}  {seconds:.1f} s"
@@ -103,8 +108,6 @@ def scipy_style(callback: Any, result_of: Callable[[Outcome], Any]) -> Callable[
     """
     if callback is None:
         return None
-    if not callable(callback):
-        raise TypeError(f"callback must be callable, but {callback!r} was given.")
-    if set(inspect.signature(callback).parameters) == {"intermediate_result"}:
+    if takes_intermediate_result(callback):
         return lambda outcome: callback(intermediate_result=result_of(outcome))
     return lambda outcome: callback(outcome.x)

@@ -30,8 +30,13 @@ def open_query(team: Any, scheme: Any, problem: Any, query: Any) -> Any:
 
 
 @generic(on="query")
-def write_point(team: Any, query: Any, query_state: Any, j: int, out: Vector) -> None:
-    """Write the j-th point wanted into `out`."""
+def position_of(query: Any, query_state: Any, j: int) -> float:
+    """Return where the j-th point wanted is: its position on a line, or its row among several points."""
+
+
+@generic(on="query")
+def write_point(team: Any, query: Any, position: float, out: Vector) -> None:
+    """Write the point at a position into `out`."""
 
 
 @generic(on="query")
@@ -50,9 +55,13 @@ def _open_line(team, scheme, problem, line):
     return begin_search(scheme.line_search, line, minimizer)
 
 
+@position_of.register(Line)
+def _position_on_line(line, query_state, j):
+    return query_state.positions[j]
+
+
 @write_point.register(Line)
-def _write_on_line(team, line, query_state, j, out):
-    position = query_state.positions[j]
+def _write_on_line(team, line, position, out):
     if position == 0.0:
         copy(team, out, line.origin)
     else:
@@ -75,9 +84,14 @@ def _open_points(team, scheme, problem, points):
     return PointsState(count, count, math.inf)
 
 
+@position_of.register(Points)
+def _row_number(points, query_state, j):
+    return float(j)
+
+
 @write_point.register(Points)
-def _write_row(team, points, query_state, j, out):
-    copy(team, out, points.rows[j])
+def _write_row(team, points, position, out):
+    copy(team, out, points.rows[int(position)])
 
 
 @receive.register(Points)

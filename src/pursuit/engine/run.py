@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,12 +15,16 @@ from pursuit.compiling.vectors import SERIAL
 from pursuit.engine.interrupts import Interrupts
 from pursuit.engine.iteration import (
     Buffers,
+    Unfinished,
     advance,
+    ask_again,
     begin_iteration,
     draw_normals,
     iterate,
     open_session,
+    receive_one,
     snapshot,
+    write_best,
     write_points,
 )
 from pursuit.engine.stopping import Reason
@@ -29,8 +33,8 @@ from pursuit.methods.contract import Scheme, draws_of, points_of
 from pursuit.problems.bounds import Box, reflect
 from pursuit.problems.objective import as_value
 
-Map = Callable[[Callable[[Vector], Any], Iterable[Vector]], Iterable[Any]]
-"""A callable like `map`."""
+Evaluate = Callable[[list[Vector], list[float | None]], None]
+"""Puts the values of points into a list of as many, so that those found before an exception are kept."""
 # The normals that the Python loop draws at a time, so that passing the generator costs little.
 _NORMALS_AT_ONCE = 4096
 # How long the compiled loop runs before it returns to Python, in seconds.
@@ -58,9 +62,7 @@ class Memory(NamedTuple):
     tally: Tally
     trace: Trace
     generator: Mapping[str, Any]
-    """The generator's state before it drew the normals at hand."""
-    row: int
-    """Which of these normals belong to the iteration at hand."""
+    """The generator's state before it drew the normals of the iteration at hand."""
     received: list[list[float]]
     """The values that this iteration has received so far, round by round."""
 
@@ -71,9 +73,7 @@ def first_memory(scheme: Scheme, x0: Vector, fx: float, sigma0: float, rng: np.r
         raise ValueError(f"The objective must be finite at x0, but it is {fx} there.")
     tally, trace = start_tally(fx, sigma0)
     state = scheme.init(x0, fx, sigma0)
-    return Memory(
-        state=state, tally=tally, trace=trace, generator=rng.bit_generator.state, row=0, received=[]
-    )
+    return Memory(state=state, tally=tally, trace=trace, generator=rng.bit_generator.state, received=[])
 
 
 class Run:
@@ -109,10 +109,13 @@ class Run:
         box: Box | None = None,
     ) -> None:
         self.whole = whole
+        self.nit = memory.tally.nit
         self._rng = rng
+        self._before: Mapping[str, Any] = {}
+        self._finished = 0
+        """How many iterations have ended since the generator was in the state `_before`."""
         self._box = box
         self._trace = memory.trace
-        self._evaluations = limits.evaluations
         n = memory.state.x.size
         draws, points = draws_of(scheme, n), points_of(scheme)
         # The compiled loop needs the normals of one iteration and one point at a time.
@@ -125,107 +128,139 @@ class Run:
             return compiled(function, scheme, problem)
 
         self._draw_normals, self._reflect = compiled(draw_normals), compiled(reflect)
-        self._snapshot, self._iterate = entry(snapshot), entry(iterate)
+        self._entry = entry
+        self._snapshot = entry(snapshot)
         rng.bit_generator.state = memory.generator
-        blocks, row = divmod(memory.row, len(self._normals))
-        for _ in range(blocks + 1):
-            self._draw()
-        self._row = row
+        self._draw()
         counting = Counting(memory.tally, memory.trace, limits)
         buffers = Buffers(self._normals, self._points, self._values)
-        self._session = entry(open_session)(
-            SERIAL, scheme, problem, memory.state, counting, buffers, self._row
-        )
-        self.nit, self._nfev = memory.tally.nit, memory.tally.nfev
+        self._session = entry(open_session)(SERIAL, scheme, problem, memory.state, counting, buffers, 0)
         self._received: list[list[float]] = []
         self.rows: list[Vector] = []
         """The points whose values are wanted now; none if the run has stopped."""
-        if not whole:
+        if whole:
+            # Compiled now, so that the time of a run is that of its iterations.
+            self._iterate = specialized(entry(iterate), self._session, rng, self.nit)
+        else:
             self._advance = specialized(entry(advance), self._session)
             self._begin_iteration = specialized(entry(begin_iteration), self._session)
             self._show(entry(write_points)(self._session))
             for values in memory.received:
+                if len(values) != len(self.rows):
+                    raise ValueError(
+                        "The values of a checkpoint must be those of the points that it asks for."
+                    )
                 self.receive(values)
 
     def receive(self, values: list[float]) -> None:
         """Take the values of `rows`, and write the next points."""
         for j, value in enumerate(values):
             self._values[j] = value
-        wanted, nit, nfev = self._advance(self._session)
+        wanted, nit = self._advance(self._session)
         if nit == self.nit:
             self._received.append(values)
         else:
             self._received.clear()
-            self._row += 1
-            self.nit, self._nfev = nit, nfev
+            self.nit = nit
+            self._finished += 1
         if wanted == 0 and self.snapshot()[2] == Reason.RUNNING:
             self._draw()
             wanted = self._begin_iteration(self._session)
         self._show(wanted)
 
-    def run_leg(self, iterations: int) -> bool:
-        """Run so many iterations in compiled code, or fewer; return whether the run continues.
+    def receive_part(self, values: list[float | None]) -> None:
+        """Take the values of some of `rows`, after which the run does not continue."""
+        for j, value in enumerate(values):
+            if value is not None:
+                self._values[j] = value
+                self._entry(receive_one)(self._session, j)
 
-        The iteration for which no evaluations are left is a leg of its own: its normals are to be drawn
-        again, should the run be resumed with more.
-        """
-        # One more than a query poses, for steps that are tried to both sides.
-        affordable = (self._evaluations - self._nfev) // (len(self._values) + 1)
+    def run_leg(self, iterations: int) -> bool:
+        """Run so many iterations in compiled code, or fewer; return whether the run continues."""
         try:
-            self._iterate(self._session, self._rng, self.nit + max(1, min(iterations, affordable)))
-        finally:
-            _, tally, reason = self.snapshot()
-            if tally.nit != self.nit:
-                self._before = self._rng.bit_generator.state
-            self.nit, self._nfev = tally.nit, tally.nfev
+            self._iterate(self._session, self._rng, self.nit + iterations)
+        except BaseException:
+            self._finished += self._finish_leg()
+            # The exception has left the query behind that the points of this iteration are read from.
+            self.settle()
+            self._draw_normals(self._rng, self._normals)
+            self._entry(ask_again)(self._session)
+            raise
+        finished = self._finish_leg()
+        reason = self.snapshot()[2]
+        if reason == Reason.MAXFEV:
+            # Normals were drawn for an iteration that did not end.
+            self._finished += finished
+        elif finished:
+            self._before, self._finished = self._rng.bit_generator.state, 0
         return reason == Reason.RUNNING
 
-    def snapshot(self) -> tuple[Any, Tally, int]:
-        """Return the state, the tally and the reason to have stopped."""
-        seen: tuple[Any, Tally, int] = self._snapshot(self._session)
+    def snapshot(self) -> tuple[Any, Tally, int, Unfinished]:
+        """Return state and tally after the last finished iteration, the reason to stop, and what followed."""
+        seen: tuple[Any, Tally, int, Unfinished] = self._snapshot(self._session)
         return seen
 
     def memory(self) -> Memory:
         """Return what is needed to resume. Its arrays are the run's own: write them to disk at once."""
-        state, tally, _ = self.snapshot()
-        row, received = 0, self._received
-        if not self.whole:
-            row = self._row
-            # What the iteration at hand has received will be received, and counted, again.
-            again = sum(math.isnan(value) for values in received for value in values)
-            tally = tally._replace(nfev=self._nfev, faulty=tally.faulty - again)
+        state, tally, _, _ = self.snapshot()
         return Memory(
             state=state,
             tally=tally,
             trace=self._trace,
-            generator=self._before,
-            row=row,
-            received=received,
+            generator=self._state_of_generator(),
+            received=self._received,
         )
+
+    def settle(self) -> None:
+        """Leave the generator where the last finished iteration did, whatever was drawn since."""
+        self._rng.bit_generator.state = self._state_of_generator()
 
     def outcome(self, reason: Reason = Reason.RUNNING, *, last: bool = False) -> Outcome:
         """Return what the run has come to, with `reason` if it has none of its own to stop.
 
         If it is the `last` outcome, its point is the run's own and not a copy.
         """
-        state, tally, own_reason = self.snapshot()
-        x = state.x if last and self._box is None else state.x.copy()
+        state, tally, own_reason, unfinished = self.snapshot()
+        x, fun = state.x, state.fx
+        if unfinished.value < fun:
+            x, fun = np.empty_like(x), unfinished.value
+            self._entry(write_best)(self._session, x)
+        elif not last or self._box is not None:
+            x = x.copy()
         if self._box is not None:
             self._reflect(x[np.newaxis], self._box)
         return Outcome(
             x=x,
-            fun=state.fx,
+            fun=fun,
             nit=tally.nit,
-            nfev=tally.nfev,
-            faulty=tally.faulty,
+            nfev=tally.nfev + unfinished.nfev,
+            faulty=tally.faulty + unfinished.faulty,
             sigma=state.sigma,
             reason=Reason(own_reason) if own_reason != Reason.RUNNING else reason,
-            trace=lambda: finished_trace(tally, self._trace, state.f),
+            trace=lambda: finished_trace(tally, self._trace, state.f, unfinished.nfev, unfinished.value),
         )
 
     def _draw(self) -> None:
-        self._before, self._row = self._rng.bit_generator.state, 0
+        """Draw normals for the next iterations."""
+        self._before, self._finished = self._rng.bit_generator.state, 0
         self._draw_normals(self._rng, self._normals)
+
+    def _finish_leg(self) -> int:
+        """Return how many iterations a leg has finished."""
+        before, self.nit = self.nit, self.snapshot()[1].nit
+        return self.nit - before
+
+    def _state_of_generator(self) -> Mapping[str, Any]:
+        """Return the state of the generator before it drew the normals of the iteration at hand."""
+        if self._finished == 0:
+            return self._before
+        generator = np.random.Generator(type(self._rng.bit_generator)())
+        generator.bit_generator.state = self._before
+        again = np.empty((1, self._normals.shape[1]))
+        for _ in range(self._finished):
+            self._draw_normals(generator, again)
+        state: Mapping[str, Any] = generator.bit_generator.state
+        return state
 
     def _show(self, wanted: int) -> None:
         """Let `rows` be the points just written, moved inside the bounds."""
@@ -234,12 +269,22 @@ class Run:
             self._reflect(self._points[:wanted], self._box)
 
 
+def here(objective: Callable[[Vector], Any]) -> Evaluate:
+    """Return what evaluates points in this process, one after the other."""
+
+    def evaluate(rows: list[Vector], values: list[float | None]) -> None:
+        for j, row in enumerate(rows):
+            result = objective(row)
+            values[j] = result if type(result) is float else as_value(result)
+
+    return evaluate
+
+
 def drive(
     run: Run,
-    objective: Callable[[Vector], Any],
+    evaluate: Evaluate,
     *,
     interrupts: Interrupts,
-    apply: Map | None = None,
     longest_leg: int = UNLIMITED,
     monitor: Callable[[Run], Reason] | None = None,
 ) -> Reason:
@@ -249,12 +294,10 @@ def drive(
     ----------
     run : Run
         The run.
-    objective : callable
-        What to minimise.
+    evaluate : callable
+        Appends the values of points to a list; not called where the loop is compiled whole.
     interrupts : Interrupts
         Is told when Ctrl-C does no harm.
-    apply : callable
-        A map to evaluate several points at once.
     longest_leg : int
         After how many iterations at most compiled code has to return to Python.
     monitor : callable or None
@@ -268,11 +311,16 @@ def drive(
             if time.perf_counter() - before < _LEG:
                 leg = min(2 * leg, longest_leg)
         else:
-            rows = run.rows
-            if not rows:
+            if not run.rows:
                 break
+            values: list[Any] = [None] * len(run.rows)
             interrupts.allow()
-            values = _evaluated(objective, rows, apply)
+            try:
+                evaluate(run.rows, values)
+            except BaseException:
+                interrupts.hold()
+                run.receive_part(values)
+                raise
             interrupts.hold()
             run.receive(values)
         interrupts.deliver()
@@ -281,14 +329,3 @@ def drive(
             if reason != Reason.RUNNING:
                 return reason
     return Reason.RUNNING
-
-
-def _evaluated(objective: Callable[[Vector], Any], rows: list[Vector], apply: Map | None) -> list[float]:
-    """Return the objective's value at every row; through `apply`, a map, where there is one."""
-    if apply is None:
-        return [result if type(result) is float else as_value(result) for result in map(objective, rows)]
-    # A map may keep the points for later, so each gets a copy.
-    results = list(apply(objective, [row.copy() for row in rows]))
-    if len(results) != len(rows):
-        raise ValueError(f"workers must return a value for each of {len(rows)} points, not {len(results)}.")
-    return [as_value(result) for result in results]

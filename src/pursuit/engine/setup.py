@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pursuit.checks import Vector, checked_number, checked_point
+from pursuit.checks import Vector, checked_number, checked_options, checked_point
 from pursuit.compiling.cache import compiled
 from pursuit.engine.checkpoint import Setting
 from pursuit.engine.iteration import BlackBox
 from pursuit.engine.run import Memory, Run, first_memory
 from pursuit.engine.tally import Limits
-from pursuit.methods.catalogue import create_scheme, method_from_text, method_name, method_text
+from pursuit.methods.catalogue import create_scheme, method_name, method_text
 from pursuit.methods.contract import Scheme
-from pursuit.problems.bounds import checked_box, preimage, reflect
+from pursuit.problems.bounds import Bounded, Box, checked_box, preimage, reflect
 from pursuit.problems.contract import value
 from pursuit.problems.objective import checked_objective
+
+# Far enough from the step sizes at which a run stops, so that it can find a better one first.
+SMALLEST_SIGMA0, LARGEST_SIGMA0 = 1e-200, 1e100
+_BLACK_BOX = BlackBox()
 
 
 class Setup(NamedTuple):
@@ -41,6 +45,13 @@ class Setup(NamedTuple):
     def can_be_compiled(self) -> bool:
         """Whether the whole loop can be compiled."""
         return value.handles(type(self.objective))
+
+    def within(self, box: Box | None) -> Setup:
+        """Return the same setup with another box: that of a checkpoint may have other margins."""
+        objective = self.objective
+        if box is not None and isinstance(objective, Bounded):
+            objective = objective._replace(box=box)
+        return self._replace(objective=objective, setting=self.setting._replace(box=box))
 
     def reflected(self, point: Vector) -> Vector:
         """Return a copy of a point, moved inside the bounds."""
@@ -69,7 +80,7 @@ def set_up(
     sigma0: float,
     bounds: Any,
     options: Mapping[str, Any] | None,
-    fun: Callable[..., Any] | None = None,
+    fun: Any = _BLACK_BOX,
     args: Any = (),
 ) -> tuple[Setup, Vector]:
     """Check what people passed in; return the setup and the start, as the scheme sees it.
@@ -78,17 +89,26 @@ def set_up(
     """
     start = checked_point("x0", x0)
     n = start.size
-    sigma0 = checked_number("sigma0", sigma0, above=0.0)
+    sigma0 = checked_number("sigma0", sigma0, at_least=SMALLEST_SIGMA0, below=LARGEST_SIGMA0)
     box = checked_box(bounds, start, sigma0)
-    objective = BlackBox() if fun is None else checked_objective(fun, args, n, box)
+    objective = fun if isinstance(fun, BlackBox) else checked_objective(fun, args, n, box)
     scheme = create_scheme(method, n, options, objective)
-    setting = Setting(method=method_text(method), options=dict(options or {}), n=n, sigma0=sigma0, box=box)
+    setting = Setting(
+        method=method_text(method), options=checked_options(options), n=n, sigma0=sigma0, box=box
+    )
     setup = Setup(method_name(method), scheme, objective, setting)
     return setup, start if box is None else preimage(start, box)
 
 
-def restored(setting: Setting) -> Setup:
-    """Return the setup of a checkpoint, of a run whose function people evaluate themselves."""
-    method = method_from_text(setting.method)
-    scheme = create_scheme(method, setting.n, setting.options, BlackBox())
-    return Setup(method_name(method), scheme, BlackBox(), setting)
+def restored(setting: Setting, method: type | None) -> Setup:
+    """Return the setup of a checkpoint, of a run whose function people evaluate themselves.
+
+    A class is never imported because a file names it: whoever loads the file passes it as `method`.
+    """
+    if method is not None and method_text(method) != setting.method:
+        raise ValueError(f"its method is {setting.method}, but {method_text(method)} was passed")
+    if method is None and ":" in setting.method:
+        raise ValueError(f"its method is a class, {setting.method}: pass that class as method")
+    chosen = setting.method if method is None else method
+    scheme = create_scheme(chosen, setting.n, setting.options, BlackBox())
+    return Setup(method_name(chosen), scheme, BlackBox(), setting)

@@ -113,6 +113,22 @@ def start_tally(start: float, sigma: float) -> tuple[Tally, Trace]:
     return tally, trace
 
 
+def check_tally(tally: Tally) -> None:
+    """Complain of a tally that no run has: compiled code relies on it to fill the trace."""
+    due, rows = 1, 1
+    while due <= tally.nit:
+        rows += 1
+        due = max(due + 1, math.ceil(due * _GROWTH))
+    best = tally.best
+    if not (
+        (tally.due, tally.rows) == (due, rows)
+        and 0 <= best.nit <= tally.nit
+        and 1 <= best.nfev <= tally.nfev < UNLIMITED
+        and 0 <= tally.faulty <= tally.nfev
+    ):
+        raise ValueError("its counts contradict each other")
+
+
 @numba.njit(forceinline=True)
 def count_evaluations(tally, count, faulty):
     """Return the tally after some evaluations."""
@@ -177,14 +193,21 @@ def reason_to_stop(tally, limits, state):
     return Reason.RUNNING
 
 
-def finished_trace(tally: Tally, trace: Trace, last: float) -> Trace:
-    """Return the filled rows of the trace, with the last iteration and the best one among them."""
+def finished_trace(tally: Tally, trace: Trace, last: float, unfinished: int, value: float) -> Trace:
+    """Return the filled rows of the trace, with the last iteration and the best one among them.
+
+    The last row has the `unfinished` evaluations of an iteration that did not end as well, and the smallest
+    value among them, if there is none smaller.
+    """
     rows = {
         int(nit): (int(nfev), float(fun))
         for nit, nfev, fun in zip(*(column[: tally.rows] for column in trace), strict=True)
     }
     rows[tally.nit] = (tally.nfev, last)
     rows[tally.best.nit] = (tally.best.nfev, tally.best.value)
+    if unfinished:
+        before = rows[tally.nit][1]
+        rows[tally.nit] = (tally.nfev + unfinished, value if value < tally.best.value else before)
     nits = sorted(rows)
     return Trace(
         np.array(nits, dtype=np.int64),

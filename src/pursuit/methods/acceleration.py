@@ -63,6 +63,10 @@ class MomentumPast(NamedTuple):
     due: float
     """Iterations until the next value is kept."""
 
+    def is_valid(self) -> bool:
+        """Say whether the index is that of a value, on which compiled code relies."""
+        return 0 <= self.oldest < _KEPT
+
 
 def drifting_patience(n: int) -> Patience:
     """Return the patience of a scheme whose momentum grows with its age.

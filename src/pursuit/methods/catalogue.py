@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import importlib
 import inspect
 import math
 import re
 from collections.abc import Mapping
 from typing import Any
 
+from pursuit.checks import checked_number, checked_options, cut, shown
 from pursuit.methods.auto import Auto
 from pursuit.methods.auto_values import AutoValues
 from pursuit.methods.cma import Cma
@@ -20,6 +20,8 @@ from pursuit.problems.contract import has_line_minimizer, value
 
 # What needs to know nothing of the problem.
 DEFAULT_METHOD = "auto"
+# Python does not read integers of any length, and one of that many digits is too large in any case.
+_MOST_DIGITS = 100
 
 _NAMED: dict[str, tuple[type, dict[str, Any]]] = {
     "auto": (Auto, {}),
@@ -57,16 +59,17 @@ def create_scheme(method: str | type, n: int, options: Mapping[str, Any] | None,
     """
     cls, settings = resolved(method, n)
     allowed = options_of(method, n)
-    for name, setting in dict(options or {}).items():
+    for name, setting in checked_options(options).items():
         if name not in allowed:
             raise ValueError(
-                f"{name!r} is not an option of the method {method_text(method)}: "
+                f"{shown(name)} is not an option of the method {cut(method_text(method))}: "
                 f"its options are {', '.join(allowed)}."
             )
         settings[name] = setting
     if "kappa" in allowed and not {"kappa", "m", "L"} & settings.keys() and _has_spectrum(problem):
-        settings["kappa"] = max(1.0, problem.L / problem.m)
-    if settings.get("line_search") == "exact" and not has_line_minimizer(problem):
+        settings["kappa"] = _condition_number(problem)
+    line_search = settings.get("line_search")
+    if isinstance(line_search, str) and line_search == "exact" and not has_line_minimizer(problem):
         settings["line_search"] = "bracketing"
     scheme: Scheme = cls.create(n, **settings)  # type: ignore[attr-defined]
     return scheme
@@ -74,6 +77,11 @@ def create_scheme(method: str | type, n: int, options: Mapping[str, Any] | None,
 
 def _has_spectrum(problem: Any) -> bool:
     return value.handles(type(problem)) and hasattr(problem, "m") and hasattr(problem, "L")
+
+
+def _condition_number(problem: Any) -> float:
+    smallest = checked_number("The m of the problem", problem.m, above=0.0)
+    return max(1.0, checked_number("The L of the problem", problem.L) / smallest)
 
 
 def options_of(method: str | type, n: int) -> tuple[str, ...]:
@@ -87,6 +95,7 @@ def resolved(method: str | type, n: int) -> tuple[type, dict[str, Any]]:
     """Return the class that a method stands for in n dimensions, and the options that its name implies."""
     if isinstance(method, type):
         missing = [f"an implementation of {g.__name__}" for g in (ask, tell) if not g.handles(method)]
+        missing += [f"a method {name}" for name in ("create", "init") if not hasattr(method, name)]
         if missing:
             raise TypeError(
                 f"method must be a name or a scheme's class, but {method.__qualname__} lacks "
@@ -94,13 +103,13 @@ def resolved(method: str | type, n: int) -> tuple[type, dict[str, Any]]:
             )
         return method, {}
     if not isinstance(method, str):
-        raise TypeError(f"method must be a name or a scheme's class, but {method!r} was given.")
-    numbered = re.fullmatch(r"ep-cma-(\d+)", method)
+        raise TypeError(f"method must be a name or a scheme's class, but {shown(method)} was given.")
+    numbered = re.fullmatch(r"ep-cma-([0-9]+)", method)
     if numbered:
-        return EpCma, {"m": int(numbered[1])}
+        return EpCma, {"m": int(numbered[1][:_MOST_DIGITS])}
     if method not in _NAMED:
         raise ValueError(
-            f"method must be one of {', '.join(methods())} or ep-cma-<m>, but {method!r} was given."
+            f"method must be one of {', '.join(methods())} or ep-cma-<m>, but {shown(method)} was given."
         )
     cls, settings = _NAMED[method]
     memories = {"sqrt": round(math.sqrt(n)), "n": n}
@@ -115,12 +124,3 @@ def method_name(method: str | type) -> str:
 def method_text(method: str | type) -> str:
     """Return a method's name, or for a class the text "module:name" by which to find it again."""
     return method if isinstance(method, str) else f"{method.__module__}:{method.__qualname__}"
-
-
-def method_from_text(text: str) -> str | type:
-    """Return the method that `method_text` stands for."""
-    module, colon, name = text.partition(":")
-    if not colon:
-        return text
-    method: type = getattr(importlib.import_module(module), name)
-    return method

@@ -23,7 +23,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pursuit.checks import Vector
+from pursuit.checks import Vector, checked_memory
 from pursuit.compiling.vectors import add, apply_factor, blend, scale, update_factor
 from pursuit.methods.contract import ask, tell
 from pursuit.methods.line_searches import AdaptiveStep, Line
@@ -53,6 +53,7 @@ class Cma(NamedTuple):
         reading: str = "frozen",
     ) -> Cma:
         """Return the scheme; the rates default to the paper's, c_p to the reading's."""
+        checked_memory(f"The covariance matrix of cma for n={n} variables", n * n)
         default_c_p = reading_named(reading).c_p(n)
         return cls(
             line_search=AdaptiveStep.create(p),

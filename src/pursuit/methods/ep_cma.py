@@ -22,7 +22,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pursuit.checks import Vector, checked_count
+from pursuit.checks import Vector, checked_count, checked_memory, shown
 from pursuit.compiling.vectors import add, blend, mix_rows, push, scale
 from pursuit.methods.contract import ask, tell
 from pursuit.methods.line_searches import AdaptiveStep, Line
@@ -52,6 +52,7 @@ class EpCma(NamedTuple):
     ) -> EpCma:
         """Return the scheme with m paths; the rates default to the paper's, c_p to the reading's."""
         m = checked_count("m", m, at_least=1)
+        checked_memory(f"EP-CMA with m={shown(m)} paths of n={n} variables", m * (n + 1))
         default_c_cov = 0.2 if m == 1 else 2.0 / (6.0 + m)
         default_c_p = reading_named(reading).c_p(n)
         return cls(

@@ -18,7 +18,7 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from pursuit.checks import Vector, checked_number
+from pursuit.checks import Vector, checked_number, shown
 from pursuit.compiling.vectors import add, blend, copy, shift
 from pursuit.methods.contract import ask, tell
 from pursuit.methods.line_searches import Line
@@ -26,6 +26,8 @@ from pursuit.methods.options import LineSearch, line_search_named, reading_named
 
 # Without the noise of adaptive steps the paper's c = 2 is stable, and faster than 3.
 _DAMPING_OF_LINE_SEARCHES = 2.0
+# More iterations than any run will see; a condition number may ask for more than an integer holds.
+_LONGEST_PATIENCE = 2.0**62
 
 
 class Sarp(NamedTuple):
@@ -54,6 +56,11 @@ class Sarp(NamedTuple):
         default = reading_named(reading).damping if line_search == "adaptive" else _DAMPING_OF_LINE_SEARCHES
         kappa = _condition_number(kappa, m, L)
         c = checked_number("damping", default if damping is None else damping, above=0.0)
+        if not (0.0 < c * kappa < math.inf and kappa / c < math.inf):
+            raise ValueError(
+                "kappa times damping and kappa over damping must be floats, "
+                f"but kappa={kappa:g} and damping={c:g} were given."
+            )
         return cls(search, theta=1.0 / (n * math.sqrt(c * kappa)), gamma=math.sqrt(kappa / c))
 
     def init(self, x: Vector, fx: float, sigma: float) -> SarpState:
@@ -70,7 +77,7 @@ class Sarp(NamedTuple):
         The drift lives for 1/theta iterations. On Rosenbrock's function in few dimensions it was seen to
         carry the iterates away for up to 265 of these lives and back again.
         """
-        return math.ceil(500.0 / self.theta)
+        return math.ceil(min(500.0 / self.theta, _LONGEST_PATIENCE))
 
 
 class SarpState(NamedTuple):
@@ -117,7 +124,7 @@ def _condition_number(kappa: float | None, m: float | None, top: float | None) -
         kappa = checked_number("L", top, at_least=smallest) / smallest
     elif kappa is None or m is not None or top is not None:
         given = {"kappa": kappa, "m": m, "L": top}
-        named = [f"{name}={value!r}" for name, value in given.items() if value is not None]
+        named = [f"{name}={shown(value)}" for name, value in given.items() if value is not None]
         raise ValueError(
             "SARP needs the condition number of the problem, either as the option kappa or as both "
             f"m and L, but {' and '.join(named) or 'none of them'} was given."

@@ -15,6 +15,7 @@ import numba
 import numpy as np
 
 from pursuit.checks import Vector
+from pursuit.compiling.cache import compiled
 from pursuit.problems.contract import evaluate, value
 
 
@@ -93,19 +94,46 @@ def _image(t, lower, upper, margin):
     return t
 
 
+# How many neighbouring numbers are tried for one whose image is exact.
+_NEIGHBOURS = 4
+
+
 def preimage(x: Vector, box: Box) -> Vector:
-    """Return a point whose image is x, which lies within the bounds."""
-    with np.errstate(invalid="ignore"):
+    """Return a point whose image is x, which lies within the bounds, to the last bit if there is one."""
+    with np.errstate(invalid="ignore", over="ignore"):
         below, above = x - box.lower, box.upper - x
         margin = box.margin
         up = box.lower - margin + 2.0 * np.sqrt(margin * below)
         down = box.upper + margin - 2.0 * np.sqrt(margin * above)
-    return np.where(below < margin, up, np.where(above < margin, down, x))
+    found = np.where(below < margin, up, np.where(above < margin, down, x))
+    for side in (-np.inf, np.inf):
+        neighbour = found
+        for _ in range(_NEIGHBOURS):
+            neighbour = np.nextafter(neighbour, side)
+            found = np.where(_images(found, box) == x, found, neighbour)
+    return found
+
+
+def _images(points: Vector, box: Box) -> Vector:
+    images = points.copy()
+    compiled(reflect)(images[np.newaxis], box)
+    return images
 
 
 def make_box(lower: Vector, upper: Vector, sigma0: float) -> Box:
     """Return the box with margins of one step size, or half the width where that is less."""
     return Box(lower, upper, np.minimum(sigma0, 0.5 * (upper - lower)))
+
+
+def _with_exact_start(box: Box, x0: Vector) -> Box:
+    """Return a box in which x0 is the image of some point, to the last bit.
+
+    Where rounding lets no point have that image, as with a margin that dwarfs x0, the margin is smaller, so
+    that x0 is its own image.
+    """
+    inexact = _images(preimage(x0, box), box) != x0
+    distance = np.minimum(x0 - box.lower, box.upper - x0)
+    return box._replace(margin=np.where(inexact, np.minimum(box.margin, 0.5 * distance), box.margin))
 
 
 def checked_box(bounds: Any, x0: Vector, sigma0: float) -> Box | None:
@@ -134,7 +162,7 @@ def checked_box(bounds: Any, x0: Vector, sigma0: float) -> Box | None:
         raise ValueError(
             f"x0 must lie within the bounds, but x0[{i}] = {x0[i]:g} is outside ({lower[i]:g}, {upper[i]:g})."
         )
-    return make_box(lower, upper, sigma0)
+    return _with_exact_start(make_box(lower, upper, sigma0), x0)
 
 
 def _sides(bounds: Any, n: int) -> tuple[Vector, Vector]:

@@ -18,7 +18,7 @@ from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 
-from pursuit.checks import Vector
+from pursuit.checks import Vector, checked_array
 from pursuit.compiling.cache import compiled
 from pursuit.compiling.dispatch import generic
 from pursuit.compiling.vectors import SERIAL
@@ -114,11 +114,12 @@ def has_line_minimizer(problem: Any) -> bool:
 
 def evaluate(problem: Any, x: Any) -> float:
     """Return f(x) for any array-like x of the right shape."""
-    point = np.array(x, dtype=np.float64)
+    point = checked_array("x", x)
     if point.shape != (problem.n,):
         raise ValueError(f"x must have shape ({problem.n},), but its shape is {point.shape}.")
-    return float(compiled(_value_at, problem)(SERIAL, problem, point))
+    return float(compiled(value_at, problem)(SERIAL, problem, point))
 
 
-def _value_at(team, problem, x):
+def value_at(team, problem, x):
+    """Return f(x); as a function of its own, so that it can be compiled alone."""
     return value(team, problem, x)

@@ -4,31 +4,36 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from numba.core.registry import CPUDispatcher
 
-from pursuit.checks import Vector
+from pursuit.checks import Vector, as_float, entries_of, shown
 from pursuit.problems.bounds import Bounded, Box
-from pursuit.problems.contract import evaluate, value
+from pursuit.problems.contract import value
+from pursuit.problems.jitted import check_compiles, is_jitted, jitted_problem
 
 
 def checked_objective(fun: Any, args: Any, n: int, box: Box | None) -> Any:
     """Return the objective of a run: a problem for what can be compiled, else a function of x alone."""
     if not callable(fun):
-        raise TypeError(f"fun must be callable, but {fun!r} was given.")
+        raise TypeError(f"fun must be callable, but {shown(fun)} was given.")
     if not isinstance(args, tuple):
         args = (args,)
     if value.handles(type(fun)):
         if args:
-            raise ValueError(f"A problem takes no further arguments, but args={args!r} was given.")
+            raise ValueError(f"A problem takes no further arguments, but args={shown(args)} was given.")
         if fun.n != n:
             raise ValueError(f"x0 must have the problem's {fun.n} entries, but it has {n}.")
-        return fun if box is None else Bounded(fun, box)
-    if isinstance(fun, CPUDispatcher):
-        problem = _jitted_class(fun)(n, args)
-        return problem if box is None else Bounded(problem, box)
+        whole = fun if box is None else Bounded(fun, box)
+        if type(fun).__module__.partition(".")[0] != "pursuit":
+            check_compiles(fun, whole)
+        return whole
+    if is_jitted(fun):
+        problem = jitted_problem(fun, args, n)
+        whole = problem if box is None else Bounded(problem, box)
+        check_compiles(problem, whole)
+        return whole
     return function_of_point(fun, args)
 
 
@@ -43,40 +48,59 @@ def _with_arguments(fun: Callable[..., Any], args: tuple[Any, ...], x: Vector) -
     return fun(x, *args)
 
 
-@functools.cache
-def _jitted_class(function: Any) -> type:
-    """Return the class of problems whose value is a function that Numba has jitted."""
-
-    class Jitted(NamedTuple):
-        n: int
-        args: tuple[Any, ...]
-
-        def __call__(self, x: Any) -> float:
-            return evaluate(self, x)
-
-    @value.register(Jitted)
-    def _value(team, problem, x):
-        return function(x, *problem.args)
-
-    return Jitted
-
-
 def as_value(result: Any) -> float:
     """Return what an objective returned as a float; arrays of size one will do."""
-    if isinstance(result, bool | np.bool_) or not isinstance(result, int | float | np.generic | np.ndarray):
-        result = _asarray(result)
-    if isinstance(result, np.ndarray | np.generic):
-        if result.size != 1 or result.dtype.kind not in "iuf":
-            raise TypeError(
-                "The objective must return a real number, but it returned "
-                f"an array of shape {result.shape} and type {result.dtype}."
-            )
-        return float(result.item())
-    return float(result)
-
-
-def _asarray(result: Any) -> Any:
+    if isinstance(result, float):
+        return float(result)
     try:
-        return np.asarray(result)
-    except ValueError:
-        return np.asarray(None)
+        return _only_number(result)
+    except TypeError:
+        raise TypeError(
+            f"The objective must return a real number, but it returned {_described(result)}."
+        ) from None
+
+
+def checked_values(F: Any, count: int) -> list[float]:  # noqa: N803 (the convention's name)
+    """Return the values of `count` points, which people evaluated themselves, as floats."""
+    try:
+        entries = entries_of(F)
+    except Exception:
+        # Also what a class of somebody else raises when it is asked for its entries.
+        raise TypeError(f"F must hold real numbers, but {_described(F)} was given.") from None
+    if entries.size != count:
+        raise ValueError(f"F must hold one value for each of {count} points, but it holds {entries.size}.")
+    values = []
+    for j, entry in enumerate(entries.flat):
+        try:
+            values.append(_only_number(entry))
+        except TypeError:
+            raise TypeError(f"F must hold real numbers, but F[{j}] is {_described(entry)}.") from None
+    return values
+
+
+def _only_number(result: Any) -> float:
+    """Return a real number, or the only entry of an array, as a float; raise TypeError for anything else."""
+    if isinstance(result, list | tuple | np.ndarray):
+        try:
+            entries = entries_of(result)
+        except Exception:
+            raise TypeError from None
+        if entries.size != 1:
+            raise TypeError
+        result = entries.flat[0]
+    return as_float(result)
+
+
+def _described(result: Any) -> str:
+    """Return in words what is no real number."""
+    if result is None:
+        return "None (did you forget return?)"
+    if isinstance(result, str | bytes):
+        return f"the text {shown(result)}"
+    if isinstance(result, complex | np.complexfloating):
+        return f"the complex number {shown(result)}"
+    if isinstance(result, np.ma.MaskedArray):
+        return "a masked array"
+    if isinstance(result, np.ndarray):
+        return f"an array of shape {result.shape} and type {result.dtype}"
+    return shown(result)

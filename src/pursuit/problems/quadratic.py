@@ -6,9 +6,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pursuit.checks import Vector, checked_count, checked_number
+from pursuit.checks import Vector, checked_count, checked_memory, checked_number, shown
 from pursuit.compiling.vectors import summed
 from pursuit.problems.contract import ProblemBase, line_minimizer, value
+
+# How many arrays of n numbers there are while a spectrum is computed.
+_ARRAYS = 2
 
 
 class _Spectrum(NamedTuple):
@@ -127,4 +130,6 @@ def two(n: int, L: float) -> Quadratic:  # noqa: N803 (the paper's name)
 
 
 def _checked(n: int, top: float) -> tuple[int, float]:
-    return checked_count("n", n, at_least=2), checked_number("L", top, at_least=1.0)
+    n, top = checked_count("n", n, at_least=2), checked_number("L", top, at_least=1.0)
+    checked_memory(f"A quadratic of n={shown(n)} variables", _ARRAYS * n)
+    return n, top

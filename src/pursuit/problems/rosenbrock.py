@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numba
 import numpy as np
 
-from pursuit.checks import checked_count
+from pursuit.checks import checked_count, checked_memory, shown
 from pursuit.compiling.vectors import summed
 from pursuit.problems.contract import ProblemBase, line_minimizer, value
 
@@ -169,4 +169,6 @@ def rosenbrock(n: int) -> Rosenbrock:
     >>> round(problem.m, 3), round(problem.L)
     (0.499, 1792)
     """
-    return Rosenbrock(checked_count("n", n, at_least=2))
+    n = checked_count("n", n, at_least=2)
+    checked_memory(f"A point of n={shown(n)} variables", n)
+    return Rosenbrock(n)

@@ -7,9 +7,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pursuit.checks import Vector
+from pursuit.checks import Vector, checked_generator, checked_memory, shown
 from pursuit.compiling.vectors import apply_matrix
 from pursuit.problems.contract import Problem, evaluate, line_minimizer, value
+
+# How many matrices there are while one is decomposed.
+_MATRICES = 3
 
 
 class Rotated(NamedTuple):
@@ -88,9 +91,10 @@ def rotated(problem: Problem, rng: Any = None) -> Rotated:
     True
     """
     if not (isinstance(problem, Problem) and value.handles(type(problem))):
-        raise TypeError(f"problem must be one of pursuit.problems, but {problem!r} was given.")
-    n = problem.n
-    orthogonal, triangular = np.linalg.qr(np.random.default_rng(rng).standard_normal((n, n)))
+        raise TypeError(f"problem must be one of pursuit.problems, but {shown(problem)} was given.")
+    n, generator = problem.n, checked_generator(rng)
+    checked_memory(f"A rotation of n={n} variables", _MATRICES * n * n)
+    orthogonal, triangular = np.linalg.qr(generator.standard_normal((n, n)))
     # Without the signs of the triangle's diagonal, Q would not be uniformly distributed.
     signed = np.ascontiguousarray(orthogonal * np.sign(np.diag(triangular)))
     inner: Any = problem

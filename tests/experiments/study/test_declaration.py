@@ -1,4 +1,5 @@
 import hashlib
+import inspect
 import re
 
 import pytest
@@ -9,13 +10,14 @@ from pursuit.experiments.common.errors import StudyError
 from pursuit.experiments.study.declaration import PRESETS, load_study, parse_study, parse_where
 from pursuit.experiments.study.grid import entries_of
 from pursuit.experiments.study.results import Cell, applies
+from pursuit.methods.catalogue import resolved
 
 
 def test_a_file_becomes_cells_with_their_runs(tmp_path):
     entries = entries_of(load_study(declared(tmp_path)))
     assert len(entries) == CELLS
     assert sum(entry.runs for entry in entries) == RUNS
-    assert entries[0].cell == ("exp", 10.0, 4, "rp", "fitted")
+    assert entries[0].cell == ("exp", 10.0, 4, "rp", "frozen")
     assert [entry.runs for entry in entries if entry.cell[:4] == ("exp", 100.0, 4, "rp")] == [2]
     assert not [entry for entry in entries if entry.cell[:4] == ("exp", 100.0, 6, "rp")]
     assert {entry.recipe.cap for entry in entries if entry.cell.n == 6} == {120_000}
@@ -40,6 +42,14 @@ def test_the_presets_are_the_papers_panels(preset, cells, runs):
     assert {entry.recipe.cap for entry in entries} == {int(10**6.5 * n) for n in {e.cell.n for e in entries}}
     for figure in study.figures:
         assert any(applies(figure.where, entry.cell) for entry in entries)
+
+
+def test_only_the_presets_use_another_reading_than_minimize(tmp_path):
+    assert load_study(declared(tmp_path)).readings == ("frozen",)
+    for method in ("rp", "sarp", "cma", "ep-cma-2"):
+        create = resolved(method, 4)[0].create
+        assert inspect.signature(create).parameters["reading"].default == "frozen"
+    assert {load_study(preset).readings for preset in PRESETS} == {("fitted",)}
 
 
 def test_the_presets_are_those_of_the_command_line():
@@ -133,7 +143,7 @@ def test_an_option_that_a_scheme_lacks_is_said_with_its_cell():
         DECLARATION.replace('"sarp"', '{ method = "sarp", options = { c = 3 } }'), "s.toml", "."
     )
     with pytest.raises(
-        StudyError, match=r"The cell exp L=10 n=4 sarp fitted cannot be run: .*'c' is not an option"
+        StudyError, match=r"The cell exp L=10 n=4 sarp frozen cannot be run: .*'c' is not an option"
     ):
         entries_of(study)
 

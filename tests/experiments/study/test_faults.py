@@ -16,6 +16,7 @@ import pytest
 from experiments.study.small import declared, pursuit_command, run_pursuit, wait_for
 from pursuit.experiments.common import executors
 from pursuit.experiments.common.executors import dask_cluster, processes
+from pursuit.experiments.common.files import locked
 from pursuit.experiments.study import StudyError, draw_report, load_study, read_store, reproduce
 from pursuit.experiments.study.grid import entries_of
 from pursuit.experiments.study.scheduler import ProgressListener, execute_missing
@@ -34,7 +35,8 @@ n = [6]
 L = 1e4
 """
 # With this problem a study can be interrupted in the middle, however fast the machine is: where HOLD is set,
-# a process finishes one run of it, and waits for ever in the next.
+# a process finishes one run of it, and waits for ever in the next. Before the first it makes an iteration of
+# another, to compile the method.
 HELD = """
 [[problems]]
 problem = "held:Held"
@@ -54,7 +56,7 @@ class Held:
     def __call__(self, x):
         if "HOLD" in os.environ and (x == self.x0).all():
             Held.begun += 1
-            if Held.begun > 1:
+            if Held.begun > 2:
                 signal.pause()
         return float((x**2).sum())
 """
@@ -189,6 +191,71 @@ def test_a_full_disk_loses_nothing(study, undisturbed, tmp_path):
     assert kept.items() <= outcomes(tmp_path).items()
 
 
+@pytest.mark.parametrize(
+    ("limit", "arguments", "sentence"),
+    [
+        (
+            2_000,
+            ["report", "{folder}"],
+            "The report cannot be written into {folder}: File too large.\n",
+        ),
+        (
+            500,
+            ["export", "{folder}", "--to", "{folder}/x.csv"],
+            "{folder}/x.csv cannot be written: ",
+        ),
+        (500, ["export", "{folder}", "--to", "{folder}/x.parquet"], "{folder}/x.parquet cannot be written: "),
+    ],
+)
+def test_a_full_disk_leaves_no_part_of_a_file(limit, arguments, sentence, undisturbed, tmp_path, capfd):
+    shutil.copy(undisturbed / FILE, tmp_path)
+    code = """
+        import resource, sys
+        from pursuit.cli import main
+        from pursuit.experiments.study import export, report
+        resource.setrlimit(resource.RLIMIT_FSIZE, ({limit}, {limit}))
+        sys.exit(main())
+    """
+    failed = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(code).format(limit=limit)]
+        + [text.format(folder=tmp_path) for text in arguments],
+        capture_output=True,
+        text=True,
+    )
+    assert failed.returncode == 1
+    assert failed.stderr.startswith("pursuit: " + sentence.format(folder=tmp_path))
+    assert failed.stderr.count("\n") == 1
+    files = [
+        path for path in tmp_path.rglob("*") if path.is_file() and path.name not in (FILE, ".report.lock")
+    ]
+    assert [path.name for path in files] == []
+
+
+def test_what_a_killed_process_left_is_gone_after_the_next_start(study, undisturbed, tmp_path):
+    shutil.copy(undisturbed / FILE, tmp_path)
+    left = [tmp_path / ".report.md.part", tmp_path / "figures" / ".old-frozen.png.part"]
+
+    def leave():
+        (tmp_path / "figures").mkdir(exist_ok=True)
+        for path in left:
+            path.write_text("half a")
+        return left
+
+    for start in (lambda: draw_report(tmp_path), lambda: reproduce(study, tmp_path, jobs=1)):
+        assert all(path.exists() for path in leave())
+        start()
+        assert not any(path.exists() for path in left)
+
+
+def test_one_report_is_written_at_a_time(study, undisturbed, tmp_path):
+    shutil.copy(undisturbed / FILE, tmp_path)
+    with locked(tmp_path, ".report.lock"):
+        with pytest.raises(StudyError, match="Another process is working in"):
+            draw_report(tmp_path)
+        # A study may be continued meanwhile.
+        assert reproduce(study, tmp_path, jobs=1).failures == []
+
+
 def test_a_read_only_folder_can_be_read_and_not_written(study, undisturbed, tmp_path):
     folder = tmp_path / "fixed"
     folder.mkdir()
@@ -296,7 +363,7 @@ def test_a_run_that_raises_is_named_and_the_other_cells_are_run(trouble, tmp_pat
     with ThreadPoolExecutor(1) as executor:
         done = reproduce(declared(tmp_path, text), tmp_path / "out", executor=executor)
     assert [str(failure) for failure in done.failures] == [
-        "Raising n=3 rp fitted, run 0: ArithmeticError: no value here. The rest of its runs are left out."
+        "Raising n=3 rp frozen, run 0: ArithmeticError: no value here. The rest of its runs are left out."
     ]
     with read_store(tmp_path / "out") as store:
         assert [(entry.cell.problem, entry.done) for entry in store.progress()] == [
@@ -308,6 +375,23 @@ def test_a_run_that_raises_is_named_and_the_other_cells_are_run(trouble, tmp_pat
 def test_workers_that_die_of_every_run_end_the_study(trouble, tmp_path):
     with pytest.raises(StudyError, match="Workers died 4 times in a row without finishing a run"):
         reproduce(trouble("Deadly"), tmp_path / "out", jobs=1)
+
+
+@pytest.mark.parametrize(
+    "address", ["nonsense", "", "tcp://", "tcp://host", "tcp://host:99999", "http://host:80"]
+)
+def test_what_is_no_address_of_a_dask_scheduler_is_refused_at_once(address, study, tmp_path):
+    pytest.importorskip("distributed")
+    with pytest.raises(StudyError, match=f"address of a Dask scheduler is .*, but '{address}' was given"):
+        reproduce(study, tmp_path / "out", executor=address)
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("address", ["inproc://nowhere", "tls://127.0.0.1:9"])
+def test_a_dask_scheduler_that_cannot_be_reached_is_a_sentence(address, study, tmp_path):
+    pytest.importorskip("distributed")
+    with pytest.raises(StudyError, match=f"There is no Dask scheduler at {address}"):
+        reproduce(study, tmp_path, executor=address)
 
 
 def test_a_dask_scheduler_that_does_not_answer_is_reported(study, tmp_path, monkeypatch):

@@ -44,7 +44,7 @@ def test_every_run_is_there_and_equals_minimize_with_its_seed(stored):
     problem = make_problem(declared_entry.recipe)
     alone = pursuit.minimize(
         problem, problem.x0, method="ep-cma-2", rng=seed_of(declared_entry.identity, 1), ftarget=1e-6,
-        options={"reading": "fitted"}, trace=True,
+        options={"reading": "frozen"}, trace=True,
     )  # fmt: skip
     run = entry.runs[1]
     assert (run.nit, run.nfev, run.fun, run.success) == (alone.nit, alone.nfev, alone.fun, True)
@@ -104,7 +104,7 @@ def test_changed_code_of_ones_own_is_noticed_and_run_again(tmp_path, monkeypatch
     assert "2 runs in" in changed.stderr
     assert "2 of 2 runs to do" in changed.stderr
     (entry,) = contents(tmp_path / "out").cells
-    assert entry.cell == ("bowl", None, 3, "narrowing", "fitted")
+    assert entry.cell == ("bowl", None, 3, "narrowing", "frozen")
     assert all(run.success for run in entry.runs)
 
 
@@ -131,11 +131,11 @@ def test_a_folder_collects_what_was_asked_for_in_it(tmp_path):
         )
     cells = [str(entry.cell) for entry in contents(tmp_path / "out").cells]
     assert cells == [
-        "exp L=10 n=4 cma fitted",
+        "exp L=10 n=4 cma frozen",
         "exp L=10 n=6 cma fitted",
         "exp L=10 n=6 cma frozen",
         "exp L=10 n=6 cma printed",
-        "rosenbrock n=4 cma fitted",
+        "rosenbrock n=4 cma frozen",
     ]
 
 
@@ -217,3 +217,26 @@ def test_a_folder_without_a_study_is_said_to_have_none(tmp_path):
         read_store(tmp_path),
     ):
         pass
+
+
+def test_cells_whose_names_look_the_same_are_all_kept(tmp_path):
+    text = DECLARATION.replace("L = [10, 100]", "L = [10000.001, 10000.002]").replace("L = 100, ", "")
+    with ThreadPoolExecutor(1) as executor:
+        reproduce(
+            declared(tmp_path, text), tmp_path / "out", only="n=4 scheme=cma", runs=1, executor=executor
+        )
+    assert [entry.cell.L for entry in contents(tmp_path / "out").cells] == [10000.001, 10000.002, None]
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"jobs": 0}, "jobs must be at least 1, but 0 was given"),
+        ({"runs": -1}, "runs must be at least 1, but -1 was given"),
+        ({"reading": "loose"}, "reading must be one of printed, fitted, frozen, all, but 'loose' was given"),
+    ],
+)
+def test_wrong_settings_are_refused_before_anything_is_written(settings, message, tmp_path):
+    with pytest.raises(ValueError, match=message):
+        reproduce(declared(tmp_path), tmp_path / "out", **settings)
+    assert not (tmp_path / "out").exists()

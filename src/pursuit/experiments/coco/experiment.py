@@ -103,11 +103,22 @@ def run_suite(
 
 def data_of(folder: Path) -> Path:
     """Return where the data in a folder are: in one inside it if `run_suite` made them, else in itself."""
+    settings = _stored_settings(folder)
+    return folder if settings is None else folder / str(settings["name"])
+
+
+def _stored_settings(folder: Path) -> dict[str, Any] | None:
+    """Return the settings of the experiment in a folder; None if there is none."""
+    path = folder / SETTINGS
     try:
-        settings = json.loads((folder / SETTINGS).read_text())
+        found = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        return folder
-    return folder / str(settings["name"])
+        return None
+    except (OSError, ValueError) as error:
+        raise StudyError(f"{path} cannot be read: {error}.") from None
+    if not isinstance(found, dict) or "name" not in found:
+        raise StudyError(f"{path} is damaged: it does not hold the settings of an experiment.")
+    return found
 
 
 def _settings(
@@ -128,11 +139,10 @@ def _settings(
 
 def _check_settings(folder: Path, settings: dict[str, Any]) -> None:
     """Write the settings of a new experiment; raise if those of an older one differ."""
-    path = folder / SETTINGS
-    if not path.exists():
-        write_file(path, json.dumps(settings, indent=2) + "\n")
+    found = _stored_settings(folder)
+    if found is None:
+        write_file(folder / SETTINGS, json.dumps(settings, indent=2) + "\n")
         return
-    found = json.loads(path.read_text())
     for name, setting in settings.items():
         if found.get(name) != setting:
             raise StudyError(

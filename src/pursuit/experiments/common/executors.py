@@ -5,17 +5,22 @@ from __future__ import annotations
 import contextlib
 import multiprocessing
 import os
+import re
 import signal
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, ProcessPoolExecutor
 from contextlib import AbstractContextManager
+from importlib.util import find_spec
 from typing import NamedTuple
 
 from pursuit.experiments.common.errors import StudyError
 
 # How long to wait for a Dask scheduler to answer.
 _DASK_TIMEOUT = "10s"
+_ADDRESS = re.compile(
+    r"local|inproc://\S+|(tcp|tls|ucx|wss?)://(\[[0-9A-Fa-f:.]+\]|[\w.-]+):(?P<port>[0-9]{1,5})/?"
+)
 # By these variables the libraries of linear algebra choose their number of threads.
 _THREADS = (
     "MKL_NUM_THREADS",
@@ -45,6 +50,9 @@ def processes(jobs: int) -> Iterator[WorkerPool]:
     context = multiprocessing.get_context("spawn")
     executor = ProcessPoolExecutor(jobs, mp_context=context, initializer=_prepare_worker)
     try:
+        with _signals_blocked():
+            # The first task starts all processes. Until they are prepared, Ctrl-C waits.
+            executor.submit(os.getpid)
         yield WorkerPool(executor, jobs)
     except BaseException:
         executor.shutdown(wait=False, cancel_futures=True)
@@ -54,21 +62,45 @@ def processes(jobs: int) -> Iterator[WorkerPool]:
     executor.shutdown()
 
 
+def check_address(address: str) -> None:
+    """Raise an error if a text cannot be the address of a Dask scheduler, or if Dask is not installed.
+
+    Examples
+    --------
+    >>> from pursuit.experiments.common.executors import check_address
+    >>> check_address("tcp://scheduler:8786")
+    """
+    if find_spec("distributed") is None:
+        raise StudyError("Dask is not installed: pip install 'pursuit[dask]'.")
+    found = _ADDRESS.fullmatch(address)
+    if found is None or (found["port"] and not 0 < int(found["port"]) < 65536):
+        raise StudyError(
+            "The address of a Dask scheduler is as tcp://HOST:PORT, tls://HOST:PORT or ws://HOST:PORT, "
+            f"or local to start one, but {address!r} was given."
+        )
+
+
 @contextlib.contextmanager
 def dask_cluster(address: str, jobs: int) -> Iterator[WorkerPool]:
     """Connect to a Dask scheduler; the address "local" starts a cluster of `jobs` processes here."""
-    try:
-        from distributed import Client, LocalCluster
-    except ImportError:
-        raise StudyError("Dask is not installed: pip install 'pursuit[dask]'.") from None
+    check_address(address)
+    from distributed import Client, LocalCluster
+
+    class QuietClient(Client):
+        def __del__(self) -> None:
+            """Do nothing: without a connection Dask would wait for it here. The context closes the client."""
+
     with contextlib.ExitStack() as stack:
         if address == "local":
             cluster = LocalCluster(n_workers=jobs, threads_per_worker=1, dashboard_address=None)
             address = stack.enter_context(cluster).scheduler_address
         try:
-            client = stack.enter_context(Client(address, set_as_default=False, timeout=_DASK_TIMEOUT))
-        except (OSError, ValueError) as error:
-            raise StudyError(f"There is no Dask scheduler at {address}: {error}.") from None
+            client = stack.enter_context(QuietClient(address, set_as_default=False, timeout=_DASK_TIMEOUT))
+        except Exception as error:
+            # Each kind of address has errors of its own.
+            raise StudyError(
+                f"There is no Dask scheduler at {address}: {str(error).removesuffix('.')}."
+            ) from None
         size = sum(client.nthreads().values())
         if size == 0:
             raise StudyError(f"The Dask scheduler at {address} has no workers.")
@@ -97,9 +129,24 @@ def one_thread_each(*others: str) -> Iterator[None]:
             del os.environ[name]
 
 
+@contextlib.contextmanager
+def _signals_blocked() -> Iterator[None]:
+    """Let Ctrl-C wait, here and in processes that are started meanwhile, where the platform can."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 def _prepare_worker() -> None:
     """Let a worker end at once on Ctrl-C, and together with the process that started it."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
+    if hasattr(signal, "pthread_sigmask"):
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     threading.Thread(target=_exit_with_parent, daemon=True).start()
 
 

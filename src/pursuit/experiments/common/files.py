@@ -8,6 +8,7 @@ from pathlib import Path
 
 import filelock
 
+from pursuit.engine.files import replacing
 from pursuit.experiments.common.errors import StudyError
 
 
@@ -31,35 +32,40 @@ def write_file(path: Path, content: str | bytes) -> None:
         part.write_bytes(content.encode() if isinstance(content, str) else content)
 
 
-@contextlib.contextmanager
-def replacing(path: Path) -> Iterator[Path]:
-    """Give the path of a temporary file that replaces `path` when it has been written completely.
+def remove_leftovers(*folders: Path) -> None:
+    """Remove the temporary files that a killed process has left in folders where no other writes now."""
+    for folder in folders:
+        for part in folder.glob(".*.part"):
+            with contextlib.suppress(OSError):
+                part.unlink()
 
-    So nobody ever reads half a file, and where writing fails the old file stays and the temporary one goes.
+
+@contextlib.contextmanager
+def locked(
+    folder: Path, name: str = "lock", complaint: str = "Nothing can be written into the folder"
+) -> Iterator[None]:
+    """Keep other processes from working in a folder, which is created if necessary.
+
+    Parameters
+    ----------
+    folder : Path
+        The folder.
+    name : str
+        The name of the file that is locked: work under different names does not exclude each other.
+    complaint : str
+        How the error begins if the folder cannot be written to.
     """
-    part = path.with_name(f".{path.name}.part")
-    try:
-        yield part
-        part.replace(path)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            part.unlink()
-        raise
-
-
-@contextlib.contextmanager
-def locked(folder: Path) -> Iterator[None]:
-    """Keep other processes from working in a folder, which is created if necessary."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        lock = filelock.FileLock(folder / "lock", timeout=0, is_singleton=False)
+        lock = filelock.FileLock(folder / name, timeout=0, is_singleton=False)
         lock.acquire()
     except filelock.Timeout:
         raise StudyError(
             f"Another process is working in {folder}: wait for it, or choose another folder with --out."
         ) from None
-    except OSError as error:
-        raise StudyError(f"Nothing can be written into the folder {folder}: {error.strerror}.") from None
+    except (OSError, NotImplementedError) as error:
+        # The latter where a file system has no locks.
+        raise StudyError(f"{complaint} {folder}: {getattr(error, 'strerror', None) or error}.") from None
     try:
         yield
     finally:

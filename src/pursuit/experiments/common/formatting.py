@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
+import re
 from collections.abc import Sequence
 
 
@@ -18,6 +20,40 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """
     lines = [header, ["---"] * len(header), *rows]
     return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines)
+
+
+def escaped(text: str) -> str:
+    r"""Return a text that Markdown shows as it is; pipes are left to `table`.
+
+    Examples
+    --------
+    >>> print(escaped("f_1 <b> $x$"))
+    f\_1 \<b\> \$x\$
+    """
+    return re.sub(r"([\\`*_{}\[\]<>&$~])", r"\\\1", text)
+
+
+def shortened(text: str, most: int = 24) -> str:
+    """Return a text of at most so many characters, for places with little room.
+
+    Examples
+    --------
+    >>> shortened("sarp"), shortened("an-extraordinarily-long-name", 12)
+    ('sarp', 'an-extraord…')
+    """
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
+def file_name(text: str) -> str:
+    """Return a name for files: the text itself if it is short and simple, else one that is made from it.
+
+    Examples
+    --------
+    >>> file_name("figure-3"), file_name("a<b>")
+    ('figure-3', 'a_b_-4e07dd89')
+    """
+    simple = re.sub(r"[^\w.-]", "_", text)[:40]
+    return text if simple == text else f"{simple}-{hashlib.sha256(text.encode()).hexdigest()[:8]}"
 
 
 def spaced(number: int) -> str:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import math
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -12,7 +14,7 @@ import matplotlib.style
 from matplotlib.axis import Axis
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
-from pursuit.experiments.common.files import replacing
+from pursuit.experiments.common.files import write_file
 
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#000000", "#e69f00", "#56b4e9", "#888888")
 """Okabe and Ito's colours, which people with any kind of colour vision can distinguish, with grey instead of
@@ -49,6 +51,8 @@ _PRINT = {
     "pdf.fonttype": 42,
     # Identifiers in the file follow from this text instead of from random numbers.
     "svg.hashsalt": "pursuit",
+    # Names may contain dollar signs.
+    "text.parse_math": False,
 }
 # Without the time of writing, which Matplotlib would add.
 _METADATA: dict[str, dict[str, Any]] = {"pdf": {"CreationDate": None}, "svg": {"Date": None}, "png": {}}
@@ -75,11 +79,16 @@ def save(
 
     The same figure gives the same files, byte for byte.
     """
-    # One layout serves all formats.
-    figure.draw_without_rendering()
-    figure.set_layout_engine("none")
     paths = tuple(folder / f"{name}.{ending}" for ending in formats)
-    for path, ending in zip(paths, formats, strict=True):
-        with replacing(path) as part:
-            figure.savefig(part, format=ending, metadata=_METADATA[ending])
+    with warnings.catch_warnings():
+        # A character that the font lacks, as an emoji, is drawn as a box.
+        warnings.filterwarnings("ignore", message="Glyph .* missing from font")
+        # One layout serves all formats.
+        figure.draw_without_rendering()
+        figure.set_layout_engine("none")
+        for path, ending in zip(paths, formats, strict=True):
+            # In memory first: where a disk is full, Matplotlib's own error may hide the reason.
+            content = io.BytesIO()
+            figure.savefig(content, format=ending, metadata=_METADATA[ending])
+            write_file(path, content.getvalue())
     return paths

@@ -4,7 +4,7 @@ A declaration names problems with their dimensions, schemes, readings and runs::
 
     title = "Two schemes on two problems"
     schemes = ["sarp", { method = "own:Pattern", label = "pattern", options = { p = 0.3 } }]
-    readings = ["fitted"]       # of the paper; --reading overrides it
+    readings = ["frozen"]       # of the paper: the default, as of `minimize`; --reading overrides it
     runs = 11
     target = 1e-9
     cap = 3162277.66            # the largest number of iterations of a run, divided by n
@@ -37,6 +37,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from pursuit.experiments.common.errors import StudyError
+from pursuit.experiments.common.formatting import file_name
 from pursuit.experiments.study import reader
 from pursuit.experiments.study.reader import TableReader
 from pursuit.experiments.study.results import Cell, FigureSpec
@@ -46,6 +47,12 @@ from pursuit.methods.options import READINGS
 PRESETS = ("quick", "main", "full")
 _BUILT_IN_PROBLEMS = {"exp": True, "lin": True, "two": True, "rosenbrock": False}
 _PANEL_FIELDS = ("problem", "L", "n")
+DEFAULT_READING = "frozen"
+"""The reading of studies that name none, which is that of `pursuit.minimize`."""
+# The largest numbers that a study can hold; iterations are counted in 64 bits.
+_MOST_RUNS, _MOST_VARIABLES, _LARGEST_CAP = 1_000_000, 10_000_000, 1e11
+# There is a figure of this name in every report.
+_TAKEN = "ecdf"
 
 
 class SchemeSpec(NamedTuple):
@@ -111,12 +118,13 @@ def load_study(source: str | Path) -> Study:
     (11, 10, ['exp', 'lin', 'two', 'rosenbrock'])
     """
     if source in PRESETS:
-        text = (resources.files("pursuit.experiments.study") / "presets" / f"{source}.toml").read_text()
+        preset = resources.files("pursuit.experiments.study") / "presets" / f"{source}.toml"
+        text = preset.read_text(encoding="utf-8")
         return parse_study(text, str(source), ".")
     path = Path(source)
     try:
-        text = path.read_text()
-    except (OSError, UnicodeDecodeError) as error:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, ValueError) as error:
         raise StudyError(
             f"A study is one of {', '.join(PRESETS)} or a TOML file, but {source} cannot be read: {error}."
         ) from None
@@ -127,20 +135,21 @@ def parse_study(text: str, name: str, folder: str) -> Study:
     """Return the study that a TOML text declares; errors call it `name`."""
     try:
         content = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except (ValueError, RecursionError) as error:
+        # Numbers of thousands of digits and hundreds of nested lists are not TOMLDecodeErrors.
         raise StudyError(f"{name} is not valid TOML: {error}.") from None
     top = TableReader(content, name)
     study = Study(
         name=Path(name).stem,
-        title=top.take("title", reader.text),
+        title=top.take("title", reader.line(200)),
         problems=tuple(_problem(table) for table in top.tables("problems", required=True)),
         schemes=tuple(
             _scheme(top, i, entry) for i, entry in enumerate(top.take("schemes", reader.filled_list))
         ),
-        readings=top.take("readings", _readings, default=("fitted",)),
-        runs=top.take("runs", reader.whole(1)),
-        target=top.take("target", reader.number),
-        cap=top.take("cap", reader.positive),
+        readings=top.take("readings", _readings, default=(DEFAULT_READING,)),
+        runs=top.take("runs", reader.whole(1, _MOST_RUNS)),
+        target=top.take("target", reader.target),
+        cap=top.take("cap", reader.positive(_LARGEST_CAP)),
         exceptions=tuple(_override(table) for table in top.tables("exceptions")),
         figures=tuple(_figure(table) for table in top.tables("figures")),
         folder=folder,
@@ -149,6 +158,9 @@ def parse_study(text: str, name: str, folder: str) -> Study:
     _check_labels(name, "problems", [problem.label for problem in study.problems])
     _check_labels(name, "schemes", [scheme.label for scheme in study.schemes])
     _check_labels(name, "figures", [figure.name for figure in study.figures])
+    _check_files(name, study)
+    if any(study.cap * n < 1.0 for problem in study.problems for n in problem.dimensions):
+        raise StudyError(f"{name}: the key cap must allow an iteration in every dimension.")
     for i, override in enumerate(study.exceptions):
         _check_where(study, override.where, f"{name}: the key exceptions[{i}].where")
     for i, figure in enumerate(study.figures):
@@ -170,13 +182,13 @@ def parse_where(text: str) -> dict[str, tuple[Any, ...]]:
     for term in text.split():
         field, equals, values = term.partition("=")
         try:
-            if field not in Cell._fields or not equals:
+            if field not in Cell._fields or field in where or not equals:
                 raise ValueError
             where[field] = tuple(kinds.get(field, str)(value) for value in values.split(","))
         except ValueError:
             raise StudyError(
                 f"A selection is made of FIELD=VALUE,VALUE… with fields {', '.join(Cell._fields)}, "
-                f'as in "problem=exp,lin n=20", but {term!r} was given.'
+                f'each field once, as in "problem=exp,lin n=20", but {reader.shown(term)} was given.'
             ) from None
     return where
 
@@ -184,7 +196,7 @@ def parse_where(text: str) -> dict[str, tuple[Any, ...]]:
 def _problem(table: TableReader) -> ProblemSpec:
     problem = table.take("problem", _problem_name)
     label = table.take("label", reader.label, default=problem.rpartition(":")[2])
-    dimensions = table.take("n", reader.list_of(reader.whole(1)))
+    dimensions = table.take("n", reader.list_of(reader.whole(1, _MOST_VARIABLES)))
     wants_condition = _BUILT_IN_PROBLEMS.get(problem)
     conditions: tuple[float | None, ...] = table.take(
         "L", reader.list_of(reader.at_least_one), default=(None,)
@@ -201,24 +213,26 @@ def _scheme(top: TableReader, position: int, entry: Any) -> SchemeSpec:
     if isinstance(entry, str):
         entry = {"method": entry}
     if not isinstance(entry, dict):
-        raise top.error(name, f"must be a method's name or a table with one, but {entry!r} was given")
+        raise top.error(
+            name, f"must be a method's name or a table with one, but {reader.shown(entry)} was given"
+        )
     table = top.table(name, entry)
     method = table.take("method", _method_name)
     label = table.take("label", reader.label, default=method.rpartition(":")[2])
-    options = table.take("options", reader.dictionary, default={})
+    options = table.take("options", reader.options, default={})
     table.close()
     return SchemeSpec(method, label, options)
 
 
 def _override(table: TableReader) -> Override:
     where = table.take("where", _where(Cell._fields))
-    return Override(where, table.take("runs", reader.whole(0)))
+    return Override(where, table.take("runs", reader.whole(0, _MOST_RUNS)))
 
 
 def _figure(table: TableReader) -> FigureSpec:
     figure = FigureSpec(
         name=table.take("name", reader.label),
-        caption=table.take("caption", reader.text),
+        caption=table.take("caption", reader.line(1000)),
         rows=table.take("rows", reader.one_of(_PANEL_FIELDS)),
         columns=table.take("columns", reader.one_of(_PANEL_FIELDS)),
         where=table.take("where", _where(_PANEL_FIELDS), default={}),
@@ -234,6 +248,16 @@ def _check_labels(file: str, key: str, labels: list[str]) -> None:
         raise StudyError(f"{file}: {key} must have different labels, but {twice[0]!r} occurs twice.")
 
 
+def _check_files(file: str, study: Study) -> None:
+    """Raise an error if two figures would be written to the same file, also where case is ignored."""
+    names = [figure.name for figure in study.figures] or [problem.label for problem in study.problems]
+    taken = [_TAKEN]
+    for name in names:
+        if file_name(name).lower() in taken:
+            raise StudyError(f"{file}: the name {name!r} of a figure is taken; choose another.")
+        taken.append(file_name(name).lower())
+
+
 def _check_where(study: Study, where: dict[str, tuple[Any, ...]], what: str) -> None:
     """Raise an error for a value that the study does not have, which must be a mistake."""
     known: dict[str, list[Any]] = {
@@ -247,7 +271,9 @@ def _check_where(study: Study, where: dict[str, tuple[Any, ...]], what: str) -> 
         for value in values:
             if value not in known[field]:
                 allowed = ", ".join(dict.fromkeys(str(found) for found in known[field] if found is not None))
-                raise StudyError(f"{what} names the {field} {value!r}, but the study has {allowed}.")
+                raise StudyError(
+                    f"{what} names the {field} {reader.shown(value)}, but the study has {allowed}."
+                )
 
 
 def _readings(value: Any) -> tuple[str, ...]:
@@ -255,7 +281,7 @@ def _readings(value: Any) -> tuple[str, ...]:
 
 
 def _where(fields: tuple[str, ...]) -> Callable[[Any], dict[str, tuple[Any, ...]]]:
-    checks = {"n": reader.whole(1), "L": reader.number}
+    checks = {"n": reader.whole(1, _MOST_VARIABLES), "L": reader.number}
 
     def check(value: Any) -> dict[str, tuple[Any, ...]]:
         where = {}
@@ -269,8 +295,9 @@ def _where(fields: tuple[str, ...]) -> Callable[[Any], dict[str, tuple[Any, ...]
 
 
 def _problem_name(value: Any) -> str:
-    if value in _BUILT_IN_PROBLEMS or _is_import(value):
-        return str(value)
+    text = reader.text(value)
+    if text in _BUILT_IN_PROBLEMS or _is_import(text):
+        return text
     raise ValueError(f"must be one of {', '.join(_BUILT_IN_PROBLEMS)} or module:name")
 
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import polars as pl
 
+from pursuit.engine.files import replacing
 from pursuit.experiments.common.errors import StudyError
-from pursuit.experiments.common.files import replacing
 from pursuit.experiments.study.results import CellResults, Results, RunRecord
 
 
@@ -68,10 +68,11 @@ def _names(entry: CellResults, run: RunRecord) -> pl.DataFrame:
 
 def _write(frame: pl.DataFrame, path: Path) -> None:
     try:
-        with replacing(path) as part:
+        with replacing(path) as part, part.open("wb") as file:
             if path.suffix == ".csv":
-                frame.write_csv(part)
+                frame.write_csv(file)
             else:
-                frame.write_parquet(part)
-    except OSError as error:
-        raise StudyError(f"{path} cannot be written: {error}.") from None
+                frame.write_parquet(file)
+    except (OSError, pl.exceptions.ComputeError) as error:
+        # Polars reports a full disk as either.
+        raise StudyError(f"{path} cannot be written: {getattr(error, 'strerror', None) or error}.") from None

@@ -19,6 +19,7 @@ import numpy as np
 from pursuit import problems
 from pursuit.compiling.cache import code_hash
 from pursuit.experiments.common.errors import StudyError
+from pursuit.experiments.common.formatting import shortened
 from pursuit.experiments.study.declaration import SchemeSpec, Study
 from pursuit.experiments.study.results import Cell, applies
 from pursuit.methods.catalogue import create_scheme, method_text, options_of, resolved
@@ -116,6 +117,8 @@ def identify(recipe: Recipe) -> tuple[str, str]:
     Seeds are made from the identity, so it must never change.
     """
     method, problem = make_method(recipe), make_problem(recipe)
+    if np.size(problem.x0) != recipe.n:
+        raise ValueError(f"the problem's x0 has {np.size(problem.x0)} variables, but n is {recipe.n}.")
     options = json.loads(recipe.options)
 
     def create(reading: str) -> Any:
@@ -195,8 +198,9 @@ def _checked(cell: Cell, recipe: Recipe) -> tuple[str, str]:
     """Return `identify(recipe)`; errors name the cell."""
     try:
         return identify(recipe)
-    except (ImportError, AttributeError, TypeError, ValueError) as error:
-        raise StudyError(f"The cell {cell} cannot be run: {type(error).__name__}: {error}") from error
+    except Exception as error:
+        reason = shortened(f"{type(error).__name__}: {error}".removesuffix("."), 500)
+        raise StudyError(f"The cell {cell} cannot be run: {reason}.") from error
 
 
 def _imported(text: str, folder: str) -> Any:

@@ -44,7 +44,10 @@ class ProgressLines(ProgressListener):
         self._groups, self._workers = groups, workers
         missing = sum(len(group.missing) for group in groups)
         total = sum(group.wanted for group in groups)
-        self._print(f"{spaced(missing)} of {spaced(total)} runs to do, {workers} at a time.")
+        self._print(
+            f"{spaced(missing)} of {spaced(total)} runs to do, {workers} at a time. "
+            "Methods are compiled first; the times of runs do not include that."
+        )
 
     def finished(self, group: RunGroup, run: RunRecord) -> None:
         """Print a line when the last run of a cell is finished."""
@@ -67,7 +70,7 @@ class ProgressLines(ProgressListener):
 
     def _print(self, text: str) -> None:
         self._console.print(
-            f"{time.strftime('%H:%M:%S')} {text}", highlight=False, markup=False, soft_wrap=True
+            f"{time.strftime('%H:%M:%S')} {text}", emoji=False, highlight=False, markup=False, soft_wrap=True
         )
 
 
@@ -77,7 +80,7 @@ class ProgressBars(ProgressLines):
     def __init__(self, console: Console) -> None:
         super().__init__(console)
         self._progress = Progress(
-            TextColumn("{task.description}"),
+            TextColumn("{task.description}", markup=False),
             BarColumn(),
             MofNCompleteColumn(),
             TextColumn("{task.fields[state]}"),
@@ -86,8 +89,8 @@ class ProgressBars(ProgressLines):
         self._bars: dict[str, TaskID] = {}
 
     def begin(self, groups: Sequence[RunGroup], workers: int) -> None:
-        """Draw the bars."""
-        self._groups, self._workers = groups, workers
+        """Print how many runs are missing, and draw the bars."""
+        super().begin(groups, workers)
         if not self._bars:
             self._progress.start()
             for name in ["all runs", *dict.fromkeys(group.entry.cell.scheme for group in groups)]:

@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import math
+import unicodedata
 from collections.abc import Callable, Iterable
 from typing import Any
 
 from pursuit.experiments.common.errors import StudyError
+from pursuit.experiments.common.formatting import shortened
+
+# Control characters, line ends, and what changes the direction of a text; not the joiners of emoji.
+_INVISIBLE = {"Cc", "Cf", "Cs", "Zl", "Zp"}
+_JOINERS = "\u200c\u200d"
+# What can be drawn on logarithmic axes, with room above and below.
+_LARGEST = 1e100
 
 
 class TableReader:
@@ -29,7 +38,7 @@ class TableReader:
         try:
             return check(given)
         except ValueError as error:
-            raise self.error(name, f"{error}, but {given!r} was given") from None
+            raise self.error(name, f"{error}, but {shown(given)} was given") from None
 
     def tables(self, name: str, *, required: bool = False) -> Iterable[TableReader]:
         """Yield a reader for each table of an array, and close it after use."""
@@ -53,6 +62,14 @@ class TableReader:
         return StudyError(f"{self._file}: the key {self._key}{name} {what}.")
 
 
+def shown(value: Any) -> str:
+    """Return a value for an error message, which must not be overly long."""
+    try:
+        return shortened(repr(value), 100)
+    except ValueError:
+        return "a number of thousands of digits"
+
+
 def text(value: Any) -> str:
     """Check a text that is not empty."""
     if not isinstance(value, str) or not value.strip():
@@ -60,9 +77,23 @@ def text(value: Any) -> str:
     return value
 
 
+def line(most: int) -> Callable[[Any], str]:
+    """Return a check for a text that can be shown in one line of at most so many characters."""
+
+    def check(value: Any) -> str:
+        given = text(value)
+        if any(unicodedata.category(c) in _INVISIBLE and c not in _JOINERS for c in given):
+            raise ValueError("must be a text in one line, without control characters")
+        if len(given) > most:
+            raise ValueError(f"must be a text of at most {most} characters")
+        return given
+
+    return check
+
+
 def label(value: Any) -> str:
     """Check a name that can be part of a file's name and of a selection."""
-    given = text(value)
+    given = line(200)(value)
     if any(c.isspace() or c in "=,/\\" for c in given):
         raise ValueError("must be a text without spaces, commas, equals signs and slashes")
     return given
@@ -70,31 +101,47 @@ def label(value: Any) -> str:
 
 def number(value: Any) -> float:
     """Check a finite number."""
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
-        raise ValueError("must be a finite number")
-    return float(value)
+    try:
+        if not isinstance(value, bool) and isinstance(value, (int, float)) and math.isfinite(value):
+            return float(value)
+    except OverflowError:
+        pass
+    raise ValueError("must be a finite number")
 
 
-def positive(value: Any) -> float:
-    """Check a positive number."""
-    if number(value) <= 0.0:
-        raise ValueError("must be positive")
-    return float(value)
+def positive(most: float) -> Callable[[Any], float]:
+    """Return a check for positive numbers of at most `most`."""
+
+    def check(value: Any) -> float:
+        if not 0.0 < number(value) <= most:
+            raise ValueError(f"must be positive and at most {most:g}")
+        return float(value)
+
+    return check
 
 
 def at_least_one(value: Any) -> float:
     """Check a number of at least 1, in a list of them."""
-    if number(value) < 1.0:
-        raise ValueError("must be a number of at least 1, or several")
+    if not 1.0 <= number(value) <= _LARGEST:
+        raise ValueError(f"must be a number of at least 1 and at most {_LARGEST:g}, or several")
     return float(value)
 
 
-def whole(least: int) -> Callable[[Any], int]:
-    """Return a check for integers of at least `least`."""
+def target(value: Any) -> float:
+    """Check a number whose logarithm, if it has one, can be drawn."""
+    if number(value) != 0.0 and not 1.0 / _LARGEST <= abs(number(value)) <= _LARGEST:
+        raise ValueError(f"must be 0 or a number between {1.0 / _LARGEST:g} and {_LARGEST:g} in size")
+    return float(value)
+
+
+def whole(least: int, most: int) -> Callable[[Any], int]:
+    """Return a check for integers of at least `least` and at most `most`."""
 
     def check(value: Any) -> int:
         if isinstance(value, bool) or not isinstance(value, int) or value < least:
             raise ValueError(f"must be a whole number of at least {least}")
+        if value > most:
+            raise ValueError(f"must be a whole number of at most {most}")
         return value
 
     return check
@@ -130,6 +177,16 @@ def one_of(allowed: Iterable[str]) -> Callable[[Any], str]:
         return str(value)
 
     return check
+
+
+def options(value: Any) -> dict[str, Any]:
+    """Check the options of a scheme, which are kept as JSON."""
+    found = dictionary(value)
+    try:
+        json.dumps(found)
+    except (TypeError, ValueError):
+        raise ValueError("must be a table of texts, numbers, truth values and lists of these") from None
+    return found
 
 
 def dictionary(value: Any) -> dict[str, Any]:

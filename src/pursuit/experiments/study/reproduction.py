@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import os
 import platform
@@ -16,14 +17,26 @@ import numba
 import numpy as np
 from rich.console import Console
 
+from pursuit.checks import checked_choice, checked_count
 from pursuit.experiments.common.errors import StudyError
-from pursuit.experiments.common.executors import PoolMaker, dask_cluster, existing, processes
+from pursuit.experiments.common.executors import (
+    PoolMaker,
+    check_address,
+    dask_cluster,
+    existing,
+    processes,
+)
+from pursuit.experiments.common.files import locked, remove_leftovers
 from pursuit.experiments.study.declaration import load_study, parse_where
 from pursuit.experiments.study.grid import Entry, entries_of
 from pursuit.experiments.study.progress import listener_for
 from pursuit.experiments.study.scheduler import RunFailure, execute_missing
 from pursuit.experiments.study.store import open_store, read_store
 from pursuit.methods.options import READINGS
+
+# Reports are written while a study runs, but only one at a time.
+_REPORT_LOCK = ".report.lock"
+_NO_REPORT = "The report cannot be written into"
 
 
 class Reproduced(NamedTuple):
@@ -81,14 +94,22 @@ def reproduce(
     >>> done.failures
     []
     """
+    make_pool = _pool_maker(executor, jobs)
     study = load_study(source)
+    if reading is not None:
+        checked_choice("reading", reading, (*READINGS, "all"))
+    if runs is not None:
+        checked_count("runs", runs, at_least=1)
     chosen = list(READINGS) if reading == "all" else None if reading is None else [reading]
     entries = entries_of(study, readings=chosen, only=parse_where(only), runs=runs)
     folder = Path("reproduced", study.name) if out is None else Path(out)
     console = console or Console(stderr=True)
-    make_pool = _pool_maker(executor, jobs or os.cpu_count() or 1)
     with open_store(folder) as store:
-        _print_unused(console, store.path, store.declare(study, entries, _made(entries)))
+        store.declare(study, entries, _made(entries))
+        for name in store.set_aside_damaged():
+            _print(console, f"A damaged run in {store.path} is set aside, to be run again: {name}.")
+        _print_unused(console, store.path, store.unused())
+        _remove_leftovers(folder)
         return Reproduced(folder, execute_missing(entries, store, make_pool, listener_for(console)))
 
 
@@ -121,26 +142,46 @@ def draw_report(folder: str | Path, against: str = "iterations") -> Path:
     from pursuit.experiments.study.report import write_report
 
     with read_store(folder) as store:
-        try:
-            return write_report(store.results(), Path(folder), against)
-        except OSError as error:
-            raise StudyError(f"The report cannot be written into {folder}: {error.strerror}.") from None
+        results = store.results()
+        with locked(Path(folder), _REPORT_LOCK, _NO_REPORT):
+            try:
+                remove_leftovers(*_report_folders(Path(folder)))
+                return write_report(results, Path(folder), against)
+            except OSError as error:
+                raise StudyError(f"{_NO_REPORT} {folder}: {error.strerror or error}.") from None
 
 
-def _pool_maker(executor: Executor | str | None, jobs: int) -> PoolMaker:
+def _pool_maker(executor: Executor | str | None, jobs: int | None) -> PoolMaker:
+    jobs = (os.cpu_count() or 1) if jobs is None else checked_count("jobs", jobs, at_least=1)
     if executor is None:
         return functools.partial(processes, jobs)
     if isinstance(executor, str):
+        check_address(executor)
         return functools.partial(dask_cluster, executor, jobs)
     return functools.partial(existing, executor, jobs)
 
 
 def _print_unused(console: Console, path: Path, unused: int) -> None:
     if unused:
-        console.print(
+        _print(
+            console,
             f"{unused} runs in {path} were made by other code, options or caps: they are kept, but not used.",
-            soft_wrap=True,
         )
+
+
+def _print(console: Console, text: str) -> None:
+    console.print(text, emoji=False, highlight=False, markup=False, soft_wrap=True)
+
+
+def _report_folders(folder: Path) -> tuple[Path, ...]:
+    """Return the folders in which a report has files."""
+    return folder, folder / "figures", folder / "tables"
+
+
+def _remove_leftovers(folder: Path) -> None:
+    """Remove what a killed process has left of a report, unless another is writing one now."""
+    with contextlib.suppress(StudyError), locked(folder, _REPORT_LOCK):
+        remove_leftovers(*_report_folders(folder))
 
 
 def _made(entries: Sequence[Entry]) -> dict[str, str]:

@@ -38,12 +38,9 @@ class RunGroup:
 
     @property
     def urgency(self) -> tuple[float, int]:
-        """What to start first: one run of each group, to learn how long it takes, and then the longest.
-
-        The time of a first run may include compilation, so the shortest counts.
-        """
+        """What to start first: one run of each group, to learn how long it takes, and then the longest."""
         if self.done:
-            return min(self._seconds), self.entry.cell.n
+            return self.seconds_each, self.entry.cell.n
         return (0.0 if self.running else math.inf), self.entry.cell.n
 
     @property
@@ -82,8 +79,9 @@ class RunFailure(NamedTuple):
     error: BaseException
 
     def __str__(self) -> str:
-        kind = type(self.error).__name__
-        return f"{self.cell}, run {self.number}: {kind}: {self.error}. The rest of its runs are left out."
+        kind, text = type(self.error).__name__, str(self.error).removesuffix(".")
+        reason = f"{kind}: {text}" if text else kind
+        return f"{self.cell}, run {self.number}: {reason}. The rest of its runs are left out."
 
 
 class ProgressListener:

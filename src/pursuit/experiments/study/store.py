@@ -2,7 +2,8 @@
 
 A finished run is written completely or not at all. Its key is its identity, number, target and cap, and the
 hash of the code that made it; so runs of other code or options are kept but never used instead. Cells are the
-names of runs: a folder collects the cells of all studies that were run in it.
+names of runs: a folder collects the cells of all studies that were run in it. A run whose checksum does not
+hold is never used: it is set aside, and run again.
 """
 
 from __future__ import annotations
@@ -20,30 +21,12 @@ import numpy as np
 from pursuit.engine.tally import Trace
 from pursuit.experiments.common.errors import StudyError
 from pursuit.experiments.common.files import locked
+from pursuit.experiments.study import database
+from pursuit.experiments.study.database import FILE, checksum
 from pursuit.experiments.study.declaration import Study
 from pursuit.experiments.study.grid import Entry
 from pursuit.experiments.study.results import Cell, CellResults, FigureSpec, Results, RunRecord
 
-FILE = "study.sqlite"
-# "prst" as a number, which distinguishes our files from those of other programs.
-_APPLICATION = 0x70727374
-_VERSION = 1
-_SCHEMA = f"""
-PRAGMA application_id = {_APPLICATION};
-PRAGMA user_version = {_VERSION};
-CREATE TABLE runs (
-    identity TEXT NOT NULL, target REAL NOT NULL, cap INTEGER NOT NULL, code TEXT NOT NULL,
-    number INTEGER NOT NULL, nit INTEGER NOT NULL, nfev INTEGER NOT NULL, fun REAL NOT NULL,
-    reason TEXT NOT NULL, seconds REAL NOT NULL, trace BLOB NOT NULL,
-    PRIMARY KEY (identity, target, cap, code, number)
-) WITHOUT ROWID;
-CREATE TABLE cells (
-    name TEXT PRIMARY KEY, problem TEXT NOT NULL, L REAL, n INTEGER NOT NULL, scheme TEXT NOT NULL,
-    reading TEXT NOT NULL, position INTEGER NOT NULL, identity TEXT NOT NULL, target REAL NOT NULL,
-    cap INTEGER NOT NULL, code TEXT NOT NULL, wanted INTEGER NOT NULL
-);
-CREATE TABLE facts (name TEXT PRIMARY KEY, content TEXT NOT NULL);
-"""
 _KEY = "identity, target, cap, code"
 _OF_CELL = " AND ".join(f"runs.{name} = cells.{name}" for name in _KEY.split(", "))
 _GIVEN = " AND ".join(f"{name} = ?" for name in _KEY.split(", "))
@@ -73,6 +56,11 @@ def key_of(entry: Entry) -> Key:
     return Key(entry.identity, entry.recipe.target, entry.recipe.cap, entry.code)
 
 
+# What a checksum covers: the whole run, under its key.
+_RUN = f"{_KEY}, {', '.join(RunRecord._fields)}, trace"
+_NUMBER = len(Key._fields)
+
+
 class Store:
     """The store of a folder, opened by `open_store` for writing or by `read_store` for reading."""
 
@@ -82,35 +70,36 @@ class Store:
 
     def is_empty(self) -> bool:
         """Return whether there are no tables yet."""
-        ((tables,),) = self._query("SELECT count(*) FROM sqlite_master")
-        return not tables
+        with database.explained(self.path):
+            return database.is_empty(self._connection)
 
     def create_if_empty(self) -> None:
         """Create the tables of a new store."""
         if self.is_empty():
-            with _explained(self.path):
-                self._connection.executescript(f"BEGIN; {_SCHEMA} COMMIT;")
+            with database.explained(self.path):
+                database.create_tables(self._connection)
 
-    def declare(self, study: Study, entries: Sequence[Entry], made: Mapping[str, str]) -> int:
-        """Write the cells of a study; return how many runs in the store no cell refers to any more."""
+    def declare(self, study: Study, entries: Sequence[Entry], made: Mapping[str, str]) -> None:
+        """Write the cells of a study."""
         figures = json.dumps([figure._asdict() for figure in study.figures])
         facts = {"title": study.title, "figures": figures, "made": json.dumps(dict(made))}
+        # A cell's name for people is not exact: L is rounded in it.
+        names = [str(tuple(entry.cell)) for entry in entries]
         rows = [
-            (str(e.cell), *e.cell, e.position, e.identity, e.recipe.target, e.recipe.cap, e.code, e.runs)
-            for e in entries
+            (name, *e.cell, e.position, *key_of(e), e.runs) for name, e in zip(names, entries, strict=True)
         ]
         with self._transaction():
             self._connection.executemany("REPLACE INTO facts VALUES (?, ?)", facts.items())
             self._connection.executemany(f"REPLACE INTO cells VALUES ({', '.join('?' * 12)})", rows)
-        return self.unused()
+            database.write_declared_checksum(self._connection)
 
     def add(self, finished: Iterable[tuple[Key, RunRecord, Trace]]) -> None:
         """Write finished runs, all of them or none."""
         rows = [(*key, *run, _packed(trace)) for key, run, trace in finished]
-        columns = f"{_KEY}, {', '.join(RunRecord._fields)}, trace"
         with self._transaction():
             self._connection.executemany(
-                f"INSERT OR IGNORE INTO runs ({columns}) VALUES ({', '.join('?' * 11)})", rows
+                f"INSERT OR IGNORE INTO runs ({_RUN}, checksum) VALUES ({', '.join('?' * 12)})",
+                [(*row, checksum(row)) for row in rows],
             )
 
     def numbers(self, key: Key) -> dict[int, float]:
@@ -123,6 +112,25 @@ class Store:
         ((count,),) = self._query(query)
         return int(count)
 
+    def damaged(self) -> list[str]:
+        """Return the names of the runs whose checksums do not hold; `results` does not have them."""
+        with self._transaction():
+            keys = self._keys()
+            return [_name(row, keys) for row, intact in self._runs() if not intact]
+
+    def set_aside_damaged(self) -> list[str]:
+        """Move damaged runs into a table of their own, so that they are run again; return their names."""
+        with self._transaction():
+            keys = self._keys()
+            found = [row for row, intact in self._runs() if not intact]
+            names = [_name(row, keys) for row in found]
+            self._connection.executemany(
+                "INSERT INTO damaged VALUES (?, ?)", zip(names, map(ascii, found), strict=True)
+            )
+            for row in found:
+                self._delete(row)
+        return names
+
     def progress(self) -> list[CellProgress]:
         """Return how much of each cell is done."""
         return [
@@ -131,16 +139,16 @@ class Store:
         ]
 
     def results(self) -> Results:
-        """Return all results."""
-        facts = dict(self._query("SELECT name, content FROM facts"))
-        cells = self._query(
-            f"SELECT problem, L, n, scheme, reading, {_KEY}, wanted FROM cells ORDER BY position, name"
-        )
-        keys = {Cell._make(row[:5]): Key._make(row[5:9]) for row in cells}
-        wanted = {Cell._make(row[:5]): row[9] for row in cells}
-        found: dict[Key, list[RunRecord]] = {}
-        for row in self._query(f"SELECT {_KEY}, {', '.join(RunRecord._fields)} FROM runs ORDER BY number"):
-            found.setdefault(Key._make(row[:4]), []).append(RunRecord._make(row[4:]))
+        """Return all results, without damaged runs."""
+        with self._transaction():
+            facts = dict(self._query("SELECT name, content FROM facts"))
+            wanted = [count for (count,) in self._query("SELECT wanted FROM cells ORDER BY position, name")]
+            keys = self._keys()
+            found: dict[Key, list[RunRecord]] = {}
+            for row, intact in self._runs():
+                if intact:
+                    run = RunRecord._make(row[_NUMBER:-1])
+                    found.setdefault(Key._make(row[:_NUMBER]), []).append(run)
 
         def trace(cell: Cell, number: int) -> Trace:
             return self._trace(keys[cell], number)
@@ -152,11 +160,11 @@ class Store:
                     cell=cell,
                     target=key.target,
                     cap=key.cap,
-                    wanted=wanted[cell],
+                    wanted=count,
                     code=key.code,
-                    runs=tuple(run for run in found.get(key, ()) if run.number < wanted[cell]),
+                    runs=tuple(run for run in found.get(key, ()) if run.number < count),
                 )
-                for cell, key in keys.items()
+                for (cell, key), count in zip(keys.items(), wanted, strict=True)
             ),
             figures=tuple(_figure(content) for content in json.loads(facts.get("figures", "[]"))),
             trace=trace,
@@ -164,23 +172,52 @@ class Store:
         )
 
     def _trace(self, key: Key, number: int) -> Trace:
-        ((packed,),) = self._query(f"SELECT trace FROM runs WHERE {_GIVEN} AND number = ?", (*key, number))
-        return _unpacked(packed)
+        query = f"SELECT {_RUN}, checksum FROM runs WHERE {_GIVEN} AND number = ?"
+        for *row, found in self._query(query, (*key, number)):
+            if found == checksum(row):
+                return _unpacked(row[-1])
+        raise StudyError(f"{self.path} has no intact run {number} of that cell.")
+
+    def _keys(self) -> dict[Cell, Key]:
+        """Return the cells in the order of the declaration, and the keys of their runs."""
+        rows = self._query(
+            f"SELECT problem, L, n, scheme, reading, {_KEY} FROM cells ORDER BY position, name"
+        )
+        return {Cell._make(row[:5]): Key._make(row[5:]) for row in rows}
+
+    def _runs(self) -> Iterator[tuple[tuple[Any, ...], bool]]:
+        """Yield all runs in the order of their keys and numbers, and whether their checksums hold."""
+        rows = self._connection.execute(f"SELECT {_RUN}, checksum FROM runs ORDER BY {_KEY}, number")
+        for row in rows:
+            yield row[:-1], row[-1] == checksum(row[:-1])
+
+    def _delete(self, row: Sequence[Any]) -> None:
+        """Delete a run whose key may hold anything; SQLite takes texts that are not UTF-8 as bytes."""
+        key = dict(zip((*Key._fields, "number"), row, strict=False))
+        conditions = (
+            f"{n} IS CAST(? AS TEXT)" if isinstance(v, str) else f"{n} IS ?" for n, v in key.items()
+        )
+        values = [v.encode("utf-8", "surrogateescape") if isinstance(v, str) else v for v in key.values()]
+        deleted = self._connection.execute(f"DELETE FROM runs WHERE {' AND '.join(conditions)}", values)
+        if deleted.rowcount != 1:
+            raise sqlite3.DatabaseError("a damaged run cannot be taken out")
 
     def _query(self, query: str, values: Sequence[Any] = ()) -> list[Any]:
-        with _explained(self.path):
+        with database.explained(self.path):
             return self._connection.execute(query, values).fetchall()
 
     @contextlib.contextmanager
     def _transaction(self) -> Iterator[None]:
-        with _explained(self.path), self._connection:
+        """Read and write one state of the store, whatever other processes do; all is written or nothing."""
+        with database.explained(self.path), self._connection:
+            self._connection.execute("BEGIN")
             yield
 
 
 @contextlib.contextmanager
 def open_store(folder: Path) -> Iterator[Store]:
     """Open the store of a folder for writing, by one process at a time; create it if there is none."""
-    with locked(folder), _connected(folder / FILE, "rwc") as store:
+    with locked(folder), _opened(folder / FILE, "rwc") as store:
         store.create_if_empty()
         yield store
 
@@ -197,7 +234,8 @@ def read_store(folder: str | Path) -> Iterator[Store]:
     Yields
     ------
     Store
-        Its ``results()`` are those of the runs, ``progress()`` says how many of each cell are done.
+        Its ``results()`` are those of the runs, ``progress()`` says how many of each cell are done, and
+        ``damaged()`` names the runs that are left out because their checksums do not hold.
 
     Examples
     --------
@@ -213,7 +251,7 @@ def read_store(folder: str | Path) -> Iterator[Store]:
     folder = Path(folder)
     if not (folder / FILE).is_file():
         raise StudyError(f"There is no study in {folder}: the file {FILE} is missing.")
-    with _connected(folder / FILE, "rw") as store:
+    with _opened(folder / FILE, "rw") as store:
         # A reader must not create the tables, which another process may be about to do.
         if store.is_empty():
             raise StudyError(f"There is no study in {folder} yet: the file {FILE} is empty.")
@@ -221,53 +259,15 @@ def read_store(folder: str | Path) -> Iterator[Store]:
 
 
 @contextlib.contextmanager
-def _connected(path: Path, mode: str) -> Iterator[Store]:
-    with _explained(path):
-        connection = sqlite3.connect(f"{path.resolve().as_uri()}?mode={mode}", uri=True, timeout=60.0)
-    try:
-        with _explained(path):
-            _check(path, connection)
+def _opened(path: Path, mode: str) -> Iterator[Store]:
+    with database.connected(path, mode) as connection:
         yield Store(path, connection)
-    finally:
-        connection.close()
 
 
-def _check(path: Path, connection: sqlite3.Connection) -> None:
-    """Raise an error if a file is neither a store nor empty."""
-    # In one transaction, since another process may create the tables meanwhile.
-    connection.execute("BEGIN")
-    (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
-    (application,) = connection.execute("PRAGMA application_id").fetchone()
-    (version,) = connection.execute("PRAGMA user_version").fetchone()
-    connection.rollback()
-    if application == 0 and version == 0 and tables == 0:
-        return
-    if application != _APPLICATION:
-        raise StudyError(f"{path} is a database, but not one of a study. Nothing was changed.")
-    if version != _VERSION:
-        raise StudyError(
-            f"{path} has version {version} of the format, but this version of pursuit knows {_VERSION}. "
-            "Nothing was changed."
-        )
-    (state,) = connection.execute("PRAGMA quick_check(1)").fetchone()
-    if state != "ok":
-        raise sqlite3.DatabaseError(state)
-
-
-@contextlib.contextmanager
-def _explained(path: Path) -> Iterator[None]:
-    """Turn errors of SQLite into sentences."""
-    try:
-        yield
-    except sqlite3.OperationalError as error:
-        raise StudyError(
-            f"{path} cannot be read or written: {error}. What it held before is still there."
-        ) from None
-    except sqlite3.DatabaseError as error:
-        raise StudyError(
-            f"{path} is damaged or not a database: {error}. Nothing was changed; "
-            "move it away to start again, or restore a copy."
-        ) from None
+def _name(row: Sequence[Any], keys: Mapping[Cell, Key]) -> str:
+    """Return the name of a run: that of the first cell that has it, and its number."""
+    cells = [cell for cell, key in keys.items() if key == tuple(row[:_NUMBER])]
+    return f"{cells[0]}, run {row[_NUMBER]!a}" if cells else "a run that belongs to no cell"
 
 
 def _figure(content: dict[str, Any]) -> FigureSpec:

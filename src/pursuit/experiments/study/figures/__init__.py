@@ -9,6 +9,7 @@ from typing import NamedTuple
 import matplotlib.figure
 
 from pursuit.checks import checked_choice
+from pursuit.experiments.common.formatting import file_name
 from pursuit.experiments.common.plotting import FORMATS, print_style, save
 from pursuit.experiments.study.figures.captions import caption_of, caption_of_distributions, title_of
 from pursuit.experiments.study.figures.curves import curve_of, draw_curves, frame_of
@@ -47,7 +48,8 @@ def draw_figures(
     results : Results
         The study.
     folder : Path
-        Where to write ``<name>-<reading>.<format>``; it is created if necessary.
+        Where to write ``<name>-<reading>.<format>``; it is created if necessary. A name that is long or has
+        unusual characters is replaced by a similar one.
     measure : str
         What the figures count: "iterations" or "evaluations".
     formats : sequence of str
@@ -67,7 +69,7 @@ def draw_figures(
         for spec in results.shown_figures():
             figure = build_figure(results, spec, reading, measure)
             if figure is not None:
-                paths = save(figure, folder, f"{spec.name}-{reading}", formats)
+                paths = save(figure, folder, f"{file_name(spec.name)}-{reading}", formats)
                 caption = caption_of(spec, shown_in(spec, results, reading=reading), measure)
                 drawn.append(DrawnFigure(spec.name, caption, reading, paths))
         figure = build_distributions(results, reading, measure)

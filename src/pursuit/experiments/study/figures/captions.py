@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from pursuit.experiments.common.formatting import power
+from pursuit.experiments.common.formatting import power, shortened
 from pursuit.experiments.study.figures.styles import legend_order
 from pursuit.experiments.study.results import Cell, CellResults, FigureSpec
 from pursuit.experiments.study.stats import TARGETS
@@ -22,7 +22,7 @@ def title_of(cell: Cell) -> str:
     'exp, L = 1e4, n = 20'
     """
     condition = "" if cell.L is None else f", L = {power(cell.L)}"
-    return f"{cell.problem}{condition}, n = {cell.n}"
+    return f"{shortened(cell.problem)}{condition}, n = {cell.n}"
 
 
 def caption_of(spec: FigureSpec, entries: Sequence[CellResults], measure: str) -> str:

@@ -23,6 +23,8 @@ _MARKER_WIDTH = 0.04
 _LEVEL = 4.0
 _SHARE_OF_LEVEL = 0.052
 _MOST_LEVELS = 7
+# Matplotlib's own arithmetic fails near the largest number.
+_HIGHEST = 1e200
 
 
 class Curve(NamedTuple):
@@ -65,7 +67,7 @@ def curve_of(results: Results, entry: CellResults, measure: str) -> Curve:
     return Curve(
         scheme=entry.cell.scheme,
         counts=np.maximum(counts, 1.0),
-        values=np.maximum(trace.fun, entry.target),
+        values=np.where(np.isinf(trace.fun), trace.fun, np.clip(trace.fun, entry.target, _HIGHEST)),
         start=float(trace.fun[0]),
         target=entry.target,
         mean=float(mean),
@@ -87,11 +89,11 @@ def frame_of(panels: Sequence[Sequence[Curve]], n: int) -> Frame:
     below = _SHARE_OF_LEVEL * (deepest + 1)
     room = below / (1.0 - below)
     floor = min(curve.target for curve in curves)
-    starts = [curve.start for curve in curves if math.isfinite(curve.start)]
+    starts = [min(curve.start, _HIGHEST) for curve in curves if math.isfinite(curve.start)]
     if floor > 0.0:
         top = 10.0 * max([floor, *starts])
         return Frame((left, right), (floor * (floor / top) ** room, top), "log", floor)
-    top = max([floor + 1.0, *starts])
+    top = max([floor + max(1.0, 1e-3 * abs(floor)), *starts])
     return Frame((left, right), (floor - room * (top - floor), top), "linear", floor)
 
 

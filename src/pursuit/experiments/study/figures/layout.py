@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
 import matplotlib.figure
@@ -11,6 +11,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
+from pursuit.experiments.common.formatting import shortened
 from pursuit.experiments.study.figures.styles import Style
 
 Key = TypeVar("Key")
@@ -18,6 +19,8 @@ Key = TypeVar("Key")
 # In inches. Two panels side by side fill the width of the paper's text, and five rows fit onto its page.
 _PANEL_WIDTH, _PANEL_HEIGHTS, _PAGE_HEIGHT = 2.4, (1.4, 1.75), 7.0
 _LEGEND_WIDTH, _LEGEND_LINE = 1.0, 0.16
+# Names of so many letters fit into a legend of that width; longer ones need so much more for each letter.
+_USUAL_LETTERS, _LETTER_WIDTH, _MOST_LETTERS = 12, 0.1, 32
 
 
 def new_figure(
@@ -42,7 +45,7 @@ def new_figure(
     """
     rows, columns = (1 + max(position[i] for position in positions.values()) for i in (0, 1))
     height = rows * float(np.clip(_PAGE_HEIGHT / rows, *_PANEL_HEIGHTS))
-    size = _size_with_legend(_PANEL_WIDTH * columns, height, columns, len(styles))
+    size = _size_with_legend(_PANEL_WIDTH * columns, height, columns, styles)
     figure = matplotlib.figure.Figure(figsize=size, layout="constrained")
     grid = figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False)
     blank = _blank_out(grid, set(positions.values()))
@@ -51,11 +54,14 @@ def new_figure(
     return figure, {key: grid[position] for key, position in positions.items()}
 
 
-def _size_with_legend(width: float, height: float, columns: int, entries: int) -> tuple[float, float]:
+def _size_with_legend(
+    width: float, height: float, columns: int, schemes: Collection[str]
+) -> tuple[float, float]:
     """Return the size of a figure whose panels have this width and height, with room for the legend."""
     if columns == 1:
-        return width + _LEGEND_WIDTH, max(height, _LEGEND_LINE * (entries + 1))
-    return width, height + _LEGEND_LINE * (1 + math.ceil(entries / _entries_per_line(columns)))
+        wide = _LEGEND_WIDTH + _LETTER_WIDTH * _unusual_letters(schemes)
+        return width + wide, max(height, _LEGEND_LINE * (len(schemes) + 1))
+    return width, height + _LEGEND_LINE * (1 + math.ceil(len(schemes) / _entries_per_line(columns, schemes)))
 
 
 def _blank_out(grid: Any, taken: Collection[tuple[int, int]]) -> list[Axes]:
@@ -87,18 +93,31 @@ def _add_legend(
 ) -> None:
     """Put the legend into a blank panel if there is one, else beside a single column, else below."""
     handles = [
-        Line2D([], [], color=style.colour, linestyle=style.line, marker=style.marker, label=scheme)
+        Line2D([], [], color=style.colour, linestyle=style.line, marker=style.marker, label=_label(scheme))
         for scheme, style in styles.items()
     ]
     if blank:
-        blank[0].legend(handles=handles, title=heading, loc="center", ncols=2)
+        per_line = 1 if _unusual_letters(styles) else 2
+        blank[0].legend(handles=handles, title=heading, loc="center", ncols=per_line)
     elif columns == 1:
         figure.legend(handles=handles, title=heading, loc="outside right upper")
     else:
-        per_line = _entries_per_line(columns)
+        per_line = _entries_per_line(columns, styles)
         figure.legend(handles=handles, title=heading, loc="outside lower center", ncols=per_line)
 
 
-def _entries_per_line(columns: int) -> int:
+def _entries_per_line(columns: int, schemes: Iterable[str]) -> int:
     """Return how many schemes a line of the legend below the columns has."""
-    return max(1, round(2.5 * columns))
+    longer = _unusual_letters(schemes)
+    if not longer:
+        return max(1, round(2.5 * columns))
+    return max(1, int(_PANEL_WIDTH * columns / (_LEGEND_WIDTH + _LETTER_WIDTH * longer)))
+
+
+def _unusual_letters(schemes: Iterable[str]) -> int:
+    """Return by how many letters the longest name exceeds the usual."""
+    return max(0, max(len(_label(scheme)) for scheme in schemes) - _USUAL_LETTERS)
+
+
+def _label(scheme: str) -> str:
+    return shortened(scheme, _MOST_LETTERS)

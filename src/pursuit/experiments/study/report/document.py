@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
-from pursuit.experiments.common.formatting import brief, power, table
+from pursuit.experiments.common.formatting import brief, escaped, power, table
 from pursuit.experiments.study.evidence import Measurement
 from pursuit.experiments.study.figures import DrawnFigure
 from pursuit.experiments.study.report.analysis import (
@@ -26,18 +26,19 @@ def document_of(analysis: Analysis, pictures: Sequence[tuple[DrawnFigure, str]],
     results, readings = analysis.results, analysis.readings
     claims = claims_of(analysis.judgements)
     parts = [
-        f"# {results.title}",
+        f"# {escaped(results.title)}",
         "## What was run",
-        table(["what", "which"], facts(results)),
+        table(["what", "which"], _escaped(facts(results))),
         *_missing(results),
         "Made with:",
-        table(["what", "which"], list(results.made.items())),
+        table(["what", "which"], _escaped(results.made.items())),
         "## The paper's claims",
         table(["", "claim", *readings], [_verdicts(claim) for claim in claims]),
         *(part for claim in claims for part in _measurements(claim, readings)),
         "## Figures",
         *(
-            f"![{figure.name}, {figure.reading}]({path})\n\n**{figure.name}.** {figure.caption}"
+            f"![{escaped(figure.name)}, {figure.reading}]({path})\n\n"
+            f"**{escaped(figure.name)}.** {escaped(figure.caption)}"
             for figure, path in pictures
         ),
         f"## Medians of {measure} / n",
@@ -51,8 +52,12 @@ def document_of(analysis: Analysis, pictures: Sequence[tuple[DrawnFigure, str]],
     return "\n\n".join(parts) + "\n"
 
 
+def _escaped(rows: Iterable[tuple[str, str]]) -> list[list[str]]:
+    return [[escaped(text) for text in row] for row in rows]
+
+
 def _missing(results: Results) -> list[str]:
-    rows = [[str(entry.cell), str(len(entry.runs)), str(entry.wanted)] for entry in missing(results)]
+    rows = [[escaped(str(entry.cell)), str(len(entry.runs)), str(entry.wanted)] for entry in missing(results)]
     return (
         ["Cells that have fewer runs than wanted:", table(["cell", "runs", "wanted"], rows)] if rows else []
     )
@@ -98,11 +103,14 @@ def _median_tables(summaries: Summaries, measure: str) -> list[str]:
         cells = {(cell.scheme, cell.problem): cell for cell in groups[key]}
         problems = distinct(cell.problem for cell in groups[key])
         rows = [
-            [scheme, *(_median(summaries, cells.get((scheme, problem)), measure) for problem in problems)]
+            [
+                escaped(scheme),
+                *(_median(summaries, cells.get((scheme, problem)), measure) for problem in problems),
+            ]
             for scheme in distinct(cell.scheme for cell in groups[key])
         ]
         where = f"n = {n}" if condition is None else f"n = {n}, L = {power(condition)}"
-        parts += [f"### Reading {reading}, {where}", table(["scheme", *problems], rows)]
+        parts += [f"### Reading {reading}, {where}", table(["scheme", *map(escaped, problems)], rows)]
     return parts
 
 
@@ -121,9 +129,9 @@ def _growth_tables(growths: Sequence[Growth], measure: str) -> list[str]:
         chosen = [growth for growth in growths if growth.reading == reading]
         found = {(growth.scheme, growth.problem, growth.L): growth for growth in chosen}
         columns = distinct((growth.problem, growth.L) for growth in chosen)
-        header = [name if L is None else f"{name}, L = {power(L)}" for name, L in columns]
+        header = [escaped(name if L is None else f"{name}, L = {power(L)}") for name, L in columns]
         rows = [
-            [scheme, *(_exponent(found.get((scheme, *column)), measure) for column in columns)]
+            [escaped(scheme), *(_exponent(found.get((scheme, *column)), measure) for column in columns)]
             for scheme in distinct(growth.scheme for growth in chosen)
         ]
         parts += [f"### Growth, reading {reading}", table(["scheme", *header], rows)]

@@ -23,6 +23,11 @@ function fill(id, ...children) {
   document.getElementById(id).append(...children);
 }
 
+// Plotly reads tags and %{templates} in the texts of labels.
+function plain(text) {
+  return text.replace(/[&<>%]/g, (character) => `&#${character.charCodeAt(0)};`);
+}
+
 function brief(number) {
   if (number === null) return "—";
   if (typeof number === "string") return number;
@@ -336,7 +341,7 @@ function trajectoryTraces(panel) {
       type: "scatter", mode: "lines", name: curve.scheme, visible, line: style.line, x, y: finite(curve.fun),
       text: x.map((count) => `${brief(count)} ${UNITS[state.axis]}` +
         (state.axis === "time" ? "" : ` = ${brief(count / panel.n)} n`)),
-      hovertemplate: `<b>${curve.scheme}</b>, run ${curve.run}<br>f = %{y:.3~e}<br>%{text}<extra></extra>`,
+      hovertemplate: `<b>${plain(curve.scheme)}</b>, run ${curve.run}<br>f = %{y:.3~e}<br>%{text}<extra></extra>`,
       hoverlabel: { bordercolor: style.line.color },
     };
     const average = curve.averages[state.axis];
@@ -346,7 +351,7 @@ function trajectoryTraces(panel) {
       type: "scatter", mode: "markers", name: curve.scheme, visible, x: [average.mean], y: [panel.target],
       marker: style.marker, hoverlabel: { bordercolor: style.line.color },
       error_x: { type: "data", array: [spread], color: style.line.color, thickness: 1.2, width: 3 },
-      hovertemplate: `<b>${curve.scheme}</b>, ${curve.successes} of ${curve.runs} runs reached the target<br>` +
+      hovertemplate: `<b>${plain(curve.scheme)}</b>, ${curve.successes} of ${curve.runs} runs reached the target<br>` +
         `mean ${brief(average.mean)}, s. d. ${brief(average.deviation)} ${UNITS[state.axis]}<extra></extra>`,
     }];
   });
@@ -406,7 +411,7 @@ function ecdfTraces(panel) {
       type: "scatter", mode: "lines", name: curve.scheme, visible: !state.hidden.has(curve.scheme),
       line: { ...line, shape: "hv" }, x, y: [...fractions, fractions.at(-1) ?? 0],
       text: x.map((budget) => `within ${brief(budget)} n ${measure}`),
-      hovertemplate: `<b>${curve.scheme}</b>, ${curve.runs} runs on ${curve.problems} problems<br>` +
+      hovertemplate: `<b>${plain(curve.scheme)}</b>, ${curve.runs} runs on ${curve.problems} problems<br>` +
         "%{y:.1%} %{text}<extra></extra>",
       hoverlabel: { bordercolor: line.color },
     };

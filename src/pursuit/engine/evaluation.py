@@ -1,0 +1,153 @@
+"""Points that others evaluate: worker processes, or a map that people pass in."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import os
+import pickle
+import signal
+import time
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import FIRST_EXCEPTION, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from typing import Any
+
+from pursuit.checks import Vector, checked_count
+from pursuit.engine.run import Evaluate, here
+from pursuit.problems.objective import as_value
+
+Map = Callable[[Callable[[Vector], Any], Iterable[Vector]], Iterable[Any]]
+"""A callable like `map`."""
+# A point at which workers die so often in a row is given up.
+_MOST_DEATHS = 2
+
+
+class TimeLimitError(Exception):
+    """The time limit was reached while workers were evaluating."""
+
+
+class StopIterationError(Exception):
+    """Stands for a `StopIteration` of the objective, which a map would take for the end of its points."""
+
+
+class _Guarded:
+    """An objective whose `StopIteration` no map can swallow."""
+
+    def __init__(self, objective: Callable[[Vector], Any]) -> None:
+        self._objective = objective
+
+    def __call__(self, x: Vector) -> Any:
+        try:
+            return self._objective(x)
+        except StopIteration as stop:
+            raise StopIterationError(*stop.args) from stop
+
+
+def by_map(objective: Callable[[Vector], Any], apply: Map) -> Evaluate:
+    """Return what evaluates points by a callable like `map`."""
+    guarded = _Guarded(objective)
+
+    def evaluate(rows: list[Vector], values: list[float | None]) -> None:
+        count = 0
+        try:
+            # A map may keep the points for later, so each gets a copy.
+            for result in apply(guarded, [row.copy() for row in rows]):
+                if count < len(rows):
+                    values[count] = as_value(result)
+                count += 1
+        except StopIterationError as raised:
+            raise StopIteration(*raised.args) from None
+        if count != len(rows):
+            raise ValueError(f"workers must return a value for each of {len(rows)} points, not {count}.")
+
+    return evaluate
+
+
+class Processes:
+    """Evaluates points in processes of its own, notices when one of them dies, and keeps to a time limit."""
+
+    def __init__(self, objective: Callable[[Vector], Any], count: int) -> None:
+        _check_pickles(objective)
+        self._objective = _Guarded(objective)
+        self._count = count
+        self._pool: ProcessPoolExecutor | None = None
+        self.deadline = math.inf
+        """When to stop waiting, on the clock of `time.perf_counter`."""
+
+    def __call__(self, rows: list[Vector], values: list[float | None]) -> None:
+        """Evaluate points; those that a dying worker leaves without a value once more."""
+        points = [row.copy() for row in rows]
+        for deaths_left in reversed(range(_MOST_DEATHS)):
+            try:
+                self._gather(points, values)
+                return
+            except BrokenProcessPool:
+                self.close()
+                if not deaths_left:
+                    raise RuntimeError(
+                        f"Workers died {_MOST_DEATHS} times while evaluating the same points: is there "
+                        "enough memory, and does the function leave its process alive?"
+                    ) from None
+
+    def _gather(self, points: list[Vector], values: list[float | None]) -> None:
+        """Evaluate the points whose values are missing."""
+        if self._pool is None:
+            self._pool = ProcessPoolExecutor(self._count, initializer=_ignore_interrupts)
+        futures: dict[Future[Any], int] = {
+            self._pool.submit(self._objective, point): j
+            for j, point in enumerate(points)
+            if values[j] is None
+        }
+        left = self.deadline - time.perf_counter()
+        done, waiting = wait(futures, None if math.isinf(left) else max(0.0, left), FIRST_EXCEPTION)
+        try:
+            for future in sorted(done, key=lambda future: future.exception() is not None):
+                values[futures[future]] = as_value(future.result())
+        except StopIterationError as raised:
+            raise StopIteration(*raised.args) from None
+        if waiting:
+            raise TimeLimitError
+
+    def close(self) -> None:
+        """End all processes, without waiting for what they are doing."""
+        if self._pool is not None:
+            for process in list((self._pool._processes or {}).values()):
+                process.kill()
+            self._pool.shutdown(cancel_futures=True)
+            self._pool = None
+
+
+def _ignore_interrupts() -> None:
+    """Leave Ctrl-C, which reaches all processes of a terminal, to the one that waits for the others."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def _check_pickles(objective: Callable[[Vector], Any]) -> None:
+    """Complain of a function that cannot be sent to another process."""
+    try:
+        pickle.dumps(objective)
+    except Exception as error:
+        raise TypeError(
+            "With several workers fun must be a function that other processes can import, such as one "
+            f"defined at the top of a module, but it cannot be pickled: {error}."
+        ) from None
+
+
+@contextlib.contextmanager
+def evaluator(objective: Callable[[Vector], Any], workers: Any) -> Iterator[Evaluate]:
+    """Give what evaluates points: by a map, by so many processes, or here if there is to be one."""
+    if callable(workers):
+        yield by_map(objective, workers)
+        return
+    count = checked_count("workers", workers, at_least=-1)
+    if count == 0:
+        raise ValueError("workers must be positive, or -1 for one for each core, but 0 was given.")
+    if count == 1:
+        yield here(objective)
+        return
+    processes = Processes(objective, os.cpu_count() or 1 if count == -1 else count)
+    try:
+        yield processes
+    finally:
+        processes.close()

@@ -1,0 +1,143 @@
+"""What Numba compiles into the loop of a run: a user's jitted function, or a problem of their own.
+
+Of code that it cannot compile Numba reports all that is around it as well. So that code is compiled alone
+then, and the error names the line of the user's that is wrong.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import linecache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numba
+from numba.core import types
+from numba.core.errors import NumbaError
+from numba.core.registry import CPUDispatcher
+
+from pursuit.checks import cut, shown
+from pursuit.compiling.cache import compiled
+from pursuit.compiling.dispatch import implementation_for
+from pursuit.compiling.vectors import SERIAL
+from pursuit.problems.contract import evaluate, value, value_at
+
+_POINT = types.Array(numba.float64, 1, "C")
+
+
+def is_jitted(fun: Any) -> bool:
+    """Say whether a function is one that Numba can compile into a loop."""
+    return isinstance(fun, CPUDispatcher) and not fun.targetoptions.get("forceobj", False)
+
+
+def jitted_problem(function: Any, args: tuple[Any, ...], n: int) -> Any:
+    """Return the problem of n variables whose value is a jitted function of x and `args`."""
+    try:
+        inspect.signature(function.py_func).bind(None, *args)
+    except TypeError as error:
+        raise TypeError(f"fun must take the point and the entries of args: {error}.") from None
+    for i, argument in enumerate(args):
+        _type_of(f"args[{i}]", argument)
+    return _jitted_class(function)(n, args)
+
+
+@functools.cache
+def _jitted_class(function: Any) -> type:
+    """Return the class of problems whose value is a function that Numba has jitted."""
+
+    class Jitted(NamedTuple):
+        n: int
+        args: tuple[Any, ...]
+
+        def __call__(self, x: Any) -> float:
+            return evaluate(self, x)
+
+    @value.register(Jitted)
+    def _value(team, problem, x):
+        return function(x, *problem.args)
+
+    _functions[Jitted] = function
+    return Jitted
+
+
+_functions: dict[type, Any] = {}
+"""The functions of the classes that are made of them."""
+
+
+def check_compiles(problem: Any, whole: Any) -> None:
+    """Refuse a problem whose value Numba cannot compile, or whose value is no real number.
+
+    Parameters
+    ----------
+    problem : Problem
+        The problem.
+    whole : Problem
+        The same inside of bounds, if there are any: what will be compiled in any case.
+    """
+    argument_types = numba.typeof(SERIAL), _type_of("fun", whole), _POINT
+    function = compiled(value_at, whole)
+    try:
+        function.compile(argument_types)
+    except NumbaError as error:
+        own = _error_alone(problem)
+        if own is None:
+            raise TypeError("Numba cannot compile fun for a point of type float64[::1].") from error
+        raise TypeError(f"Numba cannot compile fun{_place(own)}: {_reason(own)}.") from own
+    returned = function.overloads[argument_types].signature.return_type
+    if not isinstance(returned, types.Integer | types.Float):
+        raise TypeError(f"The objective must return a real number, but it returns {_described(returned)}.")
+
+
+def _described(returned: Any) -> str:
+    if isinstance(returned, types.NoneType):
+        return "None (did you forget return?)"
+    if isinstance(returned, types.Optional):
+        return "None in some cases (did you forget return?)"
+    return f"what Numba calls {shown(returned)}"
+
+
+def _type_of(name: str, argument: Any) -> Any:
+    try:
+        return numba.typeof(argument)
+    except Exception:
+        # Numba raises errors of many kinds for what it does not know.
+        raise TypeError(
+            f"{name} must be of a type that Numba can compile for, but {shown(argument)} was given."
+        ) from None
+
+
+def _error_alone(problem: Any) -> NumbaError | None:
+    """Return what Numba says against a user's function without anything around it."""
+    function = _functions.get(type(problem))
+    if function is not None:
+        described = [_POINT, *map(numba.typeof, problem.args)]
+    else:
+        function = implementation_for(value, type(problem))
+        described = [numba.typeof(SERIAL), numba.typeof(problem), _POINT]
+    try:
+        function.compile(tuple(described))
+    except NumbaError as error:
+        return error
+    except RuntimeError:
+        pass  # It was jitted for other types, and for no more.
+    return None
+
+
+def _place(error: Any) -> str:
+    """Return where the user's code is wrong, as far as Numba says."""
+    if error.loc is None:
+        return ""
+    line = linecache.getline(error.loc.filename, error.loc.line).strip()
+    text = f" at line {error.loc.line} of {Path(error.loc.filename).name}"
+    return f"{text}, {shown(line)}" if line else text
+
+
+def _reason(error: NumbaError) -> str:
+    """Return what Numba says in the line that says most."""
+    lines = [line.strip() for line in str(error).splitlines()]
+    lines = [line for line in lines if line and not line.startswith("Failed in")]
+    missing = [line.removeprefix(">>>").strip() for line in lines if line.startswith(">>>")]
+    if missing and lines[0].startswith("No implementation"):
+        return f"there is no {cut(missing[0], 200)}"
+    return cut(lines[0].rstrip(".:"), 200) if lines else type(error).__name__

@@ -1,0 +1,267 @@
+"""Checkpoints that others made: nothing in them is believed, and whatever is wrong is one sentence."""
+
+import copy
+import io
+import json
+import os
+import pickle
+import resource
+import signal
+import stat
+import sys
+import zipfile
+
+import numpy as np
+import pytest
+
+import pursuit
+from conformance.own import Narrowing
+
+START = np.array([1.0, 2.0, 3.0])
+
+
+def ellipsoid(x):
+    return float(np.sum(np.linspace(1.0, 50.0, x.size) * x * x))
+
+
+def advance(optimizer, rounds):
+    for _ in range(rounds):
+        X = optimizer.ask()
+        optimizer.tell(X, [ellipsoid(x) for x in X])
+
+
+@pytest.fixture
+def saved(tmp_path):
+    """Return a checkpoint of `auto` in the middle of a run."""
+    optimizer = pursuit.Optimizer(START, "auto", rng=1, bounds=[(-9.0, 9.0)] * 3)
+    advance(optimizer, 200)
+    optimizer.save(tmp_path / "run.npz")
+    return tmp_path / "run.npz"
+
+
+def edited(path, change):
+    """Write a checkpoint again after a change of its header and its arrays."""
+    with np.load(path) as file:
+        arrays = dict(file)
+    header = json.loads(arrays.pop("header").tobytes())
+    change(header, arrays)
+    text = np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)
+    with path.open("wb") as file:
+        np.savez(file, header=text, **arrays)
+
+
+def put(*keys, value):
+    def change(header, arrays):
+        place = header
+        for key in keys[:-1]:
+            place = place[key]
+        place[keys[-1]] = value
+
+    return change
+
+
+def array(name, value):
+    return lambda header, arrays: arrays.update({name: value})
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        put("method", value="evilmod:X"),
+        put("method", value="os:getcwd"),
+        put("method", value=3),
+        put("options", value=[1]),
+        put("options", value={"speed": 1}),
+        put("n", value=2),
+        put("n", value=10**12),
+        put("n", value=10**400),
+        put("n", value=3.0),
+        put("n", value=True),
+        put("sigma0", value=-1.0),
+        put("sigma0", value="1"),
+        put("tally", "rows", value=10**6),
+        put("tally", "rows", value=-1),
+        put("tally", "due", value=1),
+        put("tally", "nit", value=2**70),
+        put("tally", "nfev", value=1.5),
+        put("tally", "best.nit", value=10**9),
+        put("tally", value={}),
+        put("state", "past.oldest", value=10**9),
+        put("state", "past.oldest", value=-1),
+        put("state", "fx", value=3),
+        put("state", "fx", value=float("nan")),
+        put("state", "sigma", value=float("inf")),
+        put("state", value=[]),
+        put("received", value=[["a"]]),
+        put("received", value={"a": 1}),
+        put("received", value=[[1.0] * 100]),
+        put("generator", "bit_generator", value="seed"),
+        put("generator", "bit_generator", value="Generator"),
+        put("generator", "state", value={}),
+        put("generator", "state", "state", value=-5),
+        put("generator", "has_uint32", value=7),
+        put("generator", value=[]),
+        array("state.x", np.ones(2)),
+        array("state.x", np.ones(3, dtype=np.int64)),
+        array("state.x", np.array([1.0, np.nan, 2.0])),
+        array("state.y", np.ones((3, 1))),
+        array("state.more", np.ones(3)),
+        array("trace.nit", np.ones(5, dtype=np.int64)),
+        array("lower", np.full(3, 100.0)),
+        array("margin", np.full(3, -1.0)),
+        array("margin", np.full(2, 1.0)),
+        lambda header, arrays: arrays.pop("state.v"),
+        lambda header, arrays: header.pop("generator"),
+        lambda header, arrays: header.pop("n"),
+    ],
+)
+def test_whatever_is_wrong_is_one_sentence_that_names_the_file(saved, tmp_path, monkeypatch, change):
+    (tmp_path / "evilmod.py").write_text("import os\nos.mkdir('evil')\nclass X: pass\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    edited(saved, change)
+    with pytest.raises(ValueError, match=r"run\.npz .*\.$") as caught:
+        pursuit.Optimizer.load(saved)
+    assert len(str(caught.value)) < 1000
+    assert "evilmod" not in sys.modules
+    assert not (tmp_path / "evil").exists()
+
+
+@pytest.mark.parametrize("name", ["MT19937", "Philox", "SFC64"])
+@pytest.mark.parametrize("where", ["pos", "buffer_pos", "key", "buffer", "state"])
+def test_states_of_all_generators_are_checked(tmp_path, name, where):
+    """NumPy would use a position beyond its arrays as it is."""
+    rng = np.random.Generator(getattr(np.random, name)(1))
+    path = tmp_path / "run.npz"
+    pursuit.Optimizer(START, "rp", rng=rng).save(path)
+    changed = []
+
+    def change(header, arrays, place=None):
+        place = header["generator"] if place is None else place
+        for key, entry in place.items():
+            if key == where and not (isinstance(entry, dict) and set(entry) != {"array", "dtype"}):
+                place[key] = 10**6
+                changed.append(key)
+            elif isinstance(entry, dict):
+                change(header, arrays, entry)
+
+    edited(path, change)
+    if changed:
+        with pytest.raises(ValueError, match=r"run\.npz cannot be used"):
+            pursuit.Optimizer.load(path)
+
+
+def test_a_zip_bomb_is_not_unpacked(saved):
+    big = io.BytesIO()
+    np.save(big, np.zeros(2**26))
+    with zipfile.ZipFile(saved, "a", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("state.bomb.npy", big.getvalue())
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    with pytest.raises(ValueError, match="is compressed"):
+        pursuit.Optimizer.load(saved)
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 2**18
+
+
+def test_no_memory_is_allocated_that_the_file_does_not_fill(saved):
+    """A full covariance matrix of so many variables would take terabytes."""
+
+    def change(header, arrays):
+        header.update(method="cma", n=10**6)
+        arrays["state.x"] = np.ones(10**6)
+
+    edited(saved, change)
+    with pytest.raises(ValueError, match="cannot be used"):
+        pursuit.Optimizer.load(saved)
+
+
+def test_a_class_is_used_only_if_it_is_passed(tmp_path):
+    path = tmp_path / "own.npz"
+    optimizer = pursuit.Optimizer(START, Narrowing, rng=1)
+    advance(optimizer, 5)
+    optimizer.save(path)
+    with pytest.raises(ValueError, match=r"its method is a class, .*Narrowing: pass that class as method"):
+        pursuit.Optimizer.load(path)
+    np.testing.assert_array_equal(pursuit.Optimizer.load(path, method=Narrowing).ask(), optimizer.ask())
+
+
+@pytest.mark.parametrize("rounds", [0, 1, 50])
+@pytest.mark.parametrize("method", ["auto", "rp-exact", Narrowing], ids=str)
+def test_copies_and_pickles_go_their_own_way(method, rounds):
+    optimizer = pursuit.Optimizer(START, method, rng=1)
+    advance(optimizer, rounds)
+    twins = [copy.copy(optimizer), copy.deepcopy(optimizer), pickle.loads(pickle.dumps(optimizer))]
+    advance(optimizer, 20)
+    for twin in twins:
+        advance(twin, 20)
+        np.testing.assert_array_equal(twin.ask(), optimizer.ask())
+        assert twin.result.nfev == optimizer.result.nfev
+
+
+def test_another_objective_is_noticed_and_can_be_insisted_on(tmp_path):
+    arguments = {"method": "rp", "rng": 1, "checkpoint": tmp_path / "run.npz"}
+    pursuit.minimize(ellipsoid, START, maxiter=50, **arguments)
+    with pytest.raises(ValueError, match=r"run\.npz holds a run of another function: at its best point"):
+        pursuit.minimize(lambda x: 10.0 + ellipsoid(x), START, maxiter=100, **arguments)
+    result = pursuit.minimize(
+        lambda x: 10.0 + ellipsoid(x), START, maxiter=100, checkpoint_check=False, **arguments
+    )
+    assert result.nit == 100
+
+
+def never(x):
+    raise AssertionError("the objective was called")
+
+
+@pytest.mark.parametrize(
+    ("checkpoint", "options", "error", "words"),
+    [
+        ("missing/run.npz", {}, FileNotFoundError, "The checkpoint cannot be written"),
+        ("/dev/null/run.npz", {}, NotADirectoryError, "The checkpoint cannot be written"),
+        ("run.npz", {"p": 0.3, "reading": {1, 2}}, (TypeError, ValueError), "reading must be|can hold"),
+    ],
+)
+def test_what_cannot_be_written_is_refused_before_anything_is_evaluated(
+    tmp_path, monkeypatch, checkpoint, options, error, words
+):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(error, match=words):
+        pursuit.minimize(never, START, method="rp", checkpoint=checkpoint, options=options)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_disk_that_fills_up_costs_a_warning_and_not_the_result(tmp_path):
+    """A limit on the size of files stands for the disk."""
+    path = tmp_path / "run.npz"
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    calls = []
+
+    def fun(x):
+        calls.append(1)
+        if len(calls) == 20:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (1000, before[1]))
+        return ellipsoid(x)
+
+    try:
+        with pytest.warns(RuntimeWarning, match=r"run\.npz could not be written: File too large"):
+            result = pursuit.minimize(fun, START, method="rp", rng=1, maxiter=100, checkpoint=path)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+        signal.signal(signal.SIGXFSZ, handler)
+    assert result.nit == 100
+    assert [entry.name for entry in tmp_path.iterdir()] in ([], ["run.npz"])
+
+
+def test_a_link_is_written_through_and_the_mode_follows_the_umask(tmp_path):
+    (tmp_path / "folder").mkdir()
+    link, target = tmp_path / "link.npz", tmp_path / "folder" / "run.npz"
+    link.symlink_to(target)
+    (tmp_path / "folder" / ".run.npz.part").write_text("left by a killed process")
+    before = os.umask(0o027)
+    try:
+        pursuit.minimize(ellipsoid, START, method="rp", rng=1, maxiter=5, checkpoint=link)
+    finally:
+        os.umask(before)
+    assert link.is_symlink()
+    assert stat.S_IMODE(target.stat().st_mode) == 0o640
+    assert [path.name for path in (tmp_path / "folder").iterdir()] == ["run.npz"]

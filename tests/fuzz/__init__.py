@@ -1,0 +1,1 @@
+"""Calls of all that people call, made at random: valid, nearly valid, and absurd."""
