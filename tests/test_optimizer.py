@@ -1,5 +1,7 @@
 """Ask and tell: the same trajectory as minimize, and errors that change nothing."""
 
+import copy
+
 import numpy as np
 import pytest
 
@@ -172,7 +174,7 @@ def test_tells_why_it_stopped_and_then_asks_for_nothing():
         optimizer.tell(X, [1.0])
     ((name, sentence),) = optimizer.stop().items()
     assert name in ("stalled", "diverged")
-    assert sentence == Reason[name.upper()].sentence
+    assert sentence == Reason[name.upper()].sentence(optimizer.result.nfev - 1)
     with pytest.raises(RuntimeError, match="There is nothing to ask for"):
         optimizer.ask()
 
@@ -193,3 +195,42 @@ def test_two_interleaved_equal_two_run_apart():
     advance(other, 100)
     np.testing.assert_array_equal(one.result.x, alone.result.x)
     np.testing.assert_array_equal(two.result.x, other.result.x)
+
+
+@pytest.mark.parametrize(
+    ("limits", "reason"),
+    [({"maxfev": 20}, "maxfev"), ({"maxiter": 7}, "maxiter"), ({"ftarget": 1.0}, "target")],
+)
+def test_limits_stop_it_where_they_stop_minimize(limits, reason):
+    result = pursuit.minimize(ellipsoid, START, method="rp", rng=1, **limits)
+    optimizer = pursuit.Optimizer(START, method="rp", rng=1, **limits)
+    while not optimizer.stop():
+        advance(optimizer, 1)
+    assert optimizer.stop() == {reason: result.message}
+    assert (optimizer.result.nfev, optimizer.result.fun) == (result.nfev, result.fun)
+
+
+def test_limits_are_saved_and_may_be_changed(tmp_path):
+    path = tmp_path / "run.npz"
+    optimizer = pursuit.Optimizer(START, method="rp", rng=1, maxfev=20)
+    advance(optimizer, 20)
+    assert optimizer.stop()
+    optimizer.save(path)
+    assert pursuit.Optimizer.load(path).stop() == copy.copy(optimizer).stop() == optimizer.stop()
+    longer = pursuit.Optimizer.load(path, maxfev=30)
+    advance(longer, 10)
+    assert longer.result.fun == pursuit.minimize(ellipsoid, START, method="rp", rng=1, maxfev=30).fun
+    with pytest.raises(TypeError, match="A limit must be one of ftarget, xtol"):
+        pursuit.Optimizer.load(path, maxtime=3.0)
+    with pytest.raises(ValueError, match="xtol must be finite and at least 0"):
+        pursuit.Optimizer.load(path, xtol=-1.0)
+
+
+def test_shows_how_it_stands():
+    optimizer = pursuit.Optimizer(START, method="rp", rng=1, maxfev=5)
+    assert repr(optimizer) == (
+        f"<Optimizer: rp, {len(START)} variables, 0 evaluations, best value inf. The run has not stopped.>"
+    )
+    advance(optimizer, 5)
+    assert "5 evaluations" in repr(optimizer)
+    assert "maxfev, was reached.>" in repr(optimizer)

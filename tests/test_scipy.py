@@ -70,7 +70,6 @@ def test_args_reach_the_function():
         ({"hessp": lambda x, p: p}, "does not use Hessian-vector product information"),
         ({"constraints": LinearConstraint(np.eye(4), -1, 1)}, "cannot handle constraints"),
         ({"constraints": [{"type": "ineq", "fun": lambda x: x[0]}]}, "cannot handle constraints"),
-        ({"tol": 1e-3}, "does not use tol"),
     ],
 )
 def test_what_cannot_be_honoured_is_warned_about_as_in_scipy(arguments, words):

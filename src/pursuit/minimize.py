@@ -12,14 +12,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pursuit.checks import Vector, checked_generator, checked_limit, checked_number
+from pursuit.checks import Vector, checked_generator, checked_number
 from pursuit.engine import checkpoint as checkpoints
 from pursuit.engine.evaluation import Map, Processes, TimeLimitError, evaluator
 from pursuit.engine.interrupts import Interrupts
 from pursuit.engine.monitor import Monitor, scipy_style
 from pursuit.engine.run import Evaluate, Memory, Outcome, Run, drive
 from pursuit.engine.setup import Setup, set_up
-from pursuit.engine.stopping import Reason
+from pursuit.engine.stopping import FTOL, XTOL, Reason
 from pursuit.engine.tally import UNLIMITED
 from pursuit.methods.catalogue import DEFAULT_METHOD
 from pursuit.problems.bounds import Bounded, Box
@@ -38,6 +38,8 @@ def minimize(
     rng: Any = None,
     sigma0: float = 1.0,
     ftarget: float | None = None,
+    xtol: float = XTOL,
+    ftol: float = FTOL,
     maxiter: int | None = None,
     maxfev: int | None = None,
     maxtime: float | None = None,
@@ -74,6 +76,10 @@ def minimize(
         failures, too small a one a few successes; it adapts.
     ftarget : float
         Stop when a value not above this one is found.
+    xtol, ftol : float
+        Stop when nothing is left to win, judged by the last tenth of the run: when all of its steps together
+        are no longer than `xtol` times the longest step that has ever helped, or when all of its values
+        differ by no more than `ftol` times the best. By default this is where digits end; 0 switches it off.
     maxiter, maxfev : int
         Stop after so many iterations or evaluations.
     maxtime : float
@@ -127,11 +133,9 @@ def minimize(
     >>> result.success
     True
     """
-    setup, start = set_up(x0, method, sigma0=sigma0, bounds=bounds, options=options, fun=fun, args=args)
-    limits = setup.limits(
-        target=-math.inf if ftarget is None else checked_number("ftarget", ftarget),
-        iterations=checked_limit("maxiter", maxiter, UNLIMITED),
-        evaluations=checked_limit("maxfev", maxfev, UNLIMITED),
+    limits = {"ftarget": ftarget, "xtol": xtol, "ftol": ftol, "maxiter": maxiter, "maxfev": maxfev}
+    setup, start = set_up(
+        x0, method, sigma0=sigma0, bounds=bounds, options=options, limits=limits, fun=fun, args=args
     )
     seconds = math.inf if maxtime is None else checked_number("maxtime", maxtime, above=0.0)
     every = checked_number("checkpoint_every", checkpoint_every, at_least=0.0)
@@ -151,7 +155,7 @@ def minimize(
             fx = _value_at(evaluate, setup, start, alone=alone)
             memory = setup.first_memory(start, fx, generator)
         with Interrupts() as interrupts:
-            run = setup.run(memory, generator, limits, whole=setup.can_be_compiled and alone)
+            run = setup.run(memory, generator, whole=setup.can_be_compiled and alone)
             monitor = Monitor(maxtime=seconds, callback=call, save=save, save_every=every, progress=progress)
             if isinstance(evaluate, Processes):
                 evaluate.deadline = monitor.deadline

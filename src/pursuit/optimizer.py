@@ -16,7 +16,7 @@ from pursuit.engine import checkpoint
 from pursuit.engine.interrupts import Interrupts
 from pursuit.engine.run import Memory, Run
 from pursuit.engine.setup import Setup, restored, set_up
-from pursuit.engine.stopping import Reason
+from pursuit.engine.stopping import FTOL, XTOL, Reason
 from pursuit.methods.catalogue import DEFAULT_METHOD
 from pursuit.problems.objective import checked_values
 from pursuit.result import Result, result_of
@@ -37,6 +37,8 @@ class Optimizer:
         The first step size.
     bounds : scipy.optimize.Bounds, sequence of pairs, or None
         Within which all points asked for lie.
+    ftarget, xtol, ftol, maxiter, maxfev : float or int
+        When to stop, as in `pursuit.minimize`: then `stop` returns the reason, and `ask` nothing more.
     options : mapping
         The method's own, as in `pursuit.minimize`.
     trace : bool
@@ -49,10 +51,12 @@ class Optimizer:
     Examples
     --------
     >>> import pursuit
-    >>> optimizer = pursuit.Optimizer([3.0, 4.0], rng=1)
-    >>> while optimizer.result.fun > 1e-9:
+    >>> optimizer = pursuit.Optimizer([3.0, 4.0], rng=1, ftarget=1e-9)
+    >>> while not optimizer.stop():
     ...     X = optimizer.ask()
     ...     optimizer.tell(X, [x @ x for x in X])
+    >>> optimizer.stop()
+    {'target': 'The target value ftarget was reached.'}
     >>> bool(abs(optimizer.result.x).max() < 1e-4)
     True
     """
@@ -65,10 +69,16 @@ class Optimizer:
         rng: Any = None,
         sigma0: float = 1.0,
         bounds: Any = None,
+        ftarget: float | None = None,
+        xtol: float = XTOL,
+        ftol: float = FTOL,
+        maxiter: int | None = None,
+        maxfev: int | None = None,
         options: Mapping[str, Any] | None = None,
         trace: bool = False,
     ) -> None:
-        setup, start = set_up(x0, method, sigma0=sigma0, bounds=bounds, options=options)
+        limits = {"ftarget": ftarget, "xtol": xtol, "ftol": ftol, "maxiter": maxiter, "maxfev": maxfev}
+        setup, start = set_up(x0, method, sigma0=sigma0, bounds=bounds, options=options, limits=limits)
         self._prepare(setup, start, checked_generator(rng), trace)
 
     def _prepare(self, setup: Setup, start: Vector, rng: np.random.Generator, trace: bool) -> None:
@@ -121,10 +131,10 @@ class Optimizer:
         if self._run is None:
             return {}
         with Interrupts():
-            reason = Reason(self._run.snapshot()[2])
-        if reason == Reason.RUNNING:
+            outcome = self._run.outcome()
+        if outcome.reason == Reason.RUNNING:
             return {}
-        return {reason.name.lower(): reason.sentence}
+        return {outcome.reason.name.lower(): outcome.message}
 
     @property
     def result(self) -> Result:
@@ -139,7 +149,7 @@ class Optimizer:
                 sigma=self._setup.setting.sigma0,
                 success=False,
                 status=int(Reason.RUNNING),
-                message=Reason.RUNNING.sentence,
+                message=Reason.RUNNING.sentence(),
                 method=self._setup.name,
             )
         with Interrupts():
@@ -152,7 +162,7 @@ class Optimizer:
 
     @classmethod
     def load(
-        cls, path: str | os.PathLike[str], *, method: type | None = None, trace: bool = False
+        cls, path: str | os.PathLike[str], *, method: type | None = None, trace: bool = False, **limits: Any
     ) -> Optimizer:
         """Return the optimizer that was saved to a file.
 
@@ -164,6 +174,8 @@ class Optimizer:
             The scheme's class, if the method was a class and not a name.
         trace : bool
             Whether `result` has the history of the run.
+        **limits
+            `ftarget`, `xtol`, `ftol`, `maxiter` or `maxfev`, to stop elsewhere than was said before.
 
         Examples
         --------
@@ -174,7 +186,15 @@ class Optimizer:
         ...     pursuit.Optimizer.load(path).ask()
         array([[3., 4.]])
         """
-        return cls._loaded(checkpoint.Checkpoint(path), method, trace)
+        return cls._loaded(checkpoint.Checkpoint(path), method, trace, limits)
+
+    def __repr__(self) -> str:
+        result = self.result
+        setting = self._setup.setting
+        return (
+            f"<Optimizer: {self._setup.name}, {setting.n} variables, {result.nfev} evaluations, "
+            f"best value {result.fun:.6g}. {result.message}>"
+        )
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Copy and pickle by a checkpoint."""
@@ -185,8 +205,10 @@ class Optimizer:
         return _from_bytes, (content, method, self._trace)
 
     @classmethod
-    def _loaded(cls, found: checkpoint.Checkpoint, method: type | None, trace: bool) -> Optimizer:
-        setup = found.checked(lambda setting: restored(setting, method))
+    def _loaded(
+        cls, found: checkpoint.Checkpoint, method: type | None, trace: bool, limits: Mapping[str, Any]
+    ) -> Optimizer:
+        setup = found.checked(lambda setting: restored(setting, method)).within_limits(limits)
         self = cls.__new__(cls)
         if found.is_unstarted:
             start, generator = found.unstarted()
@@ -198,7 +220,7 @@ class Optimizer:
         return self
 
     def _begin(self, memory: Memory) -> None:
-        self._run = self._setup.run(memory, self._rng, self._setup.limits(), whole=False)
+        self._run = self._setup.run(memory, self._rng, whole=False)
 
     def _memory(self) -> Memory | checkpoint.Unstarted:
         if self._run is None:
@@ -207,4 +229,4 @@ class Optimizer:
 
 
 def _from_bytes(content: bytes, method: type | None, trace: bool) -> Optimizer:
-    return Optimizer._loaded(checkpoint.Checkpoint(io.BytesIO(content)), method, trace)
+    return Optimizer._loaded(checkpoint.Checkpoint(io.BytesIO(content)), method, trace, {})

@@ -5,7 +5,6 @@ from __future__ import annotations
 from scipy.optimize import OptimizeResult
 
 from pursuit.engine.run import Outcome
-from pursuit.engine.stopping import Reason
 
 
 class Result(OptimizeResult):
@@ -20,7 +19,7 @@ class Result(OptimizeResult):
     nit, nfev : int
         The iterations and the evaluations spent.
     success : bool
-        Whether the run ended as it should: at the target, or where nothing better was to be found.
+        Whether the run ended as it should: at the target, or where nothing was left to win.
     status : int
         The reason for stopping, a `pursuit.engine.stopping.Reason`.
     message : str
@@ -48,9 +47,9 @@ def result_of(outcome: Outcome, method: str, *, trace: bool) -> Result:
         nfev=outcome.nfev,
         nfaulty=outcome.faulty,
         sigma=outcome.sigma,
-        success=outcome.reason in (Reason.TARGET, Reason.STALLED),
+        success=outcome.reason.is_success,
         status=int(outcome.reason),
-        message=outcome.reason.sentence,
+        message=outcome.message,
         method=method,
     )
     if trace:

@@ -20,7 +20,6 @@ _UNUSED = {
     "hess": "does not use Hessian information (hess)",
     "hessp": "does not use Hessian-vector product information (hessp)",
     "constraints": "cannot handle constraints",
-    "tol": "does not use tol, but ftarget among its options",
 }
 _OURS = frozenset(inspect.signature(minimize).parameters) - _PASSED_BY_SCIPY
 
@@ -29,7 +28,8 @@ def scipy_method(method: str | type = DEFAULT_METHOD) -> Callable[..., OptimizeR
     """Return a method for `scipy.optimize.minimize`.
 
     Its `options` may carry any parameter of `pursuit.minimize` (``rng``, ``sigma0``, ``ftarget`` ...) and any
-    option of the method. Derivatives and constraints are not used, and a warning says so.
+    option of the method; `tol` sets ``xtol`` and ``ftol``. Derivatives and constraints are not used, and a
+    warning says so.
 
     Parameters
     ----------
@@ -64,7 +64,9 @@ def scipy_method(method: str | type = DEFAULT_METHOD) -> Callable[..., OptimizeR
         for name, complaint in _UNUSED.items():
             if _is_given(options.pop(name, None)):
                 warnings.warn(f"Method pursuit {label} {complaint}.", RuntimeWarning, stacklevel=3)
-        ours = {name: options.pop(name) for name in _OURS & options.keys()}
+        tol = options.pop("tol", None)
+        ours = {} if tol is None else {"xtol": tol, "ftol": tol}
+        ours |= {name: options.pop(name) for name in _OURS & options.keys()}
         ours.setdefault("progress", bool(options.pop("disp", False)))
         ours["options"] = {**checked_options(ours.get("options")), **options}
         return minimize(fun, x0, args, method, bounds=bounds, callback=callback, **ours)

@@ -6,6 +6,7 @@ The file is an uncompressed NumPy archive: `numpy.load` opens it, and no pickle 
 - ``format`` and ``version``: "pursuit checkpoint" and the version of this layout, 2.
 - ``method``, ``options``, ``n`` and ``sigma0``: what the scheme was created from; arrays ``lower``, ``upper``
   and ``margin`` if there are bounds.
+- ``limits``: when to stop; null for a limit that is none.
 - ``generator``: the state of the bit generator before it drew the normals of the iteration at hand.
 - ``received``: the values received in this iteration, round by round.
 - ``tally``: what was counted; arrays ``trace.nit``, ``trace.nfev`` and ``trace.fun``.
@@ -31,12 +32,12 @@ from typing import Any, BinaryIO, NamedTuple, TypeVar
 
 import numpy as np
 
-from pursuit.checks import Vector
+from pursuit.checks import Vector, cut
 from pursuit.engine.archive import read_arrays
 from pursuit.engine.files import check_writable, replacing
 from pursuit.engine.generators import generator_in_state
 from pursuit.engine.run import Memory, Run
-from pursuit.engine.tally import Trace, check_tally, start_tally
+from pursuit.engine.tally import LIMITS, Trace, check_tally, start_tally
 from pursuit.methods.contract import Scheme
 from pursuit.problems.bounds import Box
 
@@ -53,6 +54,8 @@ class Setting(NamedTuple):
     n: int
     sigma0: float
     box: Box | None
+    limits: dict[str, Any]
+    """When to stop, which may change when a run is resumed."""
 
 
 class Unstarted(NamedTuple):
@@ -218,6 +221,7 @@ class Checkpoint:
             n=n,
             sigma0=sigma0,
             box=box,
+            limits=_checked_limits(header["limits"]),
         )
 
     def _expect(self, shapes: Mapping[str, tuple[int, ...]], *, beside: bool = False) -> None:
@@ -305,6 +309,13 @@ def _checked_dict(name: str, found: Any) -> dict[str, Any]:
     if not isinstance(found, dict):
         raise ValueError(f"{name} must be a table, but is {found!r}")
     return found
+
+
+def _checked_limits(found: Any) -> dict[str, Any]:
+    limits = _checked_dict("limits", found)
+    if limits.keys() != set(LIMITS):
+        raise ValueError(f"its limits must be {', '.join(LIMITS)}, but are {cut(', '.join(limits))}")
+    return limits
 
 
 def _checked_rounds(found: Any) -> list[list[float]]:

@@ -18,9 +18,9 @@ from numba.experimental import structref
 
 from pursuit.checks import Vector
 from pursuit.compiling.vectors import Matrix
-from pursuit.engine.queries import answer_to, open_query, position_of, receive, write_point
+from pursuit.engine.queries import answer_to, open_query, position_of, receive, trial_length, write_point
 from pursuit.engine.stopping import Reason
-from pursuit.engine.tally import count_evaluations, count_iteration, reason_to_stop
+from pursuit.engine.tally import count_iteration, is_measured, reason_to_stop
 from pursuit.methods.contract import ask, tell
 from pursuit.problems.contract import value
 
@@ -65,6 +65,8 @@ class Unfinished(NamedTuple):
     """The smallest value, infinite if there is none."""
     position: float
     """Where it was found, in the sense of `position_of`."""
+    highest: float
+    """The highest finite value, minus infinity if there is none."""
 
 
 class Buffers(NamedTuple):
@@ -145,7 +147,7 @@ def ask_again(session):
 
 @numba.njit(forceinline=True)
 def _nothing():
-    return Unfinished(nfev=0, faulty=0, value=math.inf, position=0.0)
+    return Unfinished(nfev=0, faulty=0, value=math.inf, position=0.0, highest=-math.inf)
 
 
 @numba.njit(forceinline=True)
@@ -157,12 +159,15 @@ def _note(session, j):
 @numba.njit(forceinline=True)
 def _noted(unfinished, query, query_state, values, j):
     faulty, best, position = unfinished.faulty, unfinished.value, unfinished.position
+    highest = unfinished.highest
     if math.isnan(values[j]):
         values[j] = math.inf
         faulty += 1
     if values[j] < best:
         best, position = values[j], position_of(query, query_state, j)
-    return Unfinished(nfev=unfinished.nfev + 1, faulty=faulty, value=best, position=position)
+    if highest < values[j] < math.inf:
+        highest = values[j]
+    return Unfinished(nfev=unfinished.nfev + 1, faulty=faulty, value=best, position=position, highest=highest)
 
 
 @numba.njit(forceinline=True)
@@ -203,11 +208,17 @@ def _write_points(session):
 @numba.njit(forceinline=True)
 def _end_iteration(session):
     answer = answer_to(session.query, session.query_state, session.values)
+    length = _measured(session.team, session.tally, session.query, session.state)
     state = tell(session.team, session.scheme, session.state, session.query, answer)
-    tally = count_evaluations(session.tally, session.unfinished.nfev, session.unfinished.faulty)
-    tally = count_iteration(tally, session.trace, state)
+    tally = count_iteration(session.tally, session.trace, state, session.unfinished, length)
     session.state, session.tally, session.unfinished = state, tally, _nothing()
     session.reason = reason_to_stop(tally, session.limits, state)
+
+
+@numba.njit(forceinline=True)
+def _measured(team, tally, query, state):
+    """Return the length of a trial, 0 for most of them."""
+    return trial_length(team, query, state) if is_measured(tally.nit) else 0.0
 
 
 def iterate(session, rng, until):
@@ -242,9 +253,9 @@ def iterate(session, rng, until):
         if query_state.wanted > 0:
             reason = Reason.MAXFEV
         else:
+            length = _measured(team, tally, query, state)
             state = tell(team, scheme, state, query, answer_to(query, query_state, values))
-            tally = count_evaluations(tally, unfinished.nfev, unfinished.faulty)
-            tally = count_iteration(tally, trace, state)
+            tally = count_iteration(tally, trace, state, unfinished, length)
             reason = reason_to_stop(tally, limits, state)
             unfinished = _nothing()
             # and the last finished iteration.

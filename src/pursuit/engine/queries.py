@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from pursuit.checks import Vector
 from pursuit.compiling.dispatch import generic
-from pursuit.compiling.vectors import copy, shift
+from pursuit.compiling.vectors import copy, dot, shift
 from pursuit.methods.contract import Points
 from pursuit.methods.line_searches import Line, Step, begin_search, continue_search, known_minimizer
 
@@ -49,6 +49,11 @@ def answer_to(query: Any, query_state: Any, values: Vector) -> Any:
     """Return what the scheme is told."""
 
 
+@generic(on="query")
+def trial_length(team: Any, query: Any, state: Any) -> float:
+    """Return how far the trial of a query is from its origin, divided by sqrt(n)."""
+
+
 @open_query.register(Line)
 def _open_line(team, scheme, problem, line):
     minimizer = known_minimizer(team, scheme.line_search, problem, line)
@@ -78,6 +83,12 @@ def _answer_line(line, query_state, values):
     return Step(query_state.length, query_state.value, query_state.sigma, query_state.origin)
 
 
+@trial_length.register(Line)
+def _length_on_line(team, line, state):
+    n = line.direction.shape[0]
+    return abs(line.sigma) * math.sqrt(dot(team, n, line.direction, line.direction) / n)
+
+
 @open_query.register(Points)
 def _open_points(team, scheme, problem, points):
     count = points.rows.shape[0]
@@ -97,6 +108,11 @@ def _write_row(team, points, position, out):
 @receive.register(Points)
 def _receive_all(scheme, points, query_state, values):
     return PointsState(0, 0, math.inf)
+
+
+@trial_length.register(Points)
+def _length_to_points(team, points, state):
+    return state.sigma
 
 
 @answer_to.register(Points)

@@ -51,6 +51,8 @@ class Outcome(NamedTuple):
     faulty: int
     sigma: float
     reason: Reason
+    message: str
+    """The reason as a sentence."""
     trace: Callable[[], Trace]
     """Puts the trace together, which takes a while."""
 
@@ -229,14 +231,18 @@ class Run:
             x = x.copy()
         if self._box is not None:
             self._reflect(x[np.newaxis], self._box)
+        if own_reason != Reason.RUNNING:
+            reason = Reason(own_reason)
+        nfev = tally.nfev + unfinished.nfev
         return Outcome(
             x=x,
             fun=fun,
             nit=tally.nit,
-            nfev=tally.nfev + unfinished.nfev,
+            nfev=nfev,
             faulty=tally.faulty + unfinished.faulty,
             sigma=state.sigma,
-            reason=Reason(own_reason) if own_reason != Reason.RUNNING else reason,
+            reason=reason,
+            message=reason.sentence(idle=nfev - tally.best.nfev),
             trace=lambda: finished_trace(tally, self._trace, state.f, unfinished.nfev, unfinished.value),
         )
 

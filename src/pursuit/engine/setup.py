@@ -8,12 +8,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pursuit.checks import Vector, checked_number, checked_options, checked_point
+from pursuit.checks import Vector, checked_number, checked_options, checked_point, shown
 from pursuit.compiling.cache import compiled
 from pursuit.engine.checkpoint import Setting
 from pursuit.engine.iteration import BlackBox
 from pursuit.engine.run import Memory, Run, first_memory
-from pursuit.engine.tally import Limits
+from pursuit.engine.tally import LIMITS, Limits
 from pursuit.methods.catalogue import create_scheme, method_name, method_text
 from pursuit.methods.contract import Scheme
 from pursuit.problems.bounds import Bounded, Box, checked_box, preimage, reflect
@@ -35,6 +35,7 @@ class Setup(NamedTuple):
     """A problem where the loop can be compiled whole, else a function of the point; a `BlackBox` if people
     evaluate it themselves."""
     setting: Setting
+    limits: Limits
 
     @property
     def problem(self) -> Any:
@@ -53,6 +54,16 @@ class Setup(NamedTuple):
             objective = objective._replace(box=box)
         return self._replace(objective=objective, setting=self.setting._replace(box=box))
 
+    def within_limits(self, limits: Mapping[str, Any]) -> Setup:
+        """Return the same setup with other limits in place of those named."""
+        unknown = limits.keys() - set(LIMITS)
+        if unknown:
+            raise TypeError(
+                f"A limit must be one of {', '.join(LIMITS)}, but {shown(min(unknown))} was given."
+            )
+        setting = self.setting._replace(limits={**self.setting.limits, **limits})
+        return self._replace(setting=setting, limits=Limits.of(self.scheme, setting.n, **setting.limits))
+
     def reflected(self, point: Vector) -> Vector:
         """Return a copy of a point, moved inside the bounds."""
         image = point.copy()
@@ -64,13 +75,9 @@ class Setup(NamedTuple):
         """Return the memory of a run that has evaluated its start and nothing else."""
         return first_memory(self.scheme, start, fx, self.setting.sigma0, rng)
 
-    def limits(self, **limits: Any) -> Limits:
-        """Return limits, with the patience of the scheme."""
-        return Limits.of(self.scheme, self.setting.n, **limits)
-
-    def run(self, memory: Memory, rng: np.random.Generator, limits: Limits, *, whole: bool) -> Run:
+    def run(self, memory: Memory, rng: np.random.Generator, *, whole: bool) -> Run:
         """Return a run that begins with a memory."""
-        return Run(self.scheme, self.problem, memory, rng, limits, whole=whole, box=self.setting.box)
+        return Run(self.scheme, self.problem, memory, rng, self.limits, whole=whole, box=self.setting.box)
 
 
 def set_up(
@@ -80,12 +87,13 @@ def set_up(
     sigma0: float,
     bounds: Any,
     options: Mapping[str, Any] | None,
+    limits: dict[str, Any],
     fun: Any = _BLACK_BOX,
     args: Any = (),
 ) -> tuple[Setup, Vector]:
     """Check what people passed in; return the setup and the start, as the scheme sees it.
 
-    Without `fun`, people evaluate their function themselves.
+    `limits` are the arguments of `Limits.of`. Without `fun`, people evaluate their function themselves.
     """
     start = checked_point("x0", x0)
     n = start.size
@@ -94,9 +102,20 @@ def set_up(
     objective = fun if isinstance(fun, BlackBox) else checked_objective(fun, args, n, box)
     scheme = create_scheme(method, n, options, objective)
     setting = Setting(
-        method=method_text(method), options=checked_options(options), n=n, sigma0=sigma0, box=box
+        method=method_text(method),
+        options=checked_options(options),
+        n=n,
+        sigma0=sigma0,
+        box=box,
+        limits=limits,
     )
-    setup = Setup(method_name(method), scheme, objective, setting)
+    setup = Setup(
+        name=method_name(method),
+        scheme=scheme,
+        objective=objective,
+        setting=setting,
+        limits=Limits.of(scheme, n, **limits),
+    )
     return setup, start if box is None else preimage(start, box)
 
 
@@ -111,4 +130,10 @@ def restored(setting: Setting, method: type | None) -> Setup:
         raise ValueError(f"its method is a class, {setting.method}: pass that class as method")
     chosen = setting.method if method is None else method
     scheme = create_scheme(chosen, setting.n, setting.options, BlackBox())
-    return Setup(method_name(chosen), scheme, BlackBox(), setting)
+    return Setup(
+        name=method_name(chosen),
+        scheme=scheme,
+        objective=BlackBox(),
+        setting=setting,
+        limits=Limits.of(scheme, setting.n, **setting.limits),
+    )

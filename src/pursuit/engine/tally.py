@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from pursuit.engine.stopping import LARGEST_STEP, RUNAWAY, SMALLEST_STEP, Reason
+from pursuit.checks import checked_limit, checked_number
+from pursuit.engine.stopping import FTOL, LARGEST_STEP, RUNAWAY, SMALLEST_STEP, XTOL, Reason
 from pursuit.methods.contract import Scheme, elitist_patience, patience_of
 
 _POINTS_PER_DECADE = 50
@@ -17,6 +18,11 @@ _GROWTH = 10.0 ** (1.0 / _POINTS_PER_DECADE)
 # Enough for as many iterations as a 64-bit integer counts.
 _CAPACITY = 19 * _POINTS_PER_DECADE + 74
 
+# One iteration in so many has the length of its trial measured, which takes a pass over a vector.
+_MEASURED = 8
+
+LIMITS = ("ftarget", "xtol", "ftol", "maxiter", "maxfev")
+"""The names by which people pass limits in."""
 UNLIMITED = 2**62
 """More iterations or evaluations than any run will see."""
 
@@ -33,6 +39,10 @@ class Limits(NamedTuple):
     """The most iterations without a better point whose value is that of the best, to the last bit."""
     share: float = 0.0
     """More patience, as a share of the iterations before the best point."""
+    xtol: float = 0.0
+    """How far the latest iterations may lead in all, as a multiple of the longest step that has helped."""
+    ftol: float = 0.0
+    """How much the latest values may differ, as a multiple of the best."""
 
     @classmethod
     def of(
@@ -40,19 +50,23 @@ class Limits(NamedTuple):
         scheme: Scheme,
         n: int,
         *,
-        target: float = -math.inf,
-        iterations: int = UNLIMITED,
-        evaluations: int = UNLIMITED,
+        ftarget: Any = None,
+        xtol: Any = XTOL,
+        ftol: Any = FTOL,
+        maxiter: Any = None,
+        maxfev: Any = None,
     ) -> Limits:
-        """Return these limits, and the patience of a scheme for n variables."""
+        """Return the limits that people passed in, checked, and the patience of a scheme for n variables."""
         patience = patience_of(scheme, n)
         return cls(
-            target=target,
-            iterations=iterations,
-            evaluations=evaluations,
+            target=-math.inf if ftarget is None else checked_number("ftarget", ftarget),
+            iterations=checked_limit("maxiter", maxiter, UNLIMITED),
+            evaluations=checked_limit("maxfev", maxfev, UNLIMITED),
             patience=patience.iterations,
             repeats=elitist_patience(n),
             share=patience.share,
+            xtol=checked_number("xtol", xtol, at_least=0.0),
+            ftol=checked_number("ftol", ftol, at_least=0.0),
         )
 
 
@@ -74,6 +88,19 @@ class Best(NamedTuple):
     """How many iterates since then had that very value."""
 
 
+class Recent(NamedTuple):
+    """What the latest iterations, a tenth of all, were like: little may be left to win."""
+
+    since: int
+    """The iteration after which they began."""
+    until: int
+    """The iteration with which they end."""
+    highest: float
+    """The highest value found in them that is finite."""
+    longest: float
+    """The longest trial that was measured in them, divided by sqrt(n)."""
+
+
 class Tally(NamedTuple):
     """The numbers a run keeps."""
 
@@ -86,6 +113,9 @@ class Tally(NamedTuple):
     best: Best
     largest_sigma: float
     """The largest step size among iterates no worse than the start."""
+    longest: float
+    """The longest trial that was measured and led to a better point, divided by sqrt(n)."""
+    recent: Recent
     due: int
     """The next iteration that goes into the trace."""
     rows: int
@@ -108,8 +138,18 @@ def start_tally(start: float, sigma: float) -> tuple[Tally, Trace]:
         np.empty(_CAPACITY),
     )
     trace.nit[0], trace.nfev[0], trace.fun[0] = 0, 1, start
-    best = Best(value=start, nit=0, nfev=1, repeats=0)
-    tally = Tally(nit=0, nfev=1, faulty=0, start=start, best=best, largest_sigma=sigma, due=1, rows=1)
+    tally = Tally(
+        nit=0,
+        nfev=1,
+        faulty=0,
+        start=start,
+        best=Best(value=start, nit=0, nfev=1, repeats=0),
+        largest_sigma=sigma,
+        longest=0.0,
+        recent=Recent(since=0, until=0, highest=-math.inf, longest=0.0),
+        due=1,
+        rows=1,
+    )
     return tally, trace
 
 
@@ -123,6 +163,7 @@ def check_tally(tally: Tally) -> None:
     if not (
         (tally.due, tally.rows) == (due, rows)
         and 0 <= best.nit <= tally.nit
+        and 0 <= tally.recent.since <= tally.nit <= tally.recent.until
         and 1 <= best.nfev <= tally.nfev < UNLIMITED
         and 0 <= tally.faulty <= tally.nfev
     ):
@@ -130,26 +171,34 @@ def check_tally(tally: Tally) -> None:
 
 
 @numba.njit(forceinline=True)
-def count_evaluations(tally, count, faulty):
-    """Return the tally after some evaluations."""
-    return Tally(
-        nit=tally.nit,
-        nfev=tally.nfev + count,
-        faulty=tally.faulty + faulty,
-        start=tally.start,
-        best=tally.best,
-        largest_sigma=tally.largest_sigma,
-        due=tally.due,
-        rows=tally.rows,
-    )
+def is_measured(nit):
+    """Say whether to measure the trial that follows iteration `nit`.
+
+    The choice is as good as random: the trials of some schemes differ in turn.
+    """
+    return (nit * 0x9E3779B1 >> 20) % _MEASURED == 0
 
 
 @numba.njit(forceinline=True)
-def count_iteration(tally, trace, state):
-    """Return the tally after an iteration that led to `state`; put it into the trace if it is due."""
-    nit, best = tally.nit + 1, tally.best
+def count_iteration(tally, trace, state, unfinished, length):
+    """Return the tally after an iteration that led to `state`; put it into the trace if it is due.
+
+    `unfinished` are its evaluations, and `length` is that of its trial, 0 if it was not measured.
+    """
+    nit, nfev, best = tally.nit + 1, tally.nfev + unfinished.nfev, tally.best
+    recent, longest = tally.recent, tally.longest
+    if tally.nit == recent.until:
+        span = max(500 + 10 * state.x.shape[0], tally.nit // 9)
+        recent = Recent(since=tally.nit, until=tally.nit + span, highest=-math.inf, longest=0.0)
+    recent = Recent(
+        since=recent.since,
+        until=recent.until,
+        highest=max(recent.highest, unfinished.highest),
+        longest=max(recent.longest, length),
+    )
     if state.fx < best.value:
-        best = Best(value=state.fx, nit=nit, nfev=tally.nfev, repeats=0)
+        best = Best(value=state.fx, nit=nit, nfev=nfev, repeats=0)
+        longest = max(longest, length)
     elif state.f == best.value:
         best = Best(value=best.value, nit=best.nit, nfev=best.nfev, repeats=best.repeats + 1)
     largest_sigma = tally.largest_sigma
@@ -157,16 +206,18 @@ def count_iteration(tally, trace, state):
         largest_sigma = state.sigma
     due, rows = tally.due, tally.rows
     if nit == due:
-        trace.nit[rows], trace.nfev[rows], trace.fun[rows] = nit, tally.nfev, state.f
+        trace.nit[rows], trace.nfev[rows], trace.fun[rows] = nit, nfev, state.f
         rows += 1
         due = max(nit + 1, math.ceil(nit * _GROWTH))
     return Tally(
         nit=nit,
-        nfev=tally.nfev,
-        faulty=tally.faulty,
+        nfev=nfev,
+        faulty=tally.faulty + unfinished.faulty,
         start=tally.start,
         best=best,
         largest_sigma=largest_sigma,
+        longest=longest,
+        recent=recent,
         due=due,
         rows=rows,
     )
@@ -188,6 +239,13 @@ def reason_to_stop(tally, limits, state):
         return Reason.STALLED
     if state.sigma < SMALLEST_STEP:
         return Reason.STALLED
+    if tally.nit == tally.recent.until and tally.nit > 0:
+        recent = tally.recent
+        if 0.0 < (recent.until - recent.since) * recent.longest <= limits.xtol * tally.longest:
+            return Reason.XTOL
+        # Where all values are equal, f is flat, which says nothing of its minimum.
+        if 0.0 < recent.highest - best.value <= limits.ftol * abs(best.value):
+            return Reason.FTOL
     if tally.nit >= limits.iterations:
         return Reason.MAXITER
     return Reason.RUNNING

@@ -64,6 +64,9 @@ def _minimize(recipe: Recipe, seed: np.random.SeedSequence, iterations: int) -> 
         method=make_method(recipe),
         rng=seed,
         ftarget=recipe.target,
+        # A study's run ends at its target or at its cap, like the paper's.
+        xtol=0.0,
+        ftol=0.0,
         maxiter=iterations,
         options=options_under(recipe, recipe.reading),
         trace=True,

@@ -1,0 +1,144 @@
+"""`xtol` and `ftol`: a run ends where nothing is left to win, and not before."""
+
+import math
+
+import numba
+import numpy as np
+import pytest
+import scipy.optimize
+
+import pursuit
+from helpers import make_problem, options_for
+from pursuit.engine.stopping import XTOL, Reason
+from pursuit.methods import methods
+
+SPECTRUM = np.geomspace(1.0, 100.0, 30)
+KAPPA = 100.0
+
+
+@numba.njit
+def above_zero(x):
+    return 0.5 * np.sum(SPECTRUM * x * x)
+
+
+@numba.njit
+def above_one(x):
+    return 1.0 + 0.5 * np.sum(SPECTRUM * x * x)
+
+
+def run(fun, method, **limits):
+    options = options_for(method, kappa=KAPPA)
+    return pursuit.minimize(fun, np.ones(30), method=method, rng=1, options=options, **limits)
+
+
+@pytest.mark.parametrize("method", methods())
+def test_a_run_ends_soon_after_all_digits_of_x_are_found(method):
+    """It took the default method 235 432 evaluations; 1e-8 is reached after a twentieth of them."""
+    result = run(above_zero, method)
+    assert result.status == Reason.XTOL
+    assert result.success
+    assert result.message.startswith("Converged: the steps")
+    assert result.fun < 1e-16
+    assert result.nfev < 5 * run(above_zero, method, ftarget=1e-8).nfev
+
+
+# Without an exact line minimiser a bracketing search stands in, whose values never all agree.
+@pytest.mark.parametrize("method", [method for method in methods() if not method.endswith("exact")])
+def test_a_run_ends_soon_after_all_digits_of_f_are_found(method):
+    result = run(above_one, method)
+    assert result.status == Reason.FTOL
+    assert result.success
+    assert result.message == "Converged: the values found of late differ by no more than ftol."
+    assert result.fun - 1.0 < 1e-13
+    assert result.nfev < 5 * run(above_one, method, ftarget=1.0 + 1e-8).nfev
+
+
+def assert_not_cut(method, name, n, L, most):
+    """Assert that a run which reaches 1e-9 does so with a hundred times the default tolerance as well."""
+    problem = make_problem(name, n, L)
+    arguments = {"method": method, "rng": 3, "ftarget": 1e-9, "maxfev": most}
+    free = pursuit.minimize(problem, problem.x0, xtol=0.0, ftol=0.0, **arguments)
+    if free.status == Reason.TARGET:
+        result = pursuit.minimize(problem, problem.x0, xtol=100.0 * XTOL, **arguments)
+        assert (result.status, result.nfev) == (Reason.TARGET, free.nfev)
+
+
+@pytest.mark.parametrize("method", methods())
+@pytest.mark.parametrize("name", ["exp", "lin", "two", "rosenbrock"])
+def test_slow_progress_is_not_cut(method, name):
+    assert_not_cut(method, name, 20, 1e4, most=5_000_000)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("method", methods())
+@pytest.mark.parametrize("name", ["exp", "lin", "two"])
+def test_very_slow_progress_is_not_cut(method, name):
+    assert_not_cut(method, name, 20, 1e6, most=40_000_000)
+
+
+@pytest.mark.parametrize("offset", [0.0, 1e6])
+@pytest.mark.parametrize("method", ["auto", "rp", "cma", "ep-cma-4"])
+def test_plateaus_are_not_mistaken_for_the_end(method, offset):
+    """On a staircase most trials have the very value of the best point, for thousands of evaluations."""
+
+    def stairs(x):
+        return offset + math.floor(0.5 * float(SPECTRUM @ (x * x)))
+
+    free = run(stairs, method, xtol=0.0, ftol=0.0, maxfev=30_000)
+    result = run(stairs, method, maxfev=30_000)
+    assert result.fun == free.fun
+
+
+def test_a_wild_start_does_not_end_a_run():
+    """Neither the value nor the step size of the start says what is worth while later."""
+
+    def penalised(x):
+        return 1e30 if x[0] > 3.0 else float(np.square(x - 1.0).sum())
+
+    result = pursuit.minimize(penalised, np.full(5, 4.0), method="rp", rng=1, sigma0=1e3)
+    assert result.fun < 1e-16
+    result = pursuit.minimize(lambda x: float(np.square(x - 1.0).sum()), np.zeros(5), rng=1, sigma0=1e40)
+    assert result.fun < 1e-16
+
+
+def test_tolerances_end_a_run_earlier_the_larger_they_are():
+    runs = [run(above_zero, "auto", xtol=xtol).nfev for xtol in (1e-2, 1e-6, 1e-10)]
+    assert runs == sorted(set(runs))
+    runs = [run(above_one, "auto", ftol=ftol).nfev for ftol in (1e-3, 1e-8, 1e-13)]
+    assert runs == sorted(set(runs))
+
+
+def test_zero_switches_tolerances_off():
+    result = run(above_zero, "rp", xtol=0.0, ftol=0.0, maxfev=200_000)
+    assert result.status == Reason.MAXFEV
+
+
+@pytest.mark.parametrize("name", ["xtol", "ftol"])
+@pytest.mark.parametrize("value", [-1e-3, math.nan, math.inf, "1", None])
+def test_wrong_tolerances_are_refused(name, value):
+    with pytest.raises((TypeError, ValueError), match=f"{name} must be"):
+        pursuit.minimize(above_zero, np.ones(30), **{name: value})
+
+
+def test_a_stalled_run_says_for_how_long():
+    result = pursuit.minimize(lambda x: float(np.ceil(np.abs(x)).sum()), np.full(5, 0.5), method="rp", rng=1)
+    idle = result.nfev - 1
+    assert result.message == f"Stalled: no improvement in the last {idle} evaluations."
+
+
+def test_scipys_tol_sets_both():
+    method = pursuit.scipy_method("rp")
+    theirs = scipy.optimize.minimize(above_zero, np.ones(30), method=method, tol=1e-3, options={"rng": 1})
+    ours = run(above_zero, "rp", xtol=1e-3, ftol=1e-3)
+    assert (theirs.nfev, theirs.fun) == (ours.nfev, ours.fun)
+    assert ours.nfev < run(above_zero, "rp").nfev
+
+
+def test_ask_and_tell_stops_where_minimize_does():
+    result = run(above_zero, "auto", xtol=1e-2)
+    optimizer = pursuit.Optimizer(np.ones(30), rng=1, xtol=1e-2)
+    while not optimizer.stop():
+        X = optimizer.ask()
+        optimizer.tell(X, [above_zero(x) for x in X])
+    assert optimizer.stop() == {"xtol": result.message}
+    assert optimizer.result.nfev == result.nfev
