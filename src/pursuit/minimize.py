@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pursuit.checks import Vector, checked_generator, checked_limit, checked_number
+from pursuit.checks import Vector, checked_flag, checked_generator, checked_limit, checked_number
 from pursuit.engine import checkpoint as checkpoints
-from pursuit.engine.evaluation import Map, Processes, TimeLimitError, evaluator
+from pursuit.engine.evaluation import Map, Processes, TimeLimitError, checked_workers, evaluator
 from pursuit.engine.interrupts import Interrupts
-from pursuit.engine.monitor import Monitor, scipy_style
+from pursuit.engine.monitor import Monitor, scipy_style, showing_compilation
 from pursuit.engine.run import Evaluate, Memory, Outcome, Run, drive
 from pursuit.engine.setup import Setup, set_up
 from pursuit.engine.stopping import Reason
@@ -99,7 +99,9 @@ def minimize(
         Whether a run that is resumed evaluates the stored point once more, which does not count, and refuses
         to go on if the value is another.
     progress : bool
-        Whether to show a line of progress, if standard error is a terminal.
+        Whether to show a line of progress, if standard error is a terminal. It also says what is being
+        compiled, which takes some seconds if it was never done before; so does the logger ``pursuit``, at
+        the level INFO.
 
     Returns
     -------
@@ -127,7 +129,10 @@ def minimize(
     >>> result.success
     True
     """
-    setup, start = set_up(x0, method, sigma0=sigma0, bounds=bounds, options=options, fun=fun, args=args)
+    trace, progress = checked_flag("trace", trace), checked_flag("progress", progress)
+    checkpoint_check = checked_flag("checkpoint_check", checkpoint_check)
+    with showing_compilation(progress):
+        setup, start = set_up(x0, method, sigma0=sigma0, bounds=bounds, options=options, fun=fun, args=args)
     limits = setup.limits(
         target=-math.inf if ftarget is None else checked_number("ftarget", ftarget),
         iterations=checked_limit("maxiter", maxiter, UNLIMITED),
@@ -140,9 +145,10 @@ def minimize(
 
     save = None if checkpoint is None else checkpoints.Saver(checkpoint, setup.setting)
     # Workers get the function itself, at points inside the bounds: nothing else need pickle.
+    workers = checked_workers(workers)
     alone = not callable(workers) and workers == 1
     objective = setup.objective if alone else function_of_point(fun, args)
-    with evaluator(objective, workers) as evaluate:
+    with showing_compilation(progress), evaluator(objective, workers) as evaluate:
         if checkpoint is not None and Path(checkpoint).exists():
             setup, memory, generator = _resumed(checkpoint, setup)
             if checkpoint_check:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pursuit.checks import Vector, checked_array, checked_generator
+from pursuit.checks import Vector, checked_array, checked_flag, checked_generator
 from pursuit.engine import checkpoint
 from pursuit.engine.interrupts import Interrupts
 from pursuit.engine.run import Memory, Run
@@ -69,7 +69,7 @@ class Optimizer:
         trace: bool = False,
     ) -> None:
         setup, start = set_up(x0, method, sigma0=sigma0, bounds=bounds, options=options)
-        self._prepare(setup, start, checked_generator(rng), trace)
+        self._prepare(setup, start, checked_generator(rng), checked_flag("trace", trace))
 
     def _prepare(self, setup: Setup, start: Vector, rng: np.random.Generator, trace: bool) -> None:
         """Be an optimizer that was told nothing yet."""
@@ -174,7 +174,7 @@ class Optimizer:
         ...     pursuit.Optimizer.load(path).ask()
         array([[3., 4.]])
         """
-        return cls._loaded(checkpoint.Checkpoint(path), method, trace)
+        return cls._loaded(checkpoint.Checkpoint(path), method, checked_flag("trace", trace))
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Copy and pickle by a checkpoint."""

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pursuit.checks import Vector, checked_number, checked_options, checked_point
-from pursuit.compiling.cache import compiled
+from pursuit.compiling.cache import check_compiler, compiled
 from pursuit.engine.checkpoint import Setting
 from pursuit.engine.iteration import BlackBox
 from pursuit.engine.run import Memory, Run, first_memory
@@ -87,6 +87,7 @@ def set_up(
 
     Without `fun`, people evaluate their function themselves.
     """
+    check_compiler()
     start = checked_point("x0", x0)
     n = start.size
     sigma0 = checked_number("sigma0", sigma0, at_least=SMALLEST_SIGMA0, below=LARGEST_SIGMA0)
