@@ -108,6 +108,16 @@ def test_a_second_process_finds_what_the_first_compiled_and_an_edited_source_is_
     assert python(RUN, tmp_path, cache) == ["6.0", "0", "1"]
 
 
+def test_a_problem_of_a_script_is_found_again(tmp_path):
+    script = OWN.replace("FACTOR", "1.0") + MINIMIZED.replace("from own import Own", "")
+    (tmp_path / "script.py").write_text(script)
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+    for _ in range(2):
+        command = [sys.executable, tmp_path / "script.py"]
+        done = subprocess.run(command, env=environment, capture_output=True, text=True)
+        assert (done.stdout, done.stderr) == ("3.0\n", "")
+
+
 LOGGED = """
 import logging, sys
 logging.basicConfig(level=logging.INFO, stream=sys.stdout, format="%(name)s:%(message)s;")
