@@ -79,6 +79,14 @@ def test_a_result_has_a_trace_where_it_is_wanted(tmp_path):
         assert ("trace" in pursuit.Optimizer.load(path, trace=trace).result) == trace
 
 
+def test_a_trace_is_wanted_or_not(tmp_path):
+    pursuit.Optimizer([1.0]).save(tmp_path / "run.npz")
+    for call in (lambda trace: pursuit.Optimizer([1.0], trace=trace),
+                 lambda trace: pursuit.Optimizer.load(tmp_path / "run.npz", trace=trace)):  # fmt: skip
+        with pytest.raises(TypeError, match="trace must be True or False, but 'yes' was given"):
+            call("yes")
+
+
 def test_a_user_s_scheme_is_asked_and_told_as_well():
     optimizer = pursuit.Optimizer(START, Narrowing, rng=3, options={"offspring": 5})
     advance(optimizer, 1)

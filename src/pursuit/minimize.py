@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pursuit.checks import Vector, checked_generator, checked_number
+from pursuit.checks import Vector, checked_flag, checked_generator, checked_number
 from pursuit.engine import checkpoint as checkpoints
-from pursuit.engine.evaluation import Map, Processes, TimeLimitError, evaluator
+from pursuit.engine.evaluation import Map, Processes, TimeLimitError, checked_workers, evaluator
 from pursuit.engine.interrupts import Interrupts
-from pursuit.engine.monitor import Monitor, scipy_style
+from pursuit.engine.monitor import Monitor, scipy_style, showing_compilation
 from pursuit.engine.run import Evaluate, Memory, Outcome, Run, drive
 from pursuit.engine.setup import Setup, set_up
 from pursuit.engine.stopping import FTOL, XTOL, Reason
@@ -105,7 +105,9 @@ def minimize(
         Whether a run that is resumed evaluates the stored point once more, which does not count, and refuses
         to go on if the value is another.
     progress : bool
-        Whether to show a line of progress, if standard error is a terminal.
+        Whether to show a line of progress, if standard error is a terminal. It also says what is being
+        compiled, which takes some seconds if it was never done before; so does the logger ``pursuit``, at
+        the level INFO.
 
     Returns
     -------
@@ -133,10 +135,13 @@ def minimize(
     >>> result.success
     True
     """
+    trace, progress = checked_flag("trace", trace), checked_flag("progress", progress)
+    checkpoint_check = checked_flag("checkpoint_check", checkpoint_check)
     limits = {"ftarget": ftarget, "xtol": xtol, "ftol": ftol, "maxiter": maxiter, "maxfev": maxfev}
-    setup, start = set_up(
-        x0, method, sigma0=sigma0, bounds=bounds, options=options, limits=limits, fun=fun, args=args
-    )
+    with showing_compilation(progress):
+        setup, start = set_up(
+            x0, method, sigma0=sigma0, bounds=bounds, options=options, limits=limits, fun=fun, args=args
+        )
     seconds = math.inf if maxtime is None else checked_number("maxtime", maxtime, above=0.0)
     every = checked_number("checkpoint_every", checkpoint_every, at_least=0.0)
     generator = checked_generator(rng)
@@ -144,9 +149,10 @@ def minimize(
 
     save = None if checkpoint is None else checkpoints.Saver(checkpoint, setup.setting)
     # Workers get the function itself, at points inside the bounds: nothing else need pickle.
+    workers = checked_workers(workers)
     alone = not callable(workers) and workers == 1
     objective = setup.objective if alone else function_of_point(fun, args)
-    with evaluator(objective, workers) as evaluate:
+    with showing_compilation(progress), evaluator(objective, workers) as evaluate:
         if checkpoint is not None and Path(checkpoint).exists():
             setup, memory, generator = _resumed(checkpoint, setup)
             if checkpoint_check:

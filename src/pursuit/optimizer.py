@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pursuit.checks import Vector, checked_array, checked_generator
+from pursuit.checks import Vector, checked_array, checked_flag, checked_generator
 from pursuit.engine import checkpoint
 from pursuit.engine.interrupts import Interrupts
 from pursuit.engine.run import Memory, Run
@@ -79,7 +79,7 @@ class Optimizer:
     ) -> None:
         limits = {"ftarget": ftarget, "xtol": xtol, "ftol": ftol, "maxiter": maxiter, "maxfev": maxfev}
         setup, start = set_up(x0, method, sigma0=sigma0, bounds=bounds, options=options, limits=limits)
-        self._prepare(setup, start, checked_generator(rng), trace)
+        self._prepare(setup, start, checked_generator(rng), checked_flag("trace", trace))
 
     def _prepare(self, setup: Setup, start: Vector, rng: np.random.Generator, trace: bool) -> None:
         """Be an optimizer that was told nothing yet."""
@@ -186,13 +186,12 @@ class Optimizer:
         ...     pursuit.Optimizer.load(path).ask()
         array([[3., 4.]])
         """
-        return cls._loaded(checkpoint.Checkpoint(path), method, trace, limits)
+        return cls._loaded(checkpoint.Checkpoint(path), method, checked_flag("trace", trace), limits)
 
     def __repr__(self) -> str:
         result = self.result
-        setting = self._setup.setting
         return (
-            f"<Optimizer: {self._setup.name}, {setting.n} variables, {result.nfev} evaluations, "
+            f"<Optimizer: {self._setup.name}, {self._setup.setting.n} variables, {result.nfev} evaluations, "
             f"best value {result.fun:.6g}. {result.message}>"
         )
 

@@ -108,6 +108,34 @@ def test_a_second_process_finds_what_the_first_compiled_and_an_edited_source_is_
     assert python(RUN, tmp_path, cache) == ["6.0", "0", "1"]
 
 
+def test_a_problem_of_a_script_is_found_again(tmp_path):
+    script = OWN.replace("FACTOR", "1.0") + MINIMIZED.replace("from own import Own", "")
+    (tmp_path / "script.py").write_text(script)
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+    for _ in range(2):
+        command = [sys.executable, tmp_path / "script.py"]
+        done = subprocess.run(command, env=environment, capture_output=True, text=True)
+        assert (done.stdout, done.stderr) == ("3.0\n", "")
+
+
+LOGGED = """
+import logging, sys
+logging.basicConfig(level=logging.INFO, stream=sys.stdout, format="%(name)s:%(message)s;")
+import numpy as np
+from own import Own
+Own(3)(np.ones(3))
+"""
+COMPILING = "pursuit:Compiling value_at, which is not in the cache on disk.;"
+
+
+def test_compiling_is_announced_where_nothing_is_found(tmp_path):
+    write_own(tmp_path, "1.0")
+    assert " ".join(python(LOGGED, tmp_path, tmp_path / "cache")) == COMPILING
+    assert python(LOGGED, tmp_path, tmp_path / "cache") == []
+    for _ in range(2):
+        assert " ".join(python(LOGGED, tmp_path, "/dev/null")) == COMPILING
+
+
 @pytest.mark.skipif(os.name != "posix", reason="folders that cannot be made are made differently elsewhere")
 def test_a_copy_under_another_name_is_compiled_anew(tmp_path):
     """What is kept refers to classes by their modules, which the process of the copy cannot import."""

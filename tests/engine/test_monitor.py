@@ -11,6 +11,8 @@ import pytest
 import scipy.optimize
 
 import pursuit
+from pursuit.compiling import cache as caching
+from pursuit.engine.monitor import Monitor
 from pursuit.engine.stopping import Reason
 
 EXP = pursuit.problems.exp(5, 100.0)
@@ -87,6 +89,39 @@ def test_something_else_than_a_callback_is_refused():
         pursuit.minimize(EXP, EXP.x0, method="rp", callback=3)
 
 
+@pytest.fixture
+def empty_cache(tmp_path, monkeypatch):
+    """Let everything be compiled anew."""
+    monkeypatch.setattr(caching._numba_config, "CACHE_DIR", str(tmp_path))
+    caching._compiled.cache_clear()
+    yield
+    caching._compiled.cache_clear()
+
+
+@both_drivers
+@pytest.mark.parametrize("bounds", [None, [(-9.0, 9.0)] * 5])
+def test_nothing_is_compiled_while_the_clock_runs(fun, bounds, empty_cache, monkeypatch):
+    seen = []
+
+    class Watched(Monitor):
+        def __init__(self, **settings):
+            super().__init__(**settings)
+            seen.append("begin")
+
+        def close(self, run):
+            super().close(run)
+            seen.append("end")
+
+    monkeypatch.setattr(sys.modules["pursuit.minimize"], "Monitor", Watched)
+    with caching.announcing(seen.append):
+        result = pursuit.minimize(
+            fun, EXP.x0, method="rp", rng=1, maxiter=5000, callback=lambda x: None, bounds=bounds
+        )
+    assert result.time > 0.0
+    assert "snapshot" in seen[: seen.index("begin")]
+    assert seen[seen.index("begin") + 1] == "end"
+
+
 SHOW = """
 import time, pursuit
 problem = pursuit.problems.exp(5, 100.0)
@@ -98,10 +133,14 @@ print("done")
 """
 
 
-def test_progress_is_shown_in_a_terminal():
+def test_progress_is_shown_in_a_terminal(tmp_path):
     ours, theirs = pty.openpty()
     done = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(SHOW)], stderr=theirs, stdout=subprocess.PIPE, check=True
+        [sys.executable, "-c", textwrap.dedent(SHOW)],
+        stderr=theirs,
+        stdout=subprocess.PIPE,
+        check=True,
+        env={**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)},
     )
     os.close(theirs)
     shown = os.read(ours, 100_000).decode()
@@ -109,6 +148,9 @@ def test_progress_is_shown_in_a_terminal():
     assert done.stdout == b"done\n"
     lines = shown.replace("\n", "").split("\r")
     assert sum(line.startswith("iteration ") for line in lines) >= 3
+    words = [line.split()[0] for line in lines if line.strip()]
+    assert words == sorted(words)  # "compiling" before "iteration"
+    assert "compiling advance ..." in map(str.strip, lines)
     assert any(line.startswith("iteration 100  evaluation 101  f ") for line in lines)
 
 

@@ -3,6 +3,7 @@
 import math
 import time
 
+import numba
 import numpy as np
 import pytest
 
@@ -17,6 +18,11 @@ EXP = pursuit.problems.exp(20, 1e4)
 
 def black_box(x):
     return EXP(x)
+
+
+@numba.njit
+def jitted_sphere(x):
+    return np.sum(x * x)
 
 
 both_drivers = pytest.mark.parametrize("fun", [EXP, black_box], ids=["compiled", "python"])
@@ -52,6 +58,19 @@ def test_stops_at_the_limit_of_time(fun):
     result = pursuit.minimize(fun, EXP.x0, method="rp", rng=1, maxtime=0.3)
     assert result.status == Reason.MAXTIME
     assert 0.3 <= time.perf_counter() - begin < 10.0
+
+
+@pytest.mark.parametrize("fun", [jitted_sphere, jitted_sphere.py_func], ids=["compiled", "python"])
+def test_a_target_reached_in_an_iteration_that_a_limit_cuts_was_reached(fun):
+    for maxfev in range(2, 20):
+        arguments = {"method": "rp-exact", "rng": 1, "maxfev": maxfev}
+        best = pursuit.minimize(fun, [2.69, 1.0], **arguments)
+        assert best.status == Reason.MAXFEV
+        reached = pursuit.minimize(fun, [2.69, 1.0], ftarget=best.fun, **arguments)
+        assert (reached.status, reached.success) == (Reason.TARGET, True)
+        assert reached.fun <= best.fun
+        missed = pursuit.minimize(fun, [2.69, 1.0], ftarget=0.5 * best.fun, **arguments)
+        assert (missed.status, missed.success) == (Reason.MAXFEV, False)
 
 
 def test_counts_iterations_and_evaluations_apart():

@@ -48,7 +48,10 @@ WRONG = {
                 {"p": 10**400}, {"q": 1},
                 {1: 2}, {None: 1}, {"p": [1]}, {"x" * 1000: 1}, {"p": Rude()}, {(): 1}, Rude(), {"p": True}],
     "callback": [3, "f", int, lambda: None, lambda a, b: None, object(), Rude(), [len]],
-    "workers": ["1", 1.5, None, [], np.nan, 0, -2, -(10**400), True, Rude(), {}, object()],
+    "workers": ["1", 1.5, None, [], np.nan, 0, -2, -(10**400), True, Rude(), {}, object(),
+                10**6, 10**400, np.array([1, 2])],
+    **{flag: [1, 0.0, "yes", None, [], np.array([True, False]), Rude()]
+       for flag in ("trace", "progress", "checkpoint_check")},
     "fun": [None, 3, "f", object(), [len], Rude(), np.zeros(2)],
 }  # fmt: skip
 """What must be refused, in a sentence and before anything is evaluated."""
@@ -65,7 +68,7 @@ STRANGE = {
     "options": [None, {}],
     "workers": [1, map, np.int64(1), 1.0],
     "callback": [None, lambda x: None, lambda intermediate_result: None, list, max],
-    "trace": [True, False],
+    "trace": [True, False, np.True_],
 }  # fmt: skip
 
 

@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 from scipy.optimize import Bounds
 
 import pursuit
+from fuzz.arguments import Rude
 from helpers import options_for
-from pursuit.problems.bounds import make_box, preimage, reflect
+from pursuit.problems.bounds import Bounded, make_box, preimage, reflect
 
 METHODS = ["auto", "auto-values", "rp", "sarp", "cma", "ep-cma-4", "rp-exact", "sarp-exact"]
 
@@ -158,6 +159,17 @@ def test_even_absurd_points_are_brought_inside(value, box):
         (7, TypeError, "bounds must be a scipy.optimize.Bounds or a sequence of pairs"),
         ([1.0, 2.0], TypeError, "bounds must be a scipy.optimize.Bounds or a sequence of pairs"),
         ([("a", "b")] * 2, TypeError, "bounds must be a scipy.optimize.Bounds or a sequence of pairs"),
+        ([("0", "1")] * 2, TypeError, r"pairs \(lower, upper\) of real numbers, but \[\('0', '1'\), "),
+        (["01", "01"], TypeError, "of real numbers, but"),
+        ([(False, True)] * 2, TypeError, "of real numbers, but"),
+        ([(0.0, 1j)] * 2, TypeError, "of real numbers, but"),
+        (np.array([[0, 1], [0, 1]], dtype="datetime64[s]"), TypeError, "of real numbers, but"),
+        (np.ma.masked_array([[0, 1], [0, 1]], [[0, 1], [0, 0]]), TypeError, "of real numbers, but"),
+        (Bounds(np.array(["0", "0"]), np.array(["1", "1"])), TypeError, "of real numbers, but"),
+        (Bounds([0, 0], np.array([1, 1], dtype="timedelta64[s]")), TypeError, "of real numbers, but"),
+        (Rude(), TypeError, "of real numbers, but an object of the class Rude was given"),
+        ([(10**400, None)] * 2, ValueError, "variable 0 has an infinite bound on the wrong side"),
+        ([(None, -(10**400))] * 2, ValueError, "variable 0 has an infinite bound on the wrong side"),
     ],
 )  # fmt: skip
 def test_bad_bounds_are_named_before_anything_is_evaluated(bounds, error, words):
@@ -167,6 +179,45 @@ def test_bad_bounds_are_named_before_anything_is_evaluated(bounds, error, words)
     for call in (pursuit.Optimizer, lambda x0, **kw: pursuit.minimize(never, x0, **kw)):
         with pytest.raises(error, match=words):
             call([0.5, 0.5], method="rp", bounds=bounds)
+
+
+def test_a_bound_beyond_all_floats_is_none():
+    results = [
+        pursuit.minimize(lambda x: float(x @ x), [0.5], method="rp", rng=1, maxfev=20, bounds=[(0.25, upper)])
+        for upper in (10**400, None)
+    ]
+    np.testing.assert_array_equal(results[0].x, results[1].x)
+
+
+def test_a_bounded_problem_leaves_the_point_it_is_given_alone():
+    problem = Bounded(pursuit.problems.exp(2, 9.0), make_box(np.zeros(2), np.ones(2), 0.1))
+    x = np.array([-3.0, 7.0])
+    inside = problem(x)
+    np.testing.assert_array_equal(x, [-3.0, 7.0])
+    assert problem([-3, 7]) == inside
+    with pytest.raises(TypeError, match="x must be a sequence of real numbers"):
+        problem(["-3", "7"])
+
+
+def overwriting(x):
+    value = 0.0
+    for i in range(x.size):
+        value += (x[i] - 3.0) ** 2
+        x[i] = np.nan
+    return value
+
+
+@pytest.mark.parametrize("bounds", [None, [(0.0, 2.0)] * 2])
+@pytest.mark.parametrize("fun", [overwriting, numba.njit(overwriting)], ids=["python", "compiled"])
+def test_a_function_may_overwrite_its_point_and_changes_no_other(fun, bounds):
+    x0 = np.array([0.5, 1.5])
+    result = pursuit.minimize(fun, x0, method="rp", rng=1, maxfev=200, bounds=bounds)
+    expected = pursuit.minimize(
+        lambda x: overwriting(x.copy()), x0, method="rp", rng=1, maxfev=200, bounds=bounds
+    )
+    np.testing.assert_array_equal(x0, [0.5, 1.5])
+    np.testing.assert_array_equal(result.x, expected.x)
+    assert result.fun == expected.fun
 
 
 @pytest.mark.parametrize("sigma0", [1e-5, 0.1, 1.0, 1e5, 1e40])

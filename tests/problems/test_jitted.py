@@ -120,14 +120,16 @@ def test_a_function_that_numba_leaves_to_python_is_one_of_python():
     )
 
 
-def test_without_numba_s_compiler_a_sentence_says_so():
-    code = "import pursuit; pursuit.minimize(lambda x: x @ x, [1.0], rng=1)"
+@pytest.mark.parametrize("call", ["pursuit.minimize(print, [1.0])", "pursuit.Optimizer([1.0])"])
+def test_without_numba_s_compiler_a_sentence_says_so_before_anything_is_evaluated(call):
+    code = f"import pursuit; {call}"
     done = subprocess.run(
         [sys.executable, "-c", code],
         env={**os.environ, "NUMBA_DISABLE_JIT": "1"},
         capture_output=True,
         text=True,
     )
+    assert done.stdout == ""
     assert done.stderr.strip().endswith(
         "Numba's compiler is needed, but the environment variable NUMBA_DISABLE_JIT switches it off."
     )

@@ -8,17 +8,20 @@ processes cannot overwrite each other's entries, and what one cannot read distur
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import hashlib
+import logging
 import os
 import shutil
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
 
 import numba
-from numba.core.caching import FunctionCache, IndexDataCacheFile
+from numba.core.caching import FunctionCache, IndexDataCacheFile, NullCache
 
 from pursuit.compiling.reach import Reach, reach_of
 
@@ -28,6 +31,8 @@ _FOLDERS = ("compiling", "engine", "methods", "problems")
 # How many versions of the package keep their compiled code: a few, for people who switch between them.
 _VERSIONS_KEPT = 3
 _numba_config: Any = numba.config
+_logger = logging.getLogger("pursuit")
+_listener: ContextVar[Callable[[str], None] | None] = ContextVar("_listener", default=None)
 
 
 def code_hash(*records: Any) -> str:
@@ -59,11 +64,33 @@ def compiled(function: Callable[..., Any], *records: Any) -> Any:
         The records that it will be called with. Where something that they lead to cannot be traced to a
         file, nothing is kept on disk.
     """
+    check_compiler()
+    return _compiled(function, reach_of(*records))
+
+
+def check_compiler() -> None:
+    """Complain where Numba is told not to compile."""
     if _numba_config.DISABLE_JIT:
         raise RuntimeError(
             "Numba's compiler is needed, but the environment variable NUMBA_DISABLE_JIT switches it off."
         )
-    return _compiled(function, reach_of(*records))
+
+
+@contextlib.contextmanager
+def announcing(listener: Callable[[str], None]) -> Iterator[None]:
+    """Call `listener` with the name of every function that is about to be compiled meanwhile."""
+    token = _listener.set(listener)
+    try:
+        yield
+    finally:
+        _listener.reset(token)
+
+
+def _announce(function: Callable[..., Any]) -> None:
+    _logger.info("Compiling %s, which is not in the cache on disk.", function.__name__)
+    listener = _listener.get()
+    if listener is not None:
+        listener(function.__name__)
 
 
 def specialized(function: Any, *arguments: Any) -> Callable[..., Any]:
@@ -79,7 +106,9 @@ def specialized(function: Any, *arguments: Any) -> Callable[..., Any]:
 def _compiled(function: Callable[..., Any], reach: Reach) -> Any:
     dispatcher = numba.njit(function)
     folder = _cache_folder(reach)
-    if folder is not None:
+    if folder is None:
+        dispatcher._cache = _NoCache(function)
+    else:
         # Numba reads its setting when a cache is made and not later. So it is ours only for this moment, and
         # what other packages cache stays where it was.
         before = _numba_config.CACHE_DIR
@@ -97,6 +126,24 @@ class _Cache(FunctionCache):
     def __init__(self, function: Callable[..., Any]) -> None:
         super().__init__(function)
         self._cache_file = _Files(self.cache_path, self._impl.filename_base, "")
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """Return what is kept for a signature; if nothing is, Numba compiles it next."""
+        found = super().load_overload(sig, target_context)
+        if found is None:
+            _announce(self._py_func)
+        return found
+
+
+class _NoCache(NullCache):
+    """Keeps nothing, but says what is compiled."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self._function = function
+
+    def load_overload(self, sig: Any, target_context: Any) -> None:
+        """Find nothing, so that Numba compiles it next."""
+        _announce(self._function)
 
 
 class _Files(IndexDataCacheFile):

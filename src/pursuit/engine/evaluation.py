@@ -7,13 +7,14 @@ import math
 import os
 import pickle
 import signal
+import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_EXCEPTION, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from typing import Any
 
-from pursuit.checks import Vector, checked_count
+from pursuit.checks import Vector, checked_count, shown
 from pursuit.engine.run import Evaluate, here
 from pursuit.problems.objective import as_value
 
@@ -21,6 +22,8 @@ Map = Callable[[Callable[[Vector], Any], Iterable[Vector]], Iterable[Any]]
 """A callable like `map`."""
 # A point at which workers die so often in a row is given up.
 _MOST_DEATHS = 2
+# Every worker is a process, started at once, and Windows cannot wait for more of them.
+_MOST_WORKERS = 61 if sys.platform == "win32" else 1024
 
 
 class TimeLimitError(Exception):
@@ -134,19 +137,32 @@ def _check_pickles(objective: Callable[[Vector], Any]) -> None:
         ) from None
 
 
+def checked_workers(workers: Any) -> int | Map:
+    """Return a callable as it is, and anything else as a number of processes."""
+    if callable(workers):
+        apply: Map = workers
+        return apply
+    count = checked_count("workers", workers, at_least=-1)
+    if count == 0:
+        raise ValueError("workers must be positive, or -1 for one for each core, but 0 was given.")
+    if count > _MOST_WORKERS:
+        raise ValueError(
+            f"workers must be at most {_MOST_WORKERS}, as each is a process of its own, "
+            f"but {shown(workers)} was given."
+        )
+    return min(os.cpu_count() or 1, _MOST_WORKERS) if count == -1 else count
+
+
 @contextlib.contextmanager
-def evaluator(objective: Callable[[Vector], Any], workers: Any) -> Iterator[Evaluate]:
+def evaluator(objective: Callable[[Vector], Any], workers: int | Map) -> Iterator[Evaluate]:
     """Give what evaluates points: by a map, by so many processes, or here if there is to be one."""
     if callable(workers):
         yield by_map(objective, workers)
         return
-    count = checked_count("workers", workers, at_least=-1)
-    if count == 0:
-        raise ValueError("workers must be positive, or -1 for one for each core, but 0 was given.")
-    if count == 1:
+    if workers == 1:
         yield here(objective)
         return
-    processes = Processes(objective, os.cpu_count() or 1 if count == -1 else count)
+    processes = Processes(objective, workers)
     try:
         yield processes
     finally:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, TextIO
 
 from pursuit.checks import takes_intermediate_result
+from pursuit.compiling.cache import announcing
 from pursuit.engine.run import Outcome, Run
 from pursuit.engine.stopping import Reason
 
@@ -94,11 +96,28 @@ class _ProgressLine:
     def write(self, run: Run, seconds: float, end: str = "") -> None:
         state, tally, _, _ = run.snapshot()
         text = (
-            f"\riteration {tally.nit}  evaluation {tally.nfev}  f {state.fx:.6e}  "
+            f"iteration {tally.nit}  evaluation {tally.nfev}  f {state.fx:.6e}  "
             f"sigma {state.sigma:.2e}  {seconds:.1f} s"
         )
-        self._stream.write(f"{text:79}{end}")
+        self.write_text(text, end)
+
+    def write_text(self, text: str, end: str = "") -> None:
+        self._stream.write(f"\r{text:79}{end}")
         self._stream.flush()
+
+
+@contextlib.contextmanager
+def showing_compilation(progress: bool) -> Iterator[None]:
+    """Show on the line of progress, if there is one, what is compiled meanwhile; leave it empty."""
+    if not (progress and sys.stderr.isatty()):
+        yield
+        return
+    line = _ProgressLine(sys.stderr)
+    try:
+        with announcing(lambda name: line.write_text(f"compiling {name} ...")):
+            yield
+    finally:
+        line.write_text("", end="\r")
 
 
 def scipy_style(callback: Any, result_of: Callable[[Outcome], Any]) -> Callable[[Outcome], object] | None:

@@ -116,7 +116,7 @@ class Run:
         self._before: Mapping[str, Any] = {}
         self._finished = 0
         """How many iterations have ended since the generator was in the state `_before`."""
-        self._box = box
+        self._box, self._target = box, limits.target
         self._trace = memory.trace
         n = memory.state.x.size
         draws, points = draws_of(scheme, n), points_of(scheme)
@@ -131,17 +131,17 @@ class Run:
 
         self._draw_normals, self._reflect = compiled(draw_normals), compiled(reflect)
         self._entry = entry
-        self._snapshot = entry(snapshot)
         rng.bit_generator.state = memory.generator
         self._draw()
         counting = Counting(memory.tally, memory.trace, limits)
         buffers = Buffers(self._normals, self._points, self._values)
         self._session = entry(open_session)(SERIAL, scheme, problem, memory.state, counting, buffers, 0)
+        # All of this is compiled now, so that the time of a run is that of its iterations.
+        self._snapshot = specialized(entry(snapshot), self._session)
         self._received: list[list[float]] = []
         self.rows: list[Vector] = []
         """The points whose values are wanted now; none if the run has stopped."""
         if whole:
-            # Compiled now, so that the time of a run is that of its iterations.
             self._iterate = specialized(entry(iterate), self._session, rng, self.nit)
         else:
             self._advance = specialized(entry(advance), self._session)
@@ -233,6 +233,9 @@ class Run:
             self._reflect(x[np.newaxis], self._box)
         if own_reason != Reason.RUNNING:
             reason = Reason(own_reason)
+        if reason != Reason.RUNNING and fun <= self._target:
+            # It may have been reached in an iteration that did not end.
+            reason = Reason.TARGET
         nfev = tally.nfev + unfinished.nfev
         return Outcome(
             x=x,

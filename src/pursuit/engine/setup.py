@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pursuit.checks import Vector, checked_number, checked_options, checked_point, shown
-from pursuit.compiling.cache import compiled
+from pursuit.compiling.cache import check_compiler, compiled
 from pursuit.engine.checkpoint import Setting
 from pursuit.engine.iteration import BlackBox
 from pursuit.engine.run import Memory, Run, first_memory
@@ -95,6 +95,7 @@ def set_up(
 
     `limits` are the arguments of `Limits.of`. Without `fun`, people evaluate their function themselves.
     """
+    check_compiler()
     start = checked_point("x0", x0)
     n = start.size
     sigma0 = checked_number("sigma0", sigma0, at_least=SMALLEST_SIGMA0, below=LARGEST_SIGMA0)

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numba
 import numpy as np
 
-from pursuit.checks import Vector
+from pursuit.checks import Vector, checked_array, shown
 from pursuit.compiling.cache import compiled
 from pursuit.problems.contract import evaluate, value
 
@@ -40,7 +40,7 @@ class Bounded(NamedTuple):
 
     def __call__(self, x: Any) -> float:
         """Return f at the reflection of x."""
-        return evaluate(self, np.array(x, dtype=np.float64))
+        return evaluate(self, x)
 
     def __getattr__(self, name: str) -> Any:
         """Return what the problem knows of itself, as its condition number."""
@@ -169,16 +169,17 @@ def _sides(bounds: Any, n: int) -> tuple[Vector, Vector]:
     """Return the lower and the upper bounds; None in a pair stands for infinity, a scalar for all."""
     try:
         if hasattr(bounds, "lb") and hasattr(bounds, "ub"):
-            sides = [np.array(side, dtype=np.float64) for side in (bounds.lb, bounds.ub)]
+            sides = [checked_array("bounds", side) for side in (bounds.lb, bounds.ub)]
             lower, upper = (np.full(n, side) if side.size == 1 else side for side in sides)
             return lower, upper
         pairs = [(lower, upper) for lower, upper in bounds]
         return (
-            np.array([-math.inf if lower is None else lower for lower, _ in pairs], dtype=np.float64),
-            np.array([math.inf if upper is None else upper for _, upper in pairs], dtype=np.float64),
+            checked_array("bounds", [-math.inf if lower is None else lower for lower, _ in pairs]),
+            checked_array("bounds", [math.inf if upper is None else upper for _, upper in pairs]),
         )
-    except (TypeError, ValueError):
+    except Exception:
+        # Also what a class of somebody else raises when it is asked for its entries.
         raise TypeError(
-            "bounds must be a scipy.optimize.Bounds or a sequence of pairs (lower, upper), "
-            f"but {bounds!r} was given."
+            "bounds must be a scipy.optimize.Bounds or a sequence of pairs (lower, upper) of real numbers, "
+            f"but {shown(bounds)} was given."
         ) from None

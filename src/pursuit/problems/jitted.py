@@ -78,13 +78,16 @@ def check_compiles(problem: Any, whole: Any) -> None:
     argument_types = numba.typeof(SERIAL), _type_of("fun", whole), _POINT
     function = compiled(value_at, whole)
     try:
-        function.compile(argument_types)
+        entry = function.compile(argument_types)
     except NumbaError as error:
         own = _error_alone(problem)
         if own is None:
             raise TypeError("Numba cannot compile fun for a point of type float64[::1].") from error
         raise TypeError(f"Numba cannot compile fun{_place(own)}: {_reason(own)}.") from own
-    returned = function.overloads[argument_types].signature.return_type
+    # Not by the types: what the cache has kept of a class in a script names a copy of that class.
+    (returned,) = {
+        found.signature.return_type for found in function.overloads.values() if found.entry_point is entry
+    }
     if not isinstance(returned, types.Integer | types.Float):
         raise TypeError(f"The objective must return a real number, but it returns {_described(returned)}.")
 

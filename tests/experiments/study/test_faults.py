@@ -35,8 +35,7 @@ n = [6]
 L = 1e4
 """
 # With this problem a study can be interrupted in the middle, however fast the machine is: where HOLD is set,
-# a process finishes one run of it, and waits for ever in the next. Before the first it makes an iteration of
-# another, to compile the method.
+# a process finishes one run of it, and waits for ever in the next.
 HELD = """
 [[problems]]
 problem = "held:Held"
@@ -56,7 +55,7 @@ class Held:
     def __call__(self, x):
         if "HOLD" in os.environ and (x == self.x0).all():
             Held.begun += 1
-            if Held.begun > 2:
+            if Held.begun > 1:
                 signal.pause()
         return float((x**2).sum())
 """
