@@ -1,7 +1,7 @@
-"""Whether `xtol` and `ftol` cut runs that reach their target: `python -m benchmarks.tolerances STUDY ... [--seconds S]`.
+"""Whether `xtol` and `ftol` cut runs that reach their target: `python -m benchmarks.tolerances STUDY ...`.
 
-Every cell of the studies is run once without tolerances. If it reaches the target within the time given, it is
-run again with the default tolerances, and must reach it as well.
+Every cell of the studies is run once without tolerances. If it reaches the target within the time given, it
+is run again with the default tolerances, and must reach it as well.
 """
 
 from __future__ import annotations
