@@ -16,7 +16,7 @@ LAYERS = (
     ("problems",),
     ("methods",),
     ("engine",),
-    ("result", "minimize", "optimizer", "scipy", "__init__"),
+    ("result", "minimize", "many", "optimizer", "scipy", "__init__"),
     ("experiments.common",),
     ("experiments.study",),
     ("experiments.coco",),

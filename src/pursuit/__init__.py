@@ -1,11 +1,21 @@
 """Minimise functions of many variables from their values alone, at a cost per step that grows like n."""
 
 from pursuit import problems
+from pursuit.many import minimize_many
 from pursuit.methods.catalogue import methods
 from pursuit.minimize import minimize
 from pursuit.optimizer import Optimizer
-from pursuit.result import Result
+from pursuit.result import Result, Results
 from pursuit.scipy import scipy_method
 
-__all__ = ["Optimizer", "Result", "methods", "minimize", "problems", "scipy_method"]
+__all__ = [
+    "Optimizer",
+    "Result",
+    "Results",
+    "methods",
+    "minimize",
+    "minimize_many",
+    "problems",
+    "scipy_method",
+]
 __version__ = "0.1.0"

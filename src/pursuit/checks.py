@@ -164,6 +164,14 @@ def checked_generator(rng: Any) -> np.random.Generator:
         ) from None
 
 
+def checked_seeds(rng: Any) -> np.random.SeedSequence:
+    """Return the seed sequence that `rng` stands for, from which many can be spawned."""
+    sequence = checked_generator(rng).bit_generator.seed_seq
+    if not isinstance(sequence, np.random.SeedSequence):
+        raise TypeError(f"rng must be one that seeds can be spawned from, but {shown(rng)} was given.")
+    return sequence
+
+
 def takes_intermediate_result(callback: Any) -> bool:
     """Say whether a callback wants a result by the name `intermediate_result`, and not the point alone.
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pursuit.checks import Vector, checked_flag, checked_generator, checked_number
+from pursuit.checks import checked_flag, checked_generator, checked_number
 from pursuit.engine import checkpoint as checkpoints
 from pursuit.engine.evaluation import Map, Processes, TimeLimitError, checked_workers, evaluator
 from pursuit.engine.interrupts import Interrupts
@@ -22,7 +22,7 @@ from pursuit.engine.setup import Setup, set_up
 from pursuit.engine.stopping import FTOL, XTOL, Reason
 from pursuit.engine.tally import UNLIMITED
 from pursuit.methods.catalogue import DEFAULT_METHOD
-from pursuit.problems.bounds import Bounded, Box
+from pursuit.problems.bounds import Box
 from pursuit.problems.contract import Problem
 from pursuit.problems.objective import function_of_point
 from pursuit.result import Result, result_of
@@ -153,13 +153,13 @@ def minimize(
     alone = not callable(workers) and workers == 1
     objective = setup.objective if alone else function_of_point(fun, args)
     with showing_compilation(progress), evaluator(objective, workers) as evaluate:
+        elsewhere = None if alone else evaluate
         if checkpoint is not None and Path(checkpoint).exists():
             setup, memory, generator = _resumed(checkpoint, setup)
             if checkpoint_check:
-                _check_objective(checkpoint, setup, memory, evaluate, alone=alone)
+                _check_objective(checkpoint, memory, setup.value_at(memory.state.x, elsewhere))
         else:
-            fx = _value_at(evaluate, setup, start, alone=alone)
-            memory = setup.first_memory(start, fx, generator)
+            memory = setup.first_memory(start, setup.value_at(start, elsewhere), generator)
         with Interrupts() as interrupts:
             run = setup.run(memory, generator, whole=setup.can_be_compiled and alone)
             monitor = Monitor(maxtime=seconds, callback=call, save=save, save_every=every, progress=progress)
@@ -205,21 +205,9 @@ def _driven(
     return run.outcome(reason, last=True)
 
 
-def _value_at(evaluate: Evaluate, setup: Setup, point: Vector, *, alone: bool) -> float:
-    """Return f at a point of the scheme's."""
-    # A bounded problem moves points inside by itself; workers have the bare function.
-    inside = point.copy() if alone and isinstance(setup.objective, Bounded) else setup.reflected(point)
-    values: list[Any] = [None]
-    evaluate([inside], values)
-    value: float = values[0]
-    return value
-
-
-def _check_objective(
-    path: str | os.PathLike[str], setup: Setup, memory: Memory, evaluate: Evaluate, *, alone: bool
-) -> None:
-    """Complain of an objective that is not the one of a checkpoint."""
-    stored, found = memory.state.fx, _value_at(evaluate, setup, memory.state.x, alone=alone)
+def _check_objective(path: str | os.PathLike[str], memory: Memory, found: float) -> None:
+    """Complain of an objective that is not the one of a checkpoint, given its value at the best point."""
+    stored = memory.state.fx
     if found != stored:
         raise ValueError(
             f"{os.fspath(path)} holds a run of another function: at its best point the value is {found!r}, "

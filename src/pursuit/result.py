@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+from typing import overload
+
+import numpy as np
+from numpy.typing import NDArray
 from scipy.optimize import OptimizeResult
 
 from pursuit.engine.run import Outcome
@@ -36,6 +41,72 @@ class Result(OptimizeResult):
         With ``trace=True``: the arrays `nit`, `nfev` and `fun` at about 50 iterations per decade, among them
         the first, the last and the best.
     """
+
+
+class Results(Sequence[Result]):
+    """The results of many runs, in the order of the runs.
+
+    Examples
+    --------
+    >>> import pursuit
+    >>> problem = pursuit.problems.exp(10, 1e2)
+    >>> results = pursuit.minimize_many(problem, problem.x0, seeds=[1, 2, 3], method="cma", ftarget=1e-9)
+    >>> len(results), results.success_share, bool(results.nfev.min() > 100)
+    (3, 1.0, True)
+    """
+
+    def __init__(self, results: Iterable[Result]) -> None:
+        self._results = tuple(results)
+
+    def __len__(self) -> int:
+        return len(self._results)
+
+    @overload
+    def __getitem__(self, index: int) -> Result: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> Results: ...
+
+    def __getitem__(self, index: int | slice) -> Result | Results:
+        return Results(self._results[index]) if isinstance(index, slice) else self._results[index]
+
+    @property
+    def fun(self) -> NDArray[np.float64]:
+        """The value that every run has found."""
+        return np.array([result.fun for result in self], dtype=np.float64)
+
+    @property
+    def nfev(self) -> NDArray[np.int64]:
+        """The evaluations that every run has made."""
+        return np.array([result.nfev for result in self], dtype=np.int64)
+
+    @property
+    def best(self) -> Result:
+        """The result with the smallest value; of equal ones, that with the fewest evaluations."""
+        return min(self, key=_rank)
+
+    @property
+    def median(self) -> Result:
+        """The result in the middle of all, ordered as for `best`; the better of two."""
+        return sorted(self, key=_rank)[(len(self) - 1) // 2]
+
+    @property
+    def success_share(self) -> float:
+        """The share of the runs that ended with success."""
+        return sum(bool(result.success) for result in self) / len(self)
+
+    def __repr__(self) -> str:
+        if not self:
+            return "<Results: no runs>"
+        return (
+            f"<Results: {len(self)} runs, {self.success_share:.0%} with success, best value "
+            f"{self.best.fun:.6g}, median {self.median.fun:.6g}, evaluations {self.nfev.min()} to "
+            f"{self.nfev.max()}>"
+        )
+
+
+def _rank(result: Result) -> tuple[float, int]:
+    return result.fun, result.nfev
 
 
 def result_of(outcome: Outcome, method: str, *, trace: bool) -> Result:

@@ -53,7 +53,7 @@ def code_hash(*records: Any) -> str:
     return _digest(_package_hash(), *_file_hashes(reach), reach.constants)
 
 
-def compiled(function: Callable[..., Any], *records: Any) -> Any:
+def compiled(function: Callable[..., Any], *records: Any, in_threads: bool = False) -> Any:
     """Return `function` compiled by Numba, cached on disk under a hash of all it depends on.
 
     Parameters
@@ -63,9 +63,11 @@ def compiled(function: Callable[..., Any], *records: Any) -> Any:
     *records : NamedTuple
         The records that it will be called with. Where something that they lead to cannot be traced to a
         file, nothing is kept on disk.
+    in_threads : bool
+        Whether other threads of Python run meanwhile, which makes a call a little slower.
     """
     check_compiler()
-    return _compiled(function, reach_of(*records))
+    return _compiled(function, reach_of(*records), in_threads)
 
 
 def check_compiler() -> None:
@@ -103,8 +105,8 @@ def specialized(function: Any, *arguments: Any) -> Callable[..., Any]:
 
 
 @functools.cache
-def _compiled(function: Callable[..., Any], reach: Reach) -> Any:
-    dispatcher = numba.njit(function)
+def _compiled(function: Callable[..., Any], reach: Reach, in_threads: bool) -> Any:
+    dispatcher: Any = numba.njit(nogil=in_threads)(function)
     folder = _cache_folder(reach)
     if folder is None:
         dispatcher._cache = _NoCache(function)

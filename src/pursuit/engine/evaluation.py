@@ -71,7 +71,7 @@ class Processes:
     """Evaluates points in processes of its own, notices when one of them dies, and keeps to a time limit."""
 
     def __init__(self, objective: Callable[[Vector], Any], count: int) -> None:
-        _check_pickles(objective)
+        check_pickles(objective)
         self._objective = _Guarded(objective)
         self._count = count
         self._pool: ProcessPoolExecutor | None = None
@@ -96,7 +96,7 @@ class Processes:
     def _gather(self, points: list[Vector], values: list[float | None]) -> None:
         """Evaluate the points whose values are missing."""
         if self._pool is None:
-            self._pool = ProcessPoolExecutor(self._count, initializer=_ignore_interrupts)
+            self._pool = ProcessPoolExecutor(self._count, initializer=ignore_interrupts)
         futures: dict[Future[Any], int] = {
             self._pool.submit(self._objective, point): j
             for j, point in enumerate(points)
@@ -121,12 +121,12 @@ class Processes:
             self._pool = None
 
 
-def _ignore_interrupts() -> None:
+def ignore_interrupts() -> None:
     """Leave Ctrl-C, which reaches all processes of a terminal, to the one that waits for the others."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
-def _check_pickles(objective: Callable[[Vector], Any]) -> None:
+def check_pickles(objective: Callable[..., Any]) -> None:
     """Complain of a function that cannot be sent to another process."""
     try:
         pickle.dumps(objective)

@@ -126,8 +126,8 @@ class Run:
         self._values = np.empty(points)
         self._rows = [[self._points[j] for j in range(k)] for k in range(len(self._points) + 1)]
 
-        def entry(function: Callable[..., Any]) -> Any:
-            return compiled(function, scheme, problem)
+        def entry(function: Callable[..., Any], *, in_threads: bool = False) -> Any:
+            return compiled(function, scheme, problem, in_threads=in_threads)
 
         self._draw_normals, self._reflect = compiled(draw_normals), compiled(reflect)
         self._entry = entry
@@ -142,7 +142,7 @@ class Run:
         self.rows: list[Vector] = []
         """The points whose values are wanted now; none if the run has stopped."""
         if whole:
-            self._iterate = specialized(entry(iterate), self._session, rng, self.nit)
+            self._iterate = specialized(entry(iterate, in_threads=True), self._session, rng, self.nit)
         else:
             self._advance = specialized(entry(advance), self._session)
             self._begin_iteration = specialized(entry(begin_iteration), self._session)

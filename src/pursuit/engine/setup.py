@@ -12,7 +12,7 @@ from pursuit.checks import Vector, checked_number, checked_options, checked_poin
 from pursuit.compiling.cache import check_compiler, compiled
 from pursuit.engine.checkpoint import Setting
 from pursuit.engine.iteration import BlackBox
-from pursuit.engine.run import Memory, Run, first_memory
+from pursuit.engine.run import Evaluate, Memory, Run, first_memory, here
 from pursuit.engine.tally import LIMITS, Limits
 from pursuit.methods.catalogue import create_scheme, method_name, method_text
 from pursuit.methods.contract import Scheme
@@ -70,6 +70,15 @@ class Setup(NamedTuple):
         if self.setting.box is not None:
             compiled(reflect)(image[np.newaxis], self.setting.box)
         return image
+
+    def value_at(self, point: Vector, evaluate: Evaluate | None = None) -> float:
+        """Return f at a point as the scheme sees it; `evaluate` evaluates people's function elsewhere."""
+        # A bounded problem moves points inside by itself; others get one that is inside.
+        own = evaluate is None and isinstance(self.objective, Bounded)
+        values: list[Any] = [None]
+        (evaluate or here(self.objective))([point.copy() if own else self.reflected(point)], values)
+        value: float = values[0]
+        return value
 
     def first_memory(self, start: Vector, fx: float, rng: np.random.Generator) -> Memory:
         """Return the memory of a run that has evaluated its start and nothing else."""

@@ -1,0 +1,233 @@
+"""Many runs of one problem in one call: `minimize_many`."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from pursuit.checks import (
+    checked_array,
+    checked_count,
+    checked_flag,
+    checked_generator,
+    checked_seeds,
+)
+from pursuit.engine.evaluation import check_pickles, checked_workers, ignore_interrupts
+from pursuit.engine.interrupts import Interrupts
+from pursuit.engine.run import drive, here
+from pursuit.engine.setup import set_up
+from pursuit.engine.stopping import FTOL, XTOL, Reason
+from pursuit.methods.catalogue import DEFAULT_METHOD
+from pursuit.problems.contract import Problem
+from pursuit.result import Result, Results, result_of
+
+
+class _Task(NamedTuple):
+    """All that a run is made of; it pickles if the function does."""
+
+    number: int
+    fun: Any
+    x0: NDArray[np.float64]
+    args: Any
+    method: str | type
+    seed: Any
+    settings: Mapping[str, Any]
+    """`sigma0`, `bounds`, `options` and `limits`, as `set_up` takes them."""
+    trace: bool
+
+
+def minimize_many(
+    fun: Callable[..., Any] | Problem,
+    x0: ArrayLike,
+    seeds: int | Sequence[Any] | None = None,
+    args: tuple[Any, ...] = (),
+    method: str | type = DEFAULT_METHOD,
+    *,
+    rng: Any = None,
+    bounds: Any = None,
+    sigma0: float = 1.0,
+    ftarget: float | None = None,
+    xtol: float = XTOL,
+    ftol: float = FTOL,
+    maxiter: int | None = None,
+    maxfev: int | None = None,
+    options: Mapping[str, Any] | None = None,
+    trace: bool = False,
+    workers: int = -1,
+) -> Results:
+    """Minimise a function many times: with many seeds, from many starts, or both.
+
+    Parameters
+    ----------
+    fun : callable
+        As in `pursuit.minimize`. Functions jitted by Numba and problems run in threads; for a function of
+        Python, which other processes must be able to import, every worker is a process.
+    x0 : array_like
+        The start of all runs, or a start for each of them, one a row.
+    seeds : int, sequence or None
+        How many runs to make from one start, or the seed of each run. Without it there is one run for each
+        start.
+    args : tuple
+        Further arguments of `fun`.
+    method : str or type
+        As in `pursuit.minimize`.
+    rng : int, numpy.random.SeedSequence or None
+        What the seeds are spawned from where they are not given.
+    bounds, sigma0, ftarget, xtol, ftol, maxiter, maxfev, options, trace
+        As in `pursuit.minimize`, for each run.
+    workers : int
+        How many runs to make at a time; -1 for one on each core.
+
+    Returns
+    -------
+    Results
+        The results in the order of the runs, each with its `seed`: ``minimize(fun, x0, rng=result.seed)``
+        makes the same run, bit for bit. After Ctrl-C, those of the runs that had begun.
+
+    Notes
+    -----
+    An exception of `fun` goes through to the caller; the results of the runs that had ended are in its
+    attribute ``pursuit_results``.
+
+    Examples
+    --------
+    >>> import pursuit
+    >>> problem = pursuit.problems.exp(20, 1e2)
+    >>> results = pursuit.minimize_many(problem, problem.x0, seeds=11, rng=1, ftarget=1e-9)
+    >>> len(results), results.success_share
+    (11, 1.0)
+    >>> single = pursuit.minimize(problem, problem.x0, rng=results[3].seed, ftarget=1e-9)
+    >>> single.nfev == results[3].nfev
+    True
+    """
+    starts, given = _starts_and_seeds(x0, seeds, rng)
+    limits = {"ftarget": ftarget, "xtol": xtol, "ftol": ftol, "maxiter": maxiter, "maxfev": maxfev}
+    settings = {"sigma0": sigma0, "bounds": bounds, "options": options, "limits": limits}
+    trace = checked_flag("trace", trace)
+    tasks = [
+        _Task(
+            number=number,
+            fun=fun,
+            x0=start,
+            args=args,
+            method=method,
+            seed=seed,
+            settings=settings,
+            trace=trace,
+        )
+        for number, (start, seed) in enumerate(zip(starts, given, strict=True))
+    ]
+    # What is wrong for all runs is an error at once, and what they share is compiled once.
+    setup, _ = set_up(starts[0], method, fun=fun, args=args, **settings)
+    count = min(_checked_count_of(workers), len(tasks))
+    return Results(_run_all(tasks, count, in_threads=setup.can_be_compiled or count == 1))
+
+
+def _starts_and_seeds(x0: Any, seeds: Any, rng: Any) -> tuple[list[NDArray[np.float64]], list[Any]]:
+    """Return a start and a seed for every run."""
+    starts = checked_array("x0", x0)
+    if starts.ndim not in (1, 2) or starts.shape[0] == 0:
+        raise ValueError(f"x0 must be a point, or points one a row, but its shape is {starts.shape}.")
+    if seeds is None and starts.ndim == 1:
+        raise ValueError("With one start, seeds must say how many runs to make, but none were given.")
+    if seeds is None or not isinstance(seeds, Sequence | np.ndarray):
+        count = len(starts) if seeds is None else checked_count("seeds", seeds, at_least=1)
+        given: list[Any] = list(checked_seeds(rng).spawn(count))
+    else:
+        given = list(seeds)
+        if not given:
+            raise ValueError("seeds must hold at least one seed, but they are empty.")
+    if starts.ndim == 1:
+        return [starts] * len(given), given
+    if len(starts) != len(given):
+        raise ValueError(
+            f"There must be a seed for each of {len(starts)} starts, but there are {len(given)}."
+        )
+    return list(starts), given
+
+
+def _checked_count_of(workers: Any) -> int:
+    count = checked_workers(workers)
+    if callable(count):
+        raise TypeError("workers must be an integer here, but a callable was given.")
+    return count
+
+
+def _run_all(tasks: list[_Task], count: int, *, in_threads: bool) -> list[Result]:
+    """Execute runs, so many at a time, and return the results in their order."""
+    stopped = threading.Event()
+    found: dict[int, Result] = {}
+    with _executor(count, in_threads=in_threads) as executor:
+        if not in_threads:
+            check_pickles(tasks[0].fun)
+        begin: dict[Future[Result], int] = {
+            executor.submit(_execute, task, *((stopped,) if in_threads else ())): task.number
+            for task in tasks
+        }
+        try:
+            for future in as_completed(begin):
+                found[begin[future]] = future.result()
+        except KeyboardInterrupt:
+            stopped.set()
+            for future in begin:
+                future.cancel()
+            for future, number in begin.items():
+                if in_threads and not future.cancelled():
+                    found[number] = future.result()
+        except BrokenProcessPool:
+            raise RuntimeError(
+                "A worker died: is there enough memory, and does the function leave its process alive?"
+            ) from None
+        except BaseException as error:
+            stopped.set()
+            for future in begin:
+                future.cancel()
+            with contextlib.suppress(AttributeError):
+                error.pursuit_results = Results(_in_order(found))  # type: ignore[attr-defined]
+            raise
+    return _in_order(found)
+
+
+def _in_order(found: dict[int, Result]) -> list[Result]:
+    return [found[number] for number in sorted(found)]
+
+
+@contextlib.contextmanager
+def _executor(count: int, *, in_threads: bool) -> Iterator[Executor]:
+    """Give so many threads, or processes that end with this context whatever they are doing."""
+    if in_threads:
+        with ThreadPoolExecutor(count) as threads:
+            yield threads
+        return
+    processes = ProcessPoolExecutor(count, initializer=ignore_interrupts)
+    try:
+        yield processes
+    finally:
+        for process in list((processes._processes or {}).values()):
+            process.kill()
+        processes.shutdown(cancel_futures=True)
+
+
+def _execute(task: _Task, stopped: threading.Event | None = None) -> Result:
+    """Make one run, in this thread."""
+    setup, start = set_up(task.x0, task.method, fun=task.fun, args=task.args, **task.settings)
+    generator = checked_generator(task.seed)
+    memory = setup.first_memory(start, setup.value_at(start), generator)
+    run = setup.run(memory, generator, whole=setup.can_be_compiled)
+
+    def monitor(_: object) -> Reason:
+        return Reason.INTERRUPTED if stopped is not None and stopped.is_set() else Reason.RUNNING
+
+    with Interrupts() as interrupts:
+        reason = drive(run, here(setup.objective), interrupts=interrupts, monitor=monitor)
+        outcome = run.outcome(reason, last=True)
+    result = result_of(outcome, setup.name, trace=task.trace)
+    result.seed = task.seed
+    return result
