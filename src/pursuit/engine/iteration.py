@@ -208,7 +208,7 @@ def _write_points(session):
 @numba.njit(forceinline=True)
 def _end_iteration(session):
     answer = answer_to(session.query, session.query_state, session.values)
-    length = _measured(session.team, session.tally, session.query, session.state)
+    length = _measured(session.team, session.tally, session.limits, session.query, session.state)
     state = tell(session.team, session.scheme, session.state, session.query, answer)
     tally = count_iteration(session.tally, session.trace, state, session.unfinished, length)
     session.state, session.tally, session.unfinished = state, tally, _nothing()
@@ -216,9 +216,9 @@ def _end_iteration(session):
 
 
 @numba.njit(forceinline=True)
-def _measured(team, tally, query, state):
+def _measured(team, tally, limits, query, state):
     """Return the length of a trial, 0 for most of them."""
-    return trial_length(team, query, state) if is_measured(tally.nit) else 0.0
+    return trial_length(team, query, state) if is_measured(tally, limits) else 0.0
 
 
 def iterate(session, rng, until):
@@ -253,7 +253,7 @@ def iterate(session, rng, until):
         if query_state.wanted > 0:
             reason = Reason.MAXFEV
         else:
-            length = _measured(team, tally, query, state)
+            length = _measured(team, tally, limits, query, state)
             state = tell(team, scheme, state, query, answer_to(query, query_state, values))
             tally = count_iteration(tally, trace, state, unfinished, length)
             reason = reason_to_stop(tally, limits, state)

@@ -171,12 +171,12 @@ def check_tally(tally: Tally) -> None:
 
 
 @numba.njit(forceinline=True)
-def is_measured(nit):
-    """Say whether to measure the trial that follows iteration `nit`.
+def is_measured(tally, limits):
+    """Say whether to measure the next trial: some of them, chosen as good as at random, where it matters.
 
-    The choice is as good as random: the trials of some schemes differ in turn.
+    Trials of some schemes differ in turn, so that every eighth one might be of the same kind.
     """
-    return (nit * 0x9E3779B1 >> 20) % _MEASURED == 0
+    return limits.xtol > 0.0 and (tally.nit * 0x9E3779B1 >> 20) % _MEASURED == 0
 
 
 @numba.njit(forceinline=True)
