@@ -114,6 +114,8 @@ def _outcome(whole: Whole, path: Path, may_differ: bool) -> tuple[str, str]:
     except (ValueError, OSError) as error:
         if str(path) in str(error) and "\n" not in str(error):
             return "refused by a sentence", ""
+        if may_differ and "must be finite at x0" in str(error):
+            return "a forged checkpoint of another run", ""
         return f"{type(error).__name__} that does not name the file", repr(error)
     except BaseException as error:
         return f"{type(error).__name__}", repr(error)

@@ -58,7 +58,7 @@ def edit_header(header: Header, arrays: Arrays, random: Random) -> Forged:
         return packed(header, arrays), f"header with {place} renamed", False
     names = {"method": METHODS, "bit_generator": GENERATORS}.get(last, HOSTILE)
     new = record[last] = random.choice(names if random.random() < 0.7 else HOSTILE)
-    may_differ = _is_similar(last, old, new) or "options" in place
+    may_differ = _is_similar(last, old, new) or bool({"options", "limits"} & set(place))
     return packed(header, arrays), f"header with {place} = {str(new)[:60]}", may_differ
 
 
@@ -189,5 +189,8 @@ def _is_similar(name: str, old: Any, new: Any) -> bool:
     if name == "n" or isinstance(new, bool) or not isinstance(new, int | float):
         return False
     if isinstance(old, int):
-        return isinstance(new, int) and 0 <= new <= (_ROWS if name == "rows" else 2**62)
-    return isinstance(old, float) and abs(new) <= sys.float_info.max
+        # The state of a bit generator may be any number of 128 bits.
+        most = _ROWS if name == "rows" else 2**128 if name in ("state", "inc") else 2**62
+        return isinstance(new, int) and 0 <= new < most
+    # A state may hold the value infinity.
+    return isinstance(old, float) and (abs(new) <= sys.float_info.max or math.isinf(new))

@@ -155,13 +155,19 @@ def minimize(
     with showing_compilation(progress), evaluator(objective, workers) as evaluate:
         elsewhere = None if alone else evaluate
         if checkpoint is not None and Path(checkpoint).exists():
-            setup, memory, generator = _resumed(checkpoint, setup)
+            found = checkpoints.Checkpoint(checkpoint)
+            setup, memory, generator = _resumed(found, checkpoint, setup)
             if checkpoint_check:
                 _check_objective(checkpoint, memory, setup.value_at(memory.state.x, elsewhere))
         else:
+            found = None
             memory = setup.first_memory(start, setup.value_at(start, elsewhere), generator)
         with Interrupts() as interrupts:
-            run = setup.run(memory, generator, whole=setup.can_be_compiled and alone)
+            whole = setup.can_be_compiled and alone
+            if found is None:
+                run = setup.run(memory, generator, whole=whole)
+            else:
+                run = found.checked(lambda _: setup.run(memory, generator, whole=whole))
             monitor = Monitor(maxtime=seconds, callback=call, save=save, save_every=every, progress=progress)
             if isinstance(evaluate, Processes):
                 evaluate.deadline = monitor.deadline
@@ -216,9 +222,10 @@ def _check_objective(path: str | os.PathLike[str], memory: Memory, found: float)
         )
 
 
-def _resumed(path: str | os.PathLike[str], setup: Setup) -> tuple[Setup, Memory, np.random.Generator]:
+def _resumed(
+    found: checkpoints.Checkpoint, path: str | os.PathLike[str], setup: Setup
+) -> tuple[Setup, Memory, np.random.Generator]:
     """Return setup, memory and generator of a checkpoint, if it is one of the same run."""
-    found = checkpoints.Checkpoint(path)
     for name in ("method", "options", "n", "sigma0"):
         stored, given = getattr(found.setting, name), getattr(setup.setting, name)
         if stored != given:

@@ -105,6 +105,13 @@ def array(name, value):
         array("state.x", np.ones(3, dtype=np.int64)),
         array("state.x", np.array([1.0, np.nan, 2.0])),
         array("state.y", np.ones((3, 1))),
+        array("state.y", np.array([1.0, np.inf, 2.0])),
+        array("state.v", np.array([1.0, np.nan, 2.0])),
+        put("tally", "best.value", value=float("-inf")),
+        put("tally", "recent.until", value=0),
+        put("limits", value={}),
+        put("limits", "xtol", value=-1.0),
+        put("limits", "maxfev", value="many"),
         array("state.more", np.ones(3)),
         array("trace.nit", np.ones(5, dtype=np.int64)),
         array("lower", np.full(3, 100.0)),
@@ -125,6 +132,23 @@ def test_whatever_is_wrong_is_one_sentence_that_names_the_file(saved, tmp_path, 
     assert len(str(caught.value)) < 1000
     assert "evilmod" not in sys.modules
     assert not (tmp_path / "evil").exists()
+
+
+def test_values_of_an_iteration_that_it_did_not_ask_for_are_refused_by_minimize_too(tmp_path):
+    path = tmp_path / "run.npz"
+    pursuit.minimize(ellipsoid, START, method="rp", rng=1, maxfev=20, checkpoint=path)
+    edited(path, put("received", value=[[]]))
+    with pytest.raises(ValueError, match=r"run\.npz cannot be used"):
+        pursuit.minimize(ellipsoid, START, method="rp", rng=1, maxfev=30, checkpoint=path)
+
+
+def test_missing_bytes_are_one_sentence_that_names_the_file(saved):
+    """Readers of archives raise errors of many kinds then, of the operating system's kind too."""
+    whole = saved.read_bytes()
+    for cut in range(0, len(whole), len(whole) // 97):
+        saved.write_bytes(whole[:cut] + whole[cut + 1 :])
+        with pytest.raises(ValueError, match=r"run\.npz (is not a|cannot be used)"):
+            pursuit.Optimizer.load(saved)
 
 
 @pytest.mark.parametrize("name", ["MT19937", "Philox", "SFC64"])

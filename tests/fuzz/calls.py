@@ -277,7 +277,7 @@ NO_ROWS = [
 ]
 NO_VALUES = [
     None, "1", [None], ["1"], [1j], [True], [[1.0], [2.0, 3.0]], [1.0] * 7, [], np.ma.masked, [np.ma.masked],
-    object(), [object()], Rude(), [Rude()], {}, np.array(["1"]), np.array([1j]), [np.zeros(2)], [[1.0,
+    object(), [object()], Rude(), [Rude()], {}, np.array(["1"]), np.array([1j]), [np.zeros(3)], [[1.0,
     2.0], [3.0]],
     np.array(["2020"], dtype="datetime64[Y]"), np.array([[1.0, 2.0, 3.0]]), iter([1.0]),
 ]  # fmt: skip

@@ -51,7 +51,7 @@ def test_the_loop_around_a_jitted_function_is_compiled():
     calls = []
     sys.setprofile(lambda frame, event, argument: calls.append(1) if event == "call" else None)
     try:
-        result = pursuit.minimize(jitted, START, method="rp", rng=1, maxiter=20_000)
+        result = pursuit.minimize(jitted, START, method="rp", rng=1, xtol=0.0, maxiter=20_000)
     finally:
         sys.setprofile(None)
     assert result.nfev > 10_000

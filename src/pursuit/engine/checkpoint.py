@@ -25,7 +25,6 @@ import io
 import json
 import os
 import warnings
-import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple, TypeVar
@@ -137,10 +136,11 @@ class Checkpoint:
             self._arrays = read_arrays(source)
             self._header = json.loads(self._arrays.pop("header").tobytes(), object_hook=_from_json)
             known = self._header["format"], self._header["version"]
-        except (ValueError, KeyError, TypeError, AttributeError, EOFError, RecursionError) as error:
+        except Exception as error:
+            # Readers of archives, arrays and JSON raise errors of many kinds for nonsense.
+            if isinstance(error, OSError) and error.filename is not None:
+                raise
             raise self._error(f"is not a checkpoint of pursuit, or not a whole one ({error})") from None
-        except zipfile.BadZipFile:
-            raise self._error("is not a checkpoint of pursuit, or not a whole one") from None
         if known != (_FORMAT, _VERSION):
             raise self._error(
                 f"is a {known[0]} of version {known[1]}, but this version of pursuit reads version {_VERSION}"
@@ -190,6 +190,8 @@ class Checkpoint:
         state = _rebuilt(state_like, kept | _checked_dict("state", header["state"]))
         if not (np.isfinite(state.fx) and np.isfinite(state.x).all() and 0.0 < abs(state.sigma) < np.inf):
             raise ValueError("its best point, its value and its step size must be finite")
+        if tally.best.value != state.fx:
+            raise ValueError("its best value is not that of its best point")
         generator = generator_in_state(header["generator"])
         memory = Memory(
             state=state,
@@ -297,6 +299,8 @@ def _rebuilt(like: Any, entries: Mapping[str, Any], prefix: str = "") -> Any:
 def _checked_entry(name: str, found: Any, like: Any) -> Any:
     """Return an entry if it is a number of the type that the record has there; arrays are checked before."""
     if isinstance(like, np.ndarray):
+        if np.isfinite(like).all() and not np.isfinite(found).all():
+            raise ValueError(f"the entry {name} must hold finite numbers")
         return found
     if isinstance(like, int) and (type(found) is not int or not -(2**62) <= found <= 2**62):
         raise ValueError(f"the entry {name} must be a whole number, but is {found!r}")

@@ -66,7 +66,7 @@ class Cma(NamedTuple):
         """Return the first state."""
         n = x.size
         return CmaState(
-            x=x, fx=fx, f=fx, sigma=sigma, p=np.zeros(n), columns=np.eye(n), u=np.empty(n), work=np.empty(n)
+            x=x, fx=fx, f=fx, sigma=sigma, p=np.zeros(n), columns=np.eye(n), u=np.zeros(n), work=np.zeros(n)
         )
 
 
