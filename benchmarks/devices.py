@@ -6,7 +6,7 @@ as longer than all that reached it.
 
 If the distributions are equal, the report says otherwise with a probability of at most `ERROR`. Half of it is
 for single cells: a Mann-Whitney test of each, which notices that one device needs more iterations, and a
-Kolmogorov-Smirnov test, which notices other differences as well, corrected by Holm for their number. The other
+Kolmogorov-Smirnov test, which notices other differences too, corrected by Holm for their number. The other
 half is for all cells together: the p-values of the Mann-Whitney tests must not be smaller than uniform ones,
 by a one-sided Kolmogorov-Smirnov test. (They may be larger, since the numbers of runs are finite.)
 """
