@@ -64,7 +64,7 @@ def _run(options: argparse.Namespace) -> int:
 def _reproduce(options: argparse.Namespace) -> int:
     from pursuit.experiments.study import draw_report, reproduce
 
-    settings = _chosen(options, "reading", "only", "runs", "jobs")
+    settings = _chosen(options, "reading", "only", "runs", "jobs", "device")
     done = reproduce(options.file or options.preset, options.out, executor=options.dask, **settings)
     status = _print_failures(done.failures)
     if options.report:
@@ -77,7 +77,7 @@ def _report(options: argparse.Namespace) -> int:
 
     with read_store(options.folder) as store:
         _print_damaged(store.damaged())
-    _print_report(draw_report(options.folder, options.against))
+    _print_report(draw_report(options.folder, options.against, options.device))
     return 0
 
 
@@ -85,17 +85,23 @@ def _status(options: argparse.Namespace) -> int:
     from pursuit.experiments.study import read_store
 
     with read_store(options.folder) as store:
-        progress, unused, made = store.progress(), store.unused(), store.results().made
+        results, devices, unused = store.results(options.device), store.devices(), store.unused()
+        progress = store.progress(options.device)
         _print_damaged(store.damaged())
+    shown = options.device or devices[0]
     width = max((len(str(entry.cell)) for entry in progress), default=0)
     for entry in progress:
         each = f"  {entry.seconds / entry.done:.3g} s each" if entry.done else ""
         print(f"{entry.cell!s:{width}}  {entry.done:3} of {entry.wanted:3} runs{each}")
     done, wanted = sum(entry.done for entry in progress), sum(entry.wanted for entry in progress)
     print(f"{done} of {wanted} runs are done. They took {sum(entry.seconds for entry in progress):.0f} s.")
+    print(f"Device: {shown}.")
+    for other in devices:
+        if other != shown:
+            print(f"There are cells of the {other} as well, with runs of their own: --device {other}.")
     if unused:
         print(f"{unused} more runs were made by other code, options or caps: they are kept, but not used.")
-    print("Made with:", ", ".join(f"{name} {value}" for name, value in made.items()))
+    print("Made with:", ", ".join(f"{name} {value}" for name, value in results.made.items()))
     return 0
 
 
@@ -105,7 +111,7 @@ def _export(options: argparse.Namespace) -> int:
 
     with read_store(options.folder) as store:
         _print_damaged(store.damaged())
-        for path in export(store.results(), options.to):
+        for path in export(store.results(options.device), options.to):
             print(path)
     return 0
 
@@ -173,6 +179,7 @@ def _parser() -> argparse.ArgumentParser:
     export = add("export", _export, _STUDY, "write runs and traces for other programs")
     for command in (report, status, export):
         command.add_argument("folder", type=Path, metavar="DIR")
+        _add_device(command, "the runs to read (those of the device that ran last)")
     _add_against(report)
     export.add_argument("--to", type=Path, required=True, metavar="FILE", help="runs.csv or runs.parquet")
 
@@ -194,6 +201,7 @@ def _add_reproduce_options(parser: argparse.ArgumentParser) -> None:
         "--reading", choices=(*READINGS, "all"), help="of the paper (what the study declares)"
     )
     parser.add_argument("--out", type=Path, metavar="DIR", help="the folder (reproduced/NAME)")
+    _add_device(parser, "what executes the runs (what the study declares, else cpu)")
     _add_jobs(parser)
     parser.add_argument(
         "--dask", metavar="ADDRESS", help="a Dask scheduler, as tcp://…, or local to start one"
@@ -228,6 +236,10 @@ def _add_selections(parser: argparse.ArgumentParser, **examples: str) -> None:
 
 def _add_jobs(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--jobs", type=_positive, metavar="N", help="the number of processes (all cores)")
+
+
+def _add_device(parser: argparse.ArgumentParser, text: str) -> None:
+    parser.add_argument("--device", choices=("cpu", "gpu"), help=text)
 
 
 def _add_against(parser: argparse.ArgumentParser) -> None:

@@ -1,7 +1,8 @@
 """The twelve claims of the paper, judged by the measurements of a study.
 
 A claim has several measurements. Each compares a number of the paper with ours, and a rule decides whether
-they agree; the verdict on the claim follows from these decisions alone (`verdict_of`). The rules:
+they agree; the verdict on the claim follows from these decisions alone (`verdict_of`). It needs all of them:
+where runs are missing, the claim is consistent, consistent in part or contradicted *so far*. The rules:
 
 - *about r* holds if our interval overlaps [r/1.5, 1.5 r]; a *range* if our interval overlaps it; *one order
   of magnitude* is the range of the numbers that are closer to 10 than to 1 or 100, on a logarithmic scale;
@@ -14,8 +15,8 @@ they agree; the verdict on the claim follows from these decisions alone (`verdic
 
 All numbers are of iterations, as in the paper. They are measured in the dimension that a claim names, or else
 in those of the figure that the paper cites (Fig. 3: n = 100; Fig. 5: n = 20 and 80, and L = 1e4), or else in
-every dimension of the study up to 100, the paper's largest. Whether EP-CMA-m improves with every step of m is
-measured in the largest of these only.
+every dimension of the paper: n = 20, 40, 60, 80 and 100. Whether EP-CMA-m improves with every step of m is
+measured in the largest only in which the paper has all of them.
 """
 
 from __future__ import annotations
@@ -25,10 +26,20 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from pursuit.experiments.study.evidence import EP_CMA, Evidence, Measurement, PaperProblem, Rule
+from pursuit.experiments.study.evidence import (
+    DIMENSIONS,
+    EP_CMA,
+    Evidence,
+    Measurement,
+    PaperProblem,
+    PaperSetting,
+    Rule,
+)
 from pursuit.experiments.study.results import Results
 
-VERDICTS = ("holds", "holds in part", "does not hold", "not measured")
+_FINAL = ("holds", "holds in part", "does not hold", "not decided")
+_SO_FAR = ("consistent so far", "consistent in part so far", "contradicted so far", "not measured")
+VERDICTS = (*_FINAL, *_SO_FAR)
 
 # What "about" allows: this factor up and down.
 _FACTOR = 1.5
@@ -54,12 +65,22 @@ class Judgement(NamedTuple):
 
     @property
     def agreement(self) -> str:
-        """How many of the decided measurements agree with the claim; "" if none is decided."""
+        """How many measurements are made, and how many of these agree with the claim; "" if none is decided.
+
+        All have to be made, and where they are, only those that agree are counted.
+        """
         decided = [found.holds for found in self.measurements if found.holds is not None]
-        undecided = len(self.measurements) - len(decided)
         if not decided:
             return ""
-        return f"{sum(decided)} of {len(decided)} agree" + (f", {undecided} undecided" if undecided else "")
+        agree = f"{sum(decided)} of {len(decided)} agree"
+        if self.verdict in _FINAL:
+            undecided = len(self.measurements) - len(decided)
+            return agree + (f", {undecided} undecided" if undecided else "")
+        made = [found for found in self.measurements if found.complete or found.ours]
+        partial = sum(not found.complete for found in made)
+        measured = f"{len(made)} of {len(self.measurements)} measured"
+        measured += f", {partial} of them in part" if partial else ""
+        return measured if len(set(decided)) == 1 else f"{measured}; {agree}"
 
 
 def _about(number: float) -> Rule:
@@ -116,7 +137,9 @@ def judge(results: Results) -> list[Judgement]:
     >>> results = Results(title="", cells=cells, figures=(), trace=lambda cell, number: None, made={})
     >>> second = judge(results)[1]
     >>> second.verdict, second.measurements[0].paper, second.measurements[0].ours.value
-    ('holds', 'about 5', 5.0)
+    ('consistent so far', 'about 5', 5.0)
+    >>> second.agreement
+    '1 of 4 measured'
     """
     readings = dict.fromkeys(entry.cell.reading for entry in results.cells)
     evidence = {reading: Evidence(results, reading) for reading in readings}
@@ -137,19 +160,44 @@ def judge(results: Results) -> list[Judgement]:
 
 
 def verdict_of(measurements: Sequence[Measurement]) -> str:
-    """Return the verdict of measurements; those that are not decided do not count."""
-    decided = [measurement.holds for measurement in measurements if measurement.holds is not None]
+    """Return the verdict of measurements, final if all are made; what they do not decide does not count.
+
+    Examples
+    --------
+    >>> from pursuit.experiments.study.claims import verdict_of
+    >>> from pursuit.experiments.study.evidence import Measurement
+    >>> agrees, disagrees = (Measurement("rp / sarp", "about 5", None, holds) for holds in (True, False))
+    >>> missing = Measurement("rp / sarp", "about 5", None, None, complete=False)
+    >>> verdict_of([agrees, disagrees]), verdict_of([agrees, missing])
+    ('holds in part', 'consistent so far')
+    """
+    decided = [found.holds for found in measurements if found.holds is not None]
+    in_full, in_part, not_at_all, nothing = (
+        _FINAL if all(found.complete for found in measurements) else _SO_FAR
+    )
     if not decided:
-        return "not measured"
+        return nothing
     if all(decided):
-        return "holds"
-    return "holds in part" if any(decided) else "does not hold"
+        return in_full
+    return in_part if any(decided) else not_at_all
+
+
+def _everywhere(*problems: PaperProblem) -> list[PaperSetting]:
+    """Return problems in every dimension of the paper."""
+    return [problem.at(n) for problem in problems for n in DIMENSIONS]
+
+
+def _largest(problem: PaperProblem) -> PaperSetting:
+    """Return a problem in the largest dimension in which the paper runs every EP-CMA-m."""
+    return next(
+        setting for setting in reversed(_everywhere(problem)) if all(setting.has(scheme) for scheme in EP_CMA)
+    )
 
 
 @_claim(1, "Exact line search saves Random Pursuit and SARP a factor of 2 to 3 in every dimension.")
 def _exact_line_search(study: Evidence) -> Iterator[Measurement]:
     for scheme in ("rp", "sarp"):
-        for setting in study.settings(*_PROBLEMS):
+        for setting in _everywhere(*_PROBLEMS):
             yield study.ratio(scheme, f"{scheme}-exact", setting, _TWO_TO_THREE)
 
 
@@ -161,8 +209,8 @@ def _exact_line_search(study: Evidence) -> Iterator[Measurement]:
 def _path_beats_drift_on_lin(study: Evidence) -> Iterator[Measurement]:
     for problem, factor in ((_LIN_4, 5), (_LIN_6, 24)):
         yield study.ratio("sarp", "ep-cma-1", problem.at(100), _about(factor))
-        settings = study.settings(problem)
-        yield study.contrast("sarp", "ep-cma-1", settings[0], settings[-1], _more_than(1))
+        smallest, *_, largest = _everywhere(problem)
+        yield study.contrast("sarp", "ep-cma-1", smallest, largest, _more_than(1))
 
 
 @_claim(
@@ -191,13 +239,13 @@ def _linear_in_n(study: Evidence) -> Iterator[Measurement]:
 )
 def _memory_helps(study: Evidence) -> Iterator[Measurement]:
     for problem in _PROBLEMS:
-        largest = study.settings(problem)[-1]
         for less, more in pairwise(EP_CMA):
-            yield study.ratio(less, more, largest, _AT_LEAST_AS_GOOD)
+            yield study.ratio(less, more, _largest(problem), _AT_LEAST_AS_GOOD)
     for problem, factor in ((_EXP_4, 10), (_EXP_6, 20)):
         yield study.ratio("ep-cma-1", "ep-cma-n", problem.at(100), _about(factor))
     for exp, other in ((_EXP_4, _LIN_4), (_EXP_4, _TWO_4), (_EXP_6, _LIN_6), (_EXP_6, _TWO_6)):
-        yield study.contrast("ep-cma-1", "ep-cma-n", exp.at(100), other.at(100), _more_than(1))
+        there = _largest(other)
+        yield study.contrast("ep-cma-1", "ep-cma-n", exp.at(there.n), there, _more_than(1))
     for setting in _ROSENBROCK_IN_FIGURE_5:
         yield study.ratio("ep-cma-1", "ep-cma-n", setting, _about(1))
 
@@ -237,7 +285,7 @@ def _paths_do_not_reach_drift(study: Evidence) -> Iterator[Measurement]:
 def _cma_is_best_but_quadratic(study: Evidence) -> Iterator[Measurement]:
     for problem in _PROBLEMS:
         yield study.growth("cma", problem, _QUADRATIC)
-    for setting in study.settings(_EXP_4, _EXP_6, _TWO_4, _TWO_6):
+    for setting in _everywhere(_EXP_4, _EXP_6, _TWO_4, _TWO_6):
         yield study.ratio_to_best_other("cma", setting, _more_than(1))
     for problem in (_LIN_4, _LIN_6):
         for scheme in ("ep-cma-4", "ep-cma-sqrt", "ep-cma-n"):
@@ -253,7 +301,7 @@ def _only_drift_helps_on_rosenbrock(study: Evidence) -> Iterator[Measurement]:
 
 @_claim(11, "On lin, SARP is only one order of magnitude faster than Random Pursuit.")
 def _drift_helps_less_on_lin(study: Evidence) -> Iterator[Measurement]:
-    for setting in study.settings(_LIN_4, _LIN_6):
+    for setting in _everywhere(_LIN_4, _LIN_6):
         yield study.ratio("rp", "sarp", setting, _ONE_ORDER)
 
 

@@ -5,6 +5,7 @@ A declaration names problems with their dimensions, schemes, readings and runs::
     title = "Two schemes on two problems"
     schemes = ["sarp", { method = "own:Pattern", label = "pattern", options = { p = 0.3 } }]
     readings = ["frozen"]       # of the paper: the default, as of `minimize`; --reading overrides it
+    device = "cpu"              # or "gpu"; --device overrides it
     runs = 11
     target = 1e-9
     cap = 3162277.66            # the largest number of iterations of a run, divided by n
@@ -40,7 +41,7 @@ from pursuit.experiments.common.errors import StudyError
 from pursuit.experiments.common.formatting import file_name
 from pursuit.experiments.study import reader
 from pursuit.experiments.study.reader import TableReader
-from pursuit.experiments.study.results import Cell, FigureSpec
+from pursuit.experiments.study.results import DEVICES, Cell, FigureSpec
 from pursuit.methods.catalogue import methods
 from pursuit.methods.options import READINGS
 
@@ -87,6 +88,8 @@ class Study(NamedTuple):
     problems: tuple[ProblemSpec, ...]
     schemes: tuple[SchemeSpec, ...]
     readings: tuple[str, ...]
+    device: str
+    """One of `DEVICES`."""
     runs: int
     target: float
     cap: float
@@ -147,6 +150,7 @@ def parse_study(text: str, name: str, folder: str) -> Study:
             _scheme(top, i, entry) for i, entry in enumerate(top.take("schemes", reader.filled_list))
         ),
         readings=top.take("readings", _readings, default=(DEFAULT_READING,)),
+        device=top.take("device", reader.one_of(DEVICES), default=DEVICES[0]),
         runs=top.take("runs", reader.whole(1, _MOST_RUNS)),
         target=top.take("target", reader.target),
         cap=top.take("cap", reader.positive(_LARGEST_CAP)),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from pursuit.experiments.common.formatting import power
@@ -11,7 +12,8 @@ from pursuit.experiments.study.stats import BootstrapBounds, Estimate, median_of
 
 EP_CMA = ("ep-cma-1", "ep-cma-2", "ep-cma-4", "ep-cma-sqrt", "ep-cma-n")
 _SCHEMES = ("rp", "rp-exact", "sarp", "sarp-exact", "cma", *EP_CMA)
-_LARGEST_N = 100
+DIMENSIONS = (20, 40, 60, 80, 100)
+"""The paper's."""
 
 
 class PaperProblem(NamedTuple):
@@ -37,6 +39,10 @@ class PaperSetting(NamedTuple):
     def __str__(self) -> str:
         return f"{self.problem} n={self.n}"
 
+    def has(self, scheme: str) -> bool:
+        """Return whether the paper runs a scheme there, which it does with one exception."""
+        return (*self.problem, self.n, scheme) != ("two", 1e6, 100, "ep-cma-n")
+
 
 class Measurement(NamedTuple):
     """A number of the paper compared with ours."""
@@ -47,6 +53,8 @@ class Measurement(NamedTuple):
     """None where the study lacks the runs."""
     holds: bool | None
     """None where that is not decided."""
+    complete: bool = True
+    """Whether all runs that it needs are there."""
 
 
 class Rule(NamedTuple):
@@ -73,24 +81,20 @@ class Evidence:
     def __init__(self, results: Results, reading: str) -> None:
         self._results = results
         self._reading = reading
-        self._medians = {
-            (entry.cell.scheme, _setting_of(entry.cell)): median_of(entry)
+        entries = {
+            (entry.cell.scheme, _setting_of(entry.cell)): entry
             for entry in results.select(reading=reading)
-            if entry.cell.scheme in _SCHEMES and entry.cell.n <= _LARGEST_N
+            if entry.cell.scheme in _SCHEMES and entry.cell.n <= DIMENSIONS[-1]
         }
-
-    def dimensions(self, problem: PaperProblem) -> list[int]:
-        """Return the dimensions of a problem in the study, or the paper's largest if there is none."""
-        found = {setting.n for _, setting in self._medians if setting.problem == problem}
-        return sorted(found) or [_LARGEST_N]
-
-    def settings(self, *problems: PaperProblem) -> list[PaperSetting]:
-        """Return problems in every dimension of the study."""
-        return [problem.at(n) for problem in problems for n in self.dimensions(problem)]
+        self._medians = {place: median_of(entry) for place, entry in entries.items()}
+        self._complete = {place for place, entry in entries.items() if len(entry.runs) >= entry.wanted}
 
     def ratio(self, slower: str, faster: str, setting: PaperSetting, rule: Rule) -> Measurement:
         """Measure how many times as many iterations the slower scheme needs."""
-        return _measured(f"{setting}: {slower} / {faster}", rule, self._ratio(slower, faster, setting))
+        complete = self._has_all((slower, faster), [setting])
+        return _measured(
+            f"{setting}: {slower} / {faster}", rule, self._ratio(slower, faster, setting), complete
+        )
 
     def ratio_to_best_other(self, scheme: str, setting: PaperSetting, rule: Rule) -> Measurement:
         """Measure how many times as many iterations as `scheme` the best of the others needs."""
@@ -100,19 +104,18 @@ class Evidence:
             if there == setting and other != scheme
         }
         best = min(others, key=others.__getitem__, default="none")
-        ours = self._ratio(best, scheme, setting)
-        return _measured(f"{setting}: best of {len(others)} others ({best}) / {scheme}", rule, ours)
+        text = f"{setting}: best of {len(others)} others ({best}) / {scheme}"
+        complete = self._has_all([name for name in _SCHEMES if setting.has(name)], [setting])
+        return _measured(text, rule, self._ratio(best, scheme, setting), complete)
 
     def contrast(
         self, slower: str, faster: str, here: PaperSetting, there: PaperSetting, rule: Rule
     ) -> Measurement:
         """Measure how many times as large the ratio of two schemes is in one setting as in another."""
         one, other = self._ratio(slower, faster, here), self._ratio(slower, faster, there)
-        if here == there:
-            # With one dimension only, there is nothing to compare.
-            return _measured(f"{slower} / {faster}, on {here.problem} in other dimensions", rule, None)
         ours = None if one is None or other is None else one / other
-        return _measured(f"{slower} / {faster}, on {here} divided by that on {there}", rule, ours)
+        complete = self._has_all((slower, faster), (here, there))
+        return _measured(f"{slower} / {faster}, on {here} divided by that on {there}", rule, ours, complete)
 
     def growth(self, scheme: str, problem: PaperProblem, rule: Rule) -> Measurement:
         """Measure with which power of n a scheme's iterations grow."""
@@ -124,7 +127,8 @@ class Evidence:
         dimensions = sorted(medians)
         ours = slope(dimensions, [medians[n] for n in dimensions]) if len(dimensions) > 1 else None
         among = ", ".join(map(str, dimensions)) or "none"
-        return _measured(f"{problem}: exponent of n in the iterations of {scheme}, n = {among}", rule, ours)
+        text = f"{problem}: exponent of n in the iterations of {scheme}, n = {among}"
+        return _measured(text, rule, ours, self._has_all([scheme], map(problem.at, DIMENSIONS)))
 
     def value_after(self, scheme: str, setting: PaperSetting, per_n: float, rule: Rule) -> Measurement:
         """Measure the best value after `per_n` n iterations, if the runs' cap allows that many."""
@@ -139,9 +143,12 @@ class Evidence:
         # Caps may be rounded down.
         long_enough = [entry for entry in entries if entry.cap >= 0.99 * iterations]
         ours = value_after(self._results, long_enough[0], iterations) if long_enough else None
-        return _measured(
-            f"{setting}: best value of {scheme} after 10^{math.log10(per_n):g} n iterations", rule, ours
-        )
+        text = f"{setting}: best value of {scheme} after 10^{math.log10(per_n):g} n iterations"
+        return _measured(text, rule, ours, bool(long_enough) and self._has_all([scheme], [setting]))
+
+    def _has_all(self, schemes: Sequence[str], settings: Iterable[PaperSetting]) -> bool:
+        """Return whether all runs of these cells are there."""
+        return all((scheme, setting) in self._complete for setting in settings for scheme in schemes)
 
     def _ratio(self, slower: str, faster: str, setting: PaperSetting) -> BootstrapBounds | None:
         one, other = self._medians.get((slower, setting)), self._medians.get((faster, setting))
@@ -152,8 +159,9 @@ def _setting_of(cell: Cell) -> PaperSetting:
     return PaperProblem(cell.problem, cell.L).at(cell.n)
 
 
-def _measured(text: str, rule: Rule, ours: BootstrapBounds | Estimate | None) -> Measurement:
+def _measured(text: str, rule: Rule, ours: BootstrapBounds | Estimate | None, complete: bool) -> Measurement:
     found = ours.estimate() if isinstance(ours, BootstrapBounds) else ours
-    if found is None or math.isnan(found.value):
-        return Measurement(text, rule.paper, None, None)
-    return Measurement(text, rule.paper, found, rule.holds(found))
+    if found is not None and math.isnan(found.value):
+        found = None
+    holds = None if found is None else rule.holds(found)
+    return Measurement(text=text, paper=rule.paper, ours=found, holds=holds, complete=complete)

@@ -2,7 +2,8 @@
 
 A run is a pure function of its problem, its scheme with all options, its number and the code. Cells that
 differ only in name have the same identity and share their runs: EP-CMA-4 and EP-CMA-sqrt in 20 dimensions, or
-a scheme under two readings that do not differ for it.
+a scheme under two readings that do not differ for it. On a GPU the random numbers are others, and sums depend
+on how many threads share a run: so the device, its generator and that number belong to the identity there.
 """
 
 from __future__ import annotations
@@ -17,13 +18,16 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pursuit import problems
+from pursuit.checks import Vector
 from pursuit.compiling.cache import code_hash
+from pursuit.engine.setup import Setup, set_up
 from pursuit.experiments.common.errors import StudyError
 from pursuit.experiments.common.formatting import shortened
 from pursuit.experiments.study.declaration import SchemeSpec, Study
 from pursuit.experiments.study.results import Cell, applies
 from pursuit.methods.catalogue import create_scheme, method_text, options_of, resolved
 from pursuit.methods.options import READINGS
+from pursuit.problems.objective import as_value
 
 # What options are called in identities, where they have another name now.
 _IDENTITY_NAMES = {"line_search": "oracle"}
@@ -43,6 +47,7 @@ class Recipe(NamedTuple):
     cap: int
     folder: str
     """Where its modules are looked for first."""
+    device: str
 
 
 class Entry(NamedTuple):
@@ -69,6 +74,7 @@ def entries_of(
     """Return the cells of a study.
 
     `readings` replaces the declared ones, `only` selects cells, and `runs` limits the number of runs of each.
+    For a study on a GPU, its extra must be installed.
 
     Examples
     --------
@@ -132,7 +138,8 @@ def identify(recipe: Recipe) -> tuple[str, str]:
         what["reading"] = next(name for name in READINGS if create(name) == scheme)
     factory = _imported(recipe.problem, recipe.folder) if ":" in recipe.problem else None
     named = {_IDENTITY_NAMES.get(name, name): value for name, value in {**implied, **options}.items()}
-    return json.dumps({**what, **named}, sort_keys=True), code_hash(scheme, problem, factory)
+    device = make_batch(recipe, [np.random.SeedSequence(0)]).identity if recipe.device == "gpu" else {}
+    return json.dumps({**what, **named, **device}, sort_keys=True), code_hash(scheme, problem, factory)
 
 
 def _scheme_text(cls: type) -> str:
@@ -175,6 +182,35 @@ def options_under(recipe: Recipe, reading: str) -> dict[str, Any]:
     return options
 
 
+def limits_of(recipe: Recipe) -> dict[str, Any]:
+    """Return when a run ends, as arguments of `minimize`: like the paper's, at its target or at its cap."""
+    return {"ftarget": recipe.target, "xtol": 0.0, "ftol": 0.0, "maxiter": recipe.cap}
+
+
+def set_up_runs(recipe: Recipe) -> tuple[Setup, Vector]:
+    """Return the setup of a recipe's runs, as `minimize` would make it, and their start."""
+    problem = make_problem(recipe)
+    return set_up(
+        problem.x0,
+        make_method(recipe),
+        sigma0=1.0,
+        bounds=None,
+        options=options_under(recipe, recipe.reading),
+        limits=limits_of(recipe),
+        fun=problem,
+    )
+
+
+def make_batch(recipe: Recipe, seeds: Sequence[np.random.SeedSequence]) -> Any:
+    """Return a batch of a recipe's runs on a GPU, one for each seed; no GPU is needed for that."""
+    from pursuit.engine.gpu.batch import Batch
+
+    setup, start = set_up_runs(recipe)
+    value = as_value(setup.objective(start.copy()))
+    starts = np.tile(start, (len(seeds), 1))
+    return Batch(setup, setup.limits, starts, [value] * len(seeds), seeds)
+
+
 def _runs_of(study: Study, cell: Cell) -> int:
     found = [override.runs for override in study.exceptions if applies(override.where, cell)]
     return found[-1] if found else study.runs
@@ -191,6 +227,7 @@ def _recipe(study: Study, problem: str, cell: Cell, scheme: SchemeSpec) -> Recip
         target=study.target,
         cap=int(study.cap * cell.n),
         folder=study.folder,
+        device=study.device,
     )
 
 

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn
 
 from pursuit.experiments.common.formatting import spaced
-from pursuit.experiments.study.results import RunRecord
+from pursuit.experiments.study.results import DEVICES, RunRecord
 from pursuit.experiments.study.scheduler import ProgressListener, RunFailure, RunGroup
 
 
@@ -39,13 +39,14 @@ class ProgressLines(ProgressListener):
         self._groups: Sequence[RunGroup] = ()
         self._workers = 1
 
-    def begin(self, groups: Sequence[RunGroup], workers: int) -> None:
+    def begin(self, groups: Sequence[RunGroup], workers: int, device: str = DEVICES[0]) -> None:
         """Print how many runs are missing."""
         self._groups, self._workers = groups, workers
+        how = f"{workers} at a time" if device == DEVICES[0] else f"many at a time on the {device}"
         missing = sum(len(group.missing) for group in groups)
         total = sum(group.wanted for group in groups)
         self._print(
-            f"{spaced(missing)} of {spaced(total)} runs to do, {workers} at a time. "
+            f"{spaced(missing)} of {spaced(total)} runs to do, {how}. "
             "Methods are compiled first; the times of runs do not include that."
         )
 
@@ -68,6 +69,10 @@ class ProgressLines(ProgressListener):
         """Print how many runs are repeated after a worker has died."""
         self._print(f"A worker died; {runs} runs are repeated.")
 
+    def noticed(self, sentence: str) -> None:
+        """Print it."""
+        self._print(sentence)
+
     def _print(self, text: str) -> None:
         self._console.print(
             f"{time.strftime('%H:%M:%S')} {text}", emoji=False, highlight=False, markup=False, soft_wrap=True
@@ -88,9 +93,9 @@ class ProgressBars(ProgressLines):
         )
         self._bars: dict[str, TaskID] = {}
 
-    def begin(self, groups: Sequence[RunGroup], workers: int) -> None:
+    def begin(self, groups: Sequence[RunGroup], workers: int, device: str = DEVICES[0]) -> None:
         """Print how many runs are missing, and draw the bars."""
-        super().begin(groups, workers)
+        super().begin(groups, workers, device)
         if not self._bars:
             self._progress.start()
             for name in ["all runs", *dict.fromkeys(group.entry.cell.scheme for group in groups)]:

@@ -9,9 +9,9 @@ import platform
 import time
 from collections.abc import Sequence
 from concurrent.futures import Executor
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numba
 import numpy as np
@@ -28,8 +28,10 @@ from pursuit.experiments.common.executors import (
 )
 from pursuit.experiments.common.files import locked, remove_leftovers
 from pursuit.experiments.study.declaration import load_study, parse_where
+from pursuit.experiments.study.gpu_scheduler import check_gpu, execute_on_gpu
 from pursuit.experiments.study.grid import Entry, entries_of
 from pursuit.experiments.study.progress import listener_for
+from pursuit.experiments.study.results import DEVICES
 from pursuit.experiments.study.scheduler import RunFailure, execute_missing
 from pursuit.experiments.study.store import open_store, read_store
 from pursuit.methods.options import READINGS
@@ -55,6 +57,7 @@ def reproduce(
     runs: int | None = None,
     jobs: int | None = None,
     executor: Executor | str | None = None,
+    device: str | None = None,
     console: Console | None = None,
 ) -> Reproduced:
     """Execute the runs of a study that are not finished yet.
@@ -72,10 +75,13 @@ def reproduce(
     runs : int
         The largest number of runs of each cell.
     jobs : int
-        The number of processes, by default that of the cores.
+        The number of processes, by default that of the cores. For a GPU they only compile.
     executor : concurrent.futures.Executor or str
         What executes the runs instead, `jobs` at a time; a string is the address of a Dask scheduler, or
-        ``"local"`` to start a Dask cluster of `jobs` processes.
+        ``"local"`` to start a Dask cluster of `jobs` processes. Not for a GPU.
+    device : str
+        ``"cpu"`` or ``"gpu"``, by default what the study declares. Runs on a GPU have other random numbers
+        than runs on a CPU, so both are stored beside each other.
     console : rich.console.Console
         Where the progress is shown, by default standard error.
 
@@ -96,6 +102,9 @@ def reproduce(
     """
     make_pool = _pool_maker(executor, jobs)
     study = load_study(source)
+    if device is not None:
+        study = study._replace(device=checked_choice("device", device, DEVICES))
+    gpu = _checked_gpu(executor) if study.device == "gpu" else None
     if reading is not None:
         checked_choice("reading", reading, (*READINGS, "all"))
     if runs is not None:
@@ -105,15 +114,19 @@ def reproduce(
     folder = Path("reproduced", study.name) if out is None else Path(out)
     console = console or Console(stderr=True)
     with open_store(folder) as store:
-        store.declare(study, entries, _made(entries))
+        store.declare(study, entries, _made(entries, gpu))
         for name in store.set_aside_damaged():
             _print(console, f"A damaged run in {store.path} is set aside, to be run again: {name}.")
         _print_unused(console, store.path, store.unused())
         _remove_leftovers(folder)
-        return Reproduced(folder, execute_missing(entries, store, make_pool, listener_for(console)))
+        listener = listener_for(console)
+        if gpu is not None:
+            execute_on_gpu(entries, store, jobs, listener)
+            return Reproduced(folder, [])
+        return Reproduced(folder, execute_missing(entries, store, make_pool, listener))
 
 
-def draw_report(folder: str | Path, against: str = "iterations") -> Path:
+def draw_report(folder: str | Path, against: str = "iterations", device: str | None = None) -> Path:
     """Write the report of a study from its stored runs.
 
     Parameters
@@ -122,6 +135,8 @@ def draw_report(folder: str | Path, against: str = "iterations") -> Path:
         The folder of the study; ``report.html``, ``report.md``, ``figures`` and ``tables`` are written there.
     against : str
         ``"iterations"`` or ``"evaluations"``: what the figures show function values against.
+    device : str
+        ``"cpu"`` or ``"gpu"``: whose runs to report, by default those of the device that ran last.
 
     Returns
     -------
@@ -142,7 +157,7 @@ def draw_report(folder: str | Path, against: str = "iterations") -> Path:
     from pursuit.experiments.study.report import write_report
 
     with read_store(folder) as store:
-        results = store.results()
+        results = store.results(device)
         with locked(Path(folder), _REPORT_LOCK, _NO_REPORT):
             try:
                 remove_leftovers(*_report_folders(Path(folder)))
@@ -159,6 +174,13 @@ def _pool_maker(executor: Executor | str | None, jobs: int | None) -> PoolMaker:
         check_address(executor)
         return functools.partial(dask_cluster, executor, jobs)
     return functools.partial(existing, executor, jobs)
+
+
+def _checked_gpu(executor: Executor | str | None) -> Any:
+    """Return the GPU that executes a study, before anything is started."""
+    if executor is not None:
+        raise StudyError("A study runs on the GPU of this machine or by an executor, but both were given.")
+    return check_gpu()
 
 
 def _print_unused(console: Console, path: Path, unused: int) -> None:
@@ -184,9 +206,9 @@ def _remove_leftovers(folder: Path) -> None:
         remove_leftovers(*_report_folders(folder))
 
 
-def _made(entries: Sequence[Entry]) -> dict[str, str]:
-    """Return what a study is made with, for people."""
-    return {
+def _made(entries: Sequence[Entry], gpu: Any) -> dict[str, str]:
+    """Return what a study is made with, for people; `gpu` is None if a CPU executes it."""
+    made = {
         "date": time.strftime("%Y-%m-%d"),
         "pursuit": version("pursuit"),
         "code": ", ".join(sorted({entry.code for entry in entries})),
@@ -194,4 +216,9 @@ def _made(entries: Sequence[Entry]) -> dict[str, str]:
         "numba": numba.__version__,
         "numpy": np.__version__,
         "machine": platform.machine(),
+        "device": "cpu" if gpu is None else f"gpu, {gpu.name}",
     }
+    if gpu is not None:
+        with contextlib.suppress(PackageNotFoundError):
+            made["numba-cuda"] = version("numba-cuda")
+    return made

@@ -8,6 +8,9 @@ from typing import Any, NamedTuple
 from pursuit.engine.tally import Trace
 from pursuit.experiments.common.formatting import power
 
+DEVICES = ("cpu", "gpu")
+"""What executes the runs of a study."""
+
 
 class Cell(NamedTuple):
     """A problem, its L and n, a scheme and a reading of the paper, by the names that the study gives them."""

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from pursuit.experiments.common.errors import StudyError
 from pursuit.experiments.common.executors import PoolMaker, WorkerPool
 from pursuit.experiments.study.grid import Entry
-from pursuit.experiments.study.results import Cell, RunRecord
+from pursuit.experiments.study.results import DEVICES, Cell, RunRecord
 from pursuit.experiments.study.store import Key, Store, key_of
 from pursuit.experiments.study.worker import RunTask, execute
 
@@ -87,7 +87,7 @@ class RunFailure(NamedTuple):
 class ProgressListener:
     """Is notified of what happens in a study; this one does nothing."""
 
-    def begin(self, groups: Sequence[RunGroup], workers: int) -> None:
+    def begin(self, groups: Sequence[RunGroup], workers: int, device: str = DEVICES[0]) -> None:
         """Handle the start of the execution, or a new start after a worker has died."""
 
     def finished(self, group: RunGroup, run: RunRecord) -> None:
@@ -98,6 +98,9 @@ class ProgressListener:
 
     def lost(self, runs: int) -> None:
         """Handle the death of a worker, after which a number of runs is repeated."""
+
+    def noticed(self, sentence: str) -> None:
+        """Handle something that people should know, and that changes no result."""
 
     def end(self) -> None:
         """Handle the end of the execution."""

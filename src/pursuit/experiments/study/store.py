@@ -4,6 +4,9 @@ A finished run is written completely or not at all. Its key is its identity, num
 hash of the code that made it; so runs of other code or options are kept but never used instead. Cells are the
 names of runs: a folder collects the cells of all studies that were run in it. A run whose checksum does not
 hold is never used: it is set aside, and run again.
+
+A cell that was run on a CPU and on a GPU is stored once for each, with runs of its own. What is read are the
+cells of one device, by default of that on which the study was run last.
 """
 
 from __future__ import annotations
@@ -18,6 +21,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from pursuit.checks import checked_choice
 from pursuit.engine.tally import Trace
 from pursuit.experiments.common.errors import StudyError
 from pursuit.experiments.common.files import locked
@@ -25,7 +29,7 @@ from pursuit.experiments.study import database
 from pursuit.experiments.study.database import FILE, checksum
 from pursuit.experiments.study.declaration import Study
 from pursuit.experiments.study.grid import Entry
-from pursuit.experiments.study.results import Cell, CellResults, FigureSpec, Results, RunRecord
+from pursuit.experiments.study.results import DEVICES, Cell, CellResults, FigureSpec, Results, RunRecord
 
 _KEY = "identity, target, cap, code"
 _OF_CELL = " AND ".join(f"runs.{name} = cells.{name}" for name in _KEY.split(", "))
@@ -40,6 +44,11 @@ class Key(NamedTuple):
     cap: int
     code: str
 
+    @property
+    def device(self) -> str:
+        """The device of the runs."""
+        return str(json.loads(self.identity).get("device", DEVICES[0]))
+
 
 class CellProgress(NamedTuple):
     """How much of a cell is done."""
@@ -49,6 +58,14 @@ class CellProgress(NamedTuple):
     wanted: int
     seconds: float
     """How long its runs took together."""
+
+
+class _StoredCell(NamedTuple):
+    """A cell, the key of its runs, and how many of them are wanted."""
+
+    cell: Cell
+    key: Key
+    wanted: int
 
 
 def key_of(entry: Entry) -> Key:
@@ -82,9 +99,14 @@ class Store:
     def declare(self, study: Study, entries: Sequence[Entry], made: Mapping[str, str]) -> None:
         """Write the cells of a study."""
         figures = json.dumps([figure._asdict() for figure in study.figures])
-        facts = {"title": study.title, "figures": figures, "made": json.dumps(dict(made))}
+        facts = {
+            "title": study.title,
+            "figures": figures,
+            "device": study.device,
+            _of_device("made", study.device): json.dumps(dict(made)),
+        }
         # A cell's name for people is not exact: L is rounded in it.
-        names = [str(tuple(entry.cell)) for entry in entries]
+        names = [_of_device(str(tuple(entry.cell)), study.device) for entry in entries]
         rows = [
             (name, *e.cell, e.position, *key_of(e), e.runs) for name, e in zip(names, entries, strict=True)
         ]
@@ -115,15 +137,15 @@ class Store:
     def damaged(self) -> list[str]:
         """Return the names of the runs whose checksums do not hold; `results` does not have them."""
         with self._transaction():
-            keys = self._keys()
-            return [_name(row, keys) for row, intact in self._runs() if not intact]
+            cells = self._cells()
+            return [_name(row, cells) for row, intact in self._runs() if not intact]
 
     def set_aside_damaged(self) -> list[str]:
         """Move damaged runs into a table of their own, so that they are run again; return their names."""
         with self._transaction():
-            keys = self._keys()
+            cells = self._cells()
             found = [row for row, intact in self._runs() if not intact]
-            names = [_name(row, keys) for row in found]
+            names = [_name(row, cells) for row in found]
             self._connection.executemany(
                 "INSERT INTO damaged VALUES (?, ?)", zip(names, map(ascii, found), strict=True)
             )
@@ -131,24 +153,31 @@ class Store:
                 self._delete(row)
         return names
 
-    def progress(self) -> list[CellProgress]:
+    def devices(self) -> list[str]:
+        """Return the devices of which there are cells; that on which the study was run last is the first."""
+        with self._transaction():
+            return list(dict.fromkeys([self._last_device(), *(found.key.device for found in self._cells())]))
+
+    def progress(self, device: str | None = None) -> list[CellProgress]:
         """Return how much of each cell is done."""
         return [
             CellProgress(entry.cell, len(entry.runs), entry.wanted, sum(run.seconds for run in entry.runs))
-            for entry in self.results().cells
+            for entry in self.results(device).cells
         ]
 
-    def results(self) -> Results:
-        """Return all results, without damaged runs."""
+    def results(self, device: str | None = None) -> Results:
+        """Return all results of a device, by default of that which ran last, without damaged runs."""
         with self._transaction():
+            device = self._last_device() if device is None else checked_choice("device", device, DEVICES)
             facts = dict(self._query("SELECT name, content FROM facts"))
-            wanted = [count for (count,) in self._query("SELECT wanted FROM cells ORDER BY position, name")]
-            keys = self._keys()
+            cells = [found for found in self._cells() if found.key.device == device]
             found: dict[Key, list[RunRecord]] = {}
             for row, intact in self._runs():
                 if intact:
                     run = RunRecord._make(row[_NUMBER:-1])
                     found.setdefault(Key._make(row[:_NUMBER]), []).append(run)
+
+        keys = {cell: key for cell, key, _ in cells}
 
         def trace(cell: Cell, number: int) -> Trace:
             return self._trace(keys[cell], number)
@@ -164,11 +193,11 @@ class Store:
                     code=key.code,
                     runs=tuple(run for run in found.get(key, ()) if run.number < count),
                 )
-                for (cell, key), count in zip(keys.items(), wanted, strict=True)
+                for cell, key, count in cells
             ),
             figures=tuple(_figure(content) for content in json.loads(facts.get("figures", "[]"))),
             trace=trace,
-            made=json.loads(facts.get("made", "{}")),
+            made=json.loads(facts.get(_of_device("made", device), "{}")),
         )
 
     def _trace(self, key: Key, number: int) -> Trace:
@@ -178,12 +207,17 @@ class Store:
                 return _unpacked(row[-1])
         raise StudyError(f"{self.path} has no intact run {number} of that cell.")
 
-    def _keys(self) -> dict[Cell, Key]:
-        """Return the cells in the order of the declaration, and the keys of their runs."""
+    def _last_device(self) -> str:
+        """Return the device on which the study was run last."""
+        found = self._query("SELECT content FROM facts WHERE name = 'device'")
+        return str(found[0][0]) if found else DEVICES[0]
+
+    def _cells(self) -> list[_StoredCell]:
+        """Return the cells of all devices, in the order of the declaration."""
         rows = self._query(
-            f"SELECT problem, L, n, scheme, reading, {_KEY} FROM cells ORDER BY position, name"
+            f"SELECT problem, L, n, scheme, reading, {_KEY}, wanted FROM cells ORDER BY position, name"
         )
-        return {Cell._make(row[:5]): Key._make(row[5:]) for row in rows}
+        return [_StoredCell(Cell._make(row[:5]), Key._make(row[5:9]), row[9]) for row in rows]
 
     def _runs(self) -> Iterator[tuple[tuple[Any, ...], bool]]:
         """Yield all runs in the order of their keys and numbers, and whether their checksums hold."""
@@ -264,10 +298,15 @@ def _opened(path: Path, mode: str) -> Iterator[Store]:
         yield Store(path, connection)
 
 
-def _name(row: Sequence[Any], keys: Mapping[Cell, Key]) -> str:
+def _of_device(name: str, device: str) -> str:
+    """Return the name under which something of a device is stored: those of a CPU have no addition."""
+    return name if device == DEVICES[0] else f"{name} {device}"
+
+
+def _name(row: Sequence[Any], cells: Sequence[_StoredCell]) -> str:
     """Return the name of a run: that of the first cell that has it, and its number."""
-    cells = [cell for cell, key in keys.items() if key == tuple(row[:_NUMBER])]
-    return f"{cells[0]}, run {row[_NUMBER]!a}" if cells else "a run that belongs to no cell"
+    found = [_of_device(str(cell), key.device) for cell, key, _ in cells if key == tuple(row[:_NUMBER])]
+    return f"{found[0]}, run {row[_NUMBER]!a}" if found else "a run that belongs to no cell"
 
 
 def _figure(content: dict[str, Any]) -> FigureSpec:

@@ -7,7 +7,15 @@ from typing import NamedTuple
 from pursuit.engine.stopping import Reason
 from pursuit.engine.tally import Trace
 from pursuit.experiments.common.errors import StudyError
-from pursuit.experiments.study.grid import Recipe, identify, make_method, make_problem, options_under, seed_of
+from pursuit.experiments.study.grid import (
+    Recipe,
+    identify,
+    limits_of,
+    make_method,
+    make_problem,
+    options_under,
+    seed_of,
+)
 from pursuit.experiments.study.results import RunRecord
 from pursuit.minimize import minimize
 
@@ -36,13 +44,9 @@ def execute(task: RunTask) -> tuple[RunRecord, Trace]:
         problem.x0,
         method=make_method(recipe),
         rng=seed_of(identity, task.number),
-        ftarget=recipe.target,
-        # A run of a study ends at its target or at its cap, like the paper's.
-        xtol=0.0,
-        ftol=0.0,
-        maxiter=recipe.cap,
         options=options_under(recipe, recipe.reading),
         trace=True,
+        **limits_of(recipe),
     )
     run = RunRecord(
         number=task.number,

@@ -1,0 +1,170 @@
+"""Runs of a GPU beside runs of a CPU, and tests of whether they have the same distribution.
+
+``python -m benchmarks.devices CPU_DIR GPU_DIR`` compares every cell that both studies have, in one folder or
+in two, and prints a report in Markdown; ``--out FILE`` writes it as well. A run that missed the target counts
+as longer than all that reached it.
+
+If the distributions are equal, the report says otherwise with a probability of at most `ERROR`. Half of it is
+for single cells: a Mann-Whitney test of each, which notices that one device needs more iterations, and a
+Kolmogorov-Smirnov test, which notices other differences too, corrected by Holm for their number. The other
+half is for all cells together: the p-values of the Mann-Whitney tests must not be smaller than uniform ones,
+by a one-sided Kolmogorov-Smirnov test. (They may be larger, since the numbers of runs are finite.)
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.stats import ks_2samp, kstest, mannwhitneyu
+
+from benchmarks.reporting import made_by, publish, report_parser
+from pursuit.checks import Vector
+from pursuit.experiments.common.formatting import brief, spaced, table
+from pursuit.experiments.study import read_store
+from pursuit.experiments.study.results import Cell, CellResults, Results
+from pursuit.experiments.study.stats import Estimate, counts, ratio, summarize
+
+ERROR = 0.01
+
+
+class Comparison(NamedTuple):
+    """A cell on both devices."""
+
+    cell: Cell
+    cpu: CellResults
+    gpu: CellResults
+    ratio: Estimate
+    """Of the medians, the GPU's divided by the CPU's."""
+    location: float
+    """The p-value of the Mann-Whitney test,"""
+    shape: float
+    """and of the Kolmogorov-Smirnov test."""
+
+
+def compared(cpu: Results, gpu: Results) -> list[Comparison]:
+    """Return the cells that both studies have with the same target and cap; of those that share runs, one."""
+    there = {entry.cell: entry for entry in gpu.select()}
+    seen = set()
+    found = []
+    for here in cpu.select():
+        other = there.get(here.cell)
+        if other is None or (other.target, other.cap) != (here.target, here.cap):
+            continue
+        runs = here.cell[:3], here.runs, other.runs
+        if runs not in seen:
+            seen.add(runs)
+            found.append(_comparison(here, other))
+    return found
+
+
+def _comparison(cpu: CellResults, gpu: CellResults) -> Comparison:
+    here, there = counts(cpu, "iterations"), counts(gpu, "iterations")
+    return Comparison(
+        cell=cpu.cell,
+        cpu=cpu,
+        gpu=gpu,
+        ratio=ratio(gpu, cpu),
+        location=_p_value(mannwhitneyu, here, there),
+        shape=_p_value(ks_2samp, here, there),
+    )
+
+
+def _p_value(test: Callable[..., Any], here: Vector, there: Vector) -> float:
+    """Return the p-value of a test of two samples, which only their order decides."""
+    ranks = np.unique(np.concatenate([here, there]), return_inverse=True)[1]
+    if ranks.max() == 0:
+        # All runs of both ended at the cap.
+        return 1.0
+    return float(test(ranks[: here.size], ranks[here.size :]).pvalue)
+
+
+def corrected(p_values: Sequence[float]) -> list[float]:
+    """Return p-values corrected by Holm: each may be compared with the error probability of all tests."""
+    adjusted, largest = [0.0] * len(p_values), 0.0
+    for position, index in enumerate(np.argsort(p_values)):
+        largest = max(largest, min(1.0, (len(p_values) - position) * p_values[index]))
+        adjusted[index] = largest
+    return adjusted
+
+
+def together(comparisons: Sequence[Comparison]) -> float:
+    """Return the p-value of all cells together, those left out in which no run reached the target."""
+    p_values = [one.location for one in comparisons if one.location < 1.0]
+    return float(kstest(p_values, "uniform", alternative="greater").pvalue) if p_values else 1.0
+
+
+def report(comparisons: Sequence[Comparison]) -> str:
+    """Return the report of cells on both devices."""
+    if not comparisons:
+        return "There is no cell that both studies have.\n"
+    count = len(comparisons)
+    adjusted = corrected([p for one in comparisons for p in (one.location, one.shape)])
+    least = [min(pair) for pair in zip(adjusted[::2], adjusted[1::2], strict=True)]
+    differing = sum(p <= ERROR / 2 for p in least)
+    overall = together(comparisons)
+    ratios = np.array([one.ratio.value for one in comparisons if math.isfinite(one.ratio.value)])
+    around = sum(one.ratio.low <= 1.0 <= one.ratio.high for one in comparisons)
+    agree = not differing and overall > ERROR / 2
+    lines = [
+        f"**The devices {'agree' if agree else 'DIFFER'}**, at an error probability of {ERROR:g}.",
+        "",
+        f"- {spaced(count)} cells with {spaced(sum(len(one.cpu.runs) for one in comparisons))} runs of the "
+        f"CPU and {spaced(sum(len(one.gpu.runs) for one in comparisons))} of the GPU.",
+        f"- Single cells: {differing} differ, with p <= {ERROR / 2:g} after Holm's correction for "
+        f"{spaced(2 * count)} tests; the least is p = {min(least):.2g}.",
+        f"- All cells together: p = {overall:.2g}, to be compared with {ERROR / 2:g}.",
+    ]
+    if ratios.size:
+        low, middle, high = np.quantile(ratios, (0.05, 0.5, 0.95))
+        lines.append(
+            f"- Medians of the GPU divided by those of the CPU: {middle:.3f} in the middle, 90 % from "
+            f"{low:.3f} to {high:.3f}; {spaced(around)} of {spaced(count)} intervals (95 %) contain 1."
+        )
+    rows = [_row(one, p) for one, p in zip(comparisons, least, strict=True)]
+    header = ["cell", "CPU", "GPU", "GPU / CPU", "Mann-Whitney p", "Kolmogorov-Smirnov p", "corrected p"]
+    return "\n".join([*lines, "", table(header, rows), ""])
+
+
+def _row(one: Comparison, adjusted: float) -> list[str]:
+    return [
+        str(one.cell),
+        _median(one.cpu),
+        _median(one.gpu),
+        ""
+        if math.isnan(one.ratio.value)
+        else " ".join((brief(one.ratio.value), f"[{brief(one.ratio.low)}, {brief(one.ratio.high)}]")),
+        f"{one.location:.2g}",
+        f"{one.shape:.2g}",
+        f"{adjusted:.2g}" + (" **differs**" if adjusted <= ERROR / 2 else ""),
+    ]
+
+
+def _median(entry: CellResults) -> str:
+    found = summarize(entry, "iterations")
+    reached = "" if found.successes == found.runs else f" ({found.successes} of {found.runs})"
+    return brief(found.median.value) + reached
+
+
+def main() -> None:
+    parser = report_parser(__doc__)
+    parser.add_argument("cpu", type=Path, metavar="CPU_DIR")
+    parser.add_argument("gpu", type=Path, metavar="GPU_DIR")
+    options = parser.parse_args()
+    with read_store(options.cpu) as one, read_store(options.gpu) as other:
+        comparisons = compared(one.results("cpu"), other.results("gpu"))
+        made = other.results("gpu").made.get("device", "")
+    text = (
+        "# CPU against GPU\n\n"
+        "Medians of iterations to the target, in parentheses how many runs reached it if not all did, and "
+        f"tests of whether the runs have the same distribution on both devices ({made}).\n\n"
+        f"{report(comparisons)}\n{made_by('benchmarks.devices')}"
+    )
+    publish(text, options.out)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,241 @@
+"""The scheduler of a study on a GPU: all missing runs at once, in legs of a few seconds.
+
+The missing runs of a cell are a batch. After each of its legs, the runs that have ended are stored, and the
+states of the others are kept beside the store: whatever ends this process, only what was computed since then
+is lost.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pursuit.checks import Vector
+from pursuit.engine.tally import Trace
+from pursuit.experiments.common.errors import StudyError
+from pursuit.experiments.study.grid import Entry, make_batch, seed_of, set_up_runs
+from pursuit.experiments.study.kept_states import FOLDER, KeptState, KeptStates
+from pursuit.experiments.study.results import DEVICES, CellResults, RunRecord
+from pursuit.experiments.study.scheduler import ProgressListener, RunGroup, run_groups
+from pursuit.experiments.study.store import Store, key_of
+
+
+class RunBatch(NamedTuple):
+    """A batch of runs of one group."""
+
+    group: RunGroup
+    batch: Any
+    """What the GPU executes, a `pursuit.engine.gpu.batch.Batch`."""
+    numbers: NDArray[np.int64]
+    """The numbers of its runs within their cell."""
+    seconds: Vector
+    """How long each of its runs took so far."""
+    wanted: frozenset[int]
+    """The numbers that the store lacks; a state that is older than the store may have others."""
+    path: Path
+    """The file of its state."""
+
+    def finished(self, rows: Iterable[int]) -> list[tuple[RunRecord, Trace]]:
+        """Return those of its runs that the store lacks, and their traces."""
+        return [self._finished(row) for row in rows if int(self.numbers[row]) in self.wanted]
+
+    def _finished(self, row: int) -> tuple[RunRecord, Trace]:
+        outcome = self.batch.outcome(row)
+        run = RunRecord(
+            number=int(self.numbers[row]),
+            nit=int(outcome.nit),
+            nfev=int(outcome.nfev),
+            fun=float(outcome.fun),
+            reason=outcome.reason.name.lower(),
+            seconds=float(self.seconds[row]),
+        )
+        return run, outcome.trace()
+
+
+def check_gpu() -> Any:
+    """Return the GPU of this machine, or raise an error that says why there is none."""
+    from pursuit.compiling.gpu.device import find_device
+    from pursuit.compiling.gpu.errors import GpuError
+
+    try:
+        return find_device()
+    except GpuError as error:
+        raise StudyError(str(error)) from None
+
+
+def execute_on_gpu(
+    entries: Sequence[Entry], store: Store, workers: int | None, listener: ProgressListener
+) -> None:
+    """Execute the runs that the store lacks.
+
+    The seconds of a run are its share of the time in which the GPU was at work, without compiling: the time
+    between two landings of legs belongs to the batch that has landed, in equal parts to its runs. So the
+    seconds of all runs add up to the time that the study took, and are no measure of how long one run would
+    take alone.
+
+    Parameters
+    ----------
+    entries : sequence of Entry
+        The study.
+    store : Store
+        Where finished runs are stored; the states of others are kept in a folder beside it.
+    workers : int or None
+        How many processes compile what the GPU executes, by default one for each core.
+    listener : ProgressListener
+        Is notified of the progress.
+    """
+    from pursuit.compiling.gpu.errors import GpuError
+    from pursuit.engine.gpu.schedule import build_kernels, run_batches
+
+    groups = run_groups(entries, store)
+    with KeptStates(store.path.parent / FOLDER) as kept:
+        scheduler = _GpuScheduler(store, kept, listener)
+        try:
+            batches = scheduler.begin(groups)
+            if batches:
+                build_kernels(batches, workers=workers)
+                scheduler.start_clock()
+                run_batches(batches, landed=scheduler.landed, workers=workers)
+        except GpuError as error:
+            raise StudyError(f"{str(error).removesuffix('.')}. Finished runs are kept.") from error
+        finally:
+            listener.end()
+
+
+class _GpuScheduler:
+    """The batches that the GPU executes."""
+
+    def __init__(self, store: Store, kept: KeptStates, listener: ProgressListener) -> None:
+        self._store = store
+        self._kept = kept
+        self._listener = listener
+        self._batches: dict[int, RunBatch] = {}
+        self._clock = 0.0
+
+    def begin(self, groups: Sequence[RunGroup]) -> list[Any]:
+        """Return the batches of all missing runs that still have to be executed."""
+        missing = [group for group in groups if group.missing]
+        for group in groups:
+            if not group.missing:
+                self._kept.drop_all(key_of(group.entry))
+        if not missing:
+            return []
+        self._listener.begin(groups, 1, "gpu")
+        known = [entry for device in DEVICES for entry in self._store.results(device).select()]
+        for group in missing:
+            for one in self._batches_of(group):
+                one.batch.expected = expected_iterations(group.entry, known)
+                self._batches[id(one.batch)] = one
+        for one in self._batches.values():
+            # A process that was killed may have kept the end of a run, and not have stored the run.
+            self._collect(one, np.setdiff1d(np.arange(one.numbers.size), one.batch.running))
+        return [one.batch for one in self._batches.values() if one.batch.running.size]
+
+    def start_clock(self) -> None:
+        """Begin to measure the time of runs."""
+        self._clock = time.perf_counter()
+
+    def landed(self, batch: Any, ended: Sequence[int]) -> None:
+        """Store the runs that have ended in a leg of a batch, and keep the states of the others."""
+        one = self._batches[id(batch)]
+        at_work = [*ended, *batch.running]
+        now = time.perf_counter()
+        one.seconds[at_work] += (now - self._clock) / len(at_work)
+        self._clock = now
+        self._collect(one, ended)
+        if batch.running.size:
+            self._kept.keep(one.path, KeptState(one.numbers, one.seconds, batch.memory()))
+
+    def _batches_of(self, group: RunGroup) -> Iterator[RunBatch]:
+        """Yield batches of a group's missing runs: those whose states are kept, and one of all others."""
+        key = key_of(group.entry)
+        wanted = frozenset(group.take() for _ in range(len(group.missing)))
+        others = set(wanted)
+        for path in self._kept.paths_of(key):
+            found = self._resumed(group, path)
+            if found is None or not others.intersection(map(int, found[1].numbers)):
+                continue
+            batch, state = found
+            if any(int(number) >= group.wanted for number in state.numbers[batch.running]):
+                # More runs were wanted when this state was kept; it can wait until they are again.
+                continue
+            others -= set(map(int, state.numbers))
+            yield RunBatch(
+                group=group,
+                batch=batch,
+                numbers=state.numbers,
+                seconds=state.seconds,
+                wanted=wanted,
+                path=path,
+            )
+        if others:
+            numbers = sorted(others)
+            seeds = [seed_of(group.entry.identity, number) for number in numbers]
+            yield RunBatch(
+                group=group,
+                batch=make_batch(group.entry.recipe, seeds),
+                numbers=np.array(numbers, dtype=np.int64),
+                seconds=np.zeros(len(numbers)),
+                wanted=wanted,
+                path=self._kept.path_of(key, numbers),
+            )
+
+    def _resumed(self, group: RunGroup, path: Path) -> tuple[Any, KeptState] | None:
+        """Return the batch whose state a file holds; drop a file that holds none."""
+        from pursuit.engine.gpu.batch import Batch
+
+        setup, _ = set_up_runs(group.entry.recipe)
+        try:
+            state = self._kept.read(path)
+            batch = Batch.resumed(setup, setup.limits, state.memory)
+            if batch.runs != state.numbers.size:
+                raise ValueError(f"it has the states of {batch.runs} runs, not of {state.numbers.size}")
+        except (ValueError, KeyError, TypeError) as error:
+            self._kept.drop(path)
+            self._listener.noticed(
+                f"The state of {group.entry.cell} in {path} cannot be read ({str(error).removesuffix('.')}): "
+                "its runs begin anew."
+            )
+            return None
+        return batch, state
+
+    def _collect(self, one: RunBatch, rows: Iterable[int]) -> None:
+        """Store runs that have ended."""
+        finished = one.finished(map(int, rows))
+        if finished:
+            key = key_of(one.group.entry)
+            self._store.add((key, run, trace) for run, trace in finished)
+            for run, _ in finished:
+                one.group.finish(run)
+                self._listener.finished(one.group, run)
+        if not one.batch.running.size:
+            self._kept.drop(one.path)
+        if one.group.done == one.group.wanted:
+            self._kept.drop_all(key_of(one.group.entry))
+
+
+def expected_iterations(entry: Entry, known: Sequence[CellResults]) -> float:
+    """Return how many iterations the longest run of a cell may take, by which the longest begin first.
+
+    It is that of the same scheme on the same problem in the nearest dimension that is known, taken as
+    proportional to n. Where none is known, it is n times L, to which the iterations of Random Pursuit are
+    proportional on a quadratic function, or the cap.
+    """
+    cell, cap = entry.cell, float(entry.recipe.cap)
+    alike = [
+        other
+        for other in known
+        if (other.cell.problem, other.cell.L, other.cell.scheme) == (cell.problem, cell.L, cell.scheme)
+    ]
+    if not alike:
+        return cap if cell.L is None else min(cap, cell.n * cell.L)
+    nearest = min(
+        alike, key=lambda other: (abs(math.log(other.cell.n / cell.n)), other.cell.reading != cell.reading)
+    )
+    return min(cap, max(run.nit for run in nearest.runs) * cell.n / nearest.cell.n)
