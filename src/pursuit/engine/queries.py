@@ -57,7 +57,8 @@ def _open_line(team, scheme, problem, line):
 
 @position_of.register(Line)
 def _position_on_line(line, query_state, j):
-    return query_state.positions[j]
+    # An index that may be out of range is an error path, on which a GPU's compiler loses track of the arrays.
+    return query_state.positions[0] if j == 0 else query_state.positions[1]
 
 
 @write_point.register(Line)

@@ -159,7 +159,8 @@ def count_iteration(tally, trace, state):
     if nit == due:
         trace.nit[rows], trace.nfev[rows], trace.fun[rows] = nit, tally.nfev, state.f
         rows += 1
-        due = max(nit + 1, math.ceil(nit * _GROWTH))
+        # math.ceil is a float on a GPU.
+        due = max(nit + 1, int(math.ceil(nit * _GROWTH)))  # noqa: RUF046
     return Tally(
         nit=nit,
         nfev=tally.nfev,

@@ -1,0 +1,78 @@
+"""Standard normals on a GPU: Philox4x32-10, counted by the iteration, and the method of Box and Muller.
+
+Normals are a pure function of a run's key, the iteration and the place in it. There is no state to keep, and
+the normals of the next iteration can be drawn while this one still waits for its values. They are computed
+in single precision, which is enough for directions, and are as wide as double precision once they are used.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numba
+import numpy as np
+from numba.cuda import libdevice
+
+GENERATOR = "philox4x32-10"
+_ROUNDS = 10
+_MULTIPLIERS = np.uint32(0xD2511F53), np.uint32(0xCD9E8D57)
+_WEYL = np.uint32(0x9E3779B9), np.uint32(0xBB67AE85)
+_UNIT, _HALF_UNIT = np.float32(2.0**-32), np.float32(2.0**-33)
+_ANGLE = np.float32(math.pi * 2.0**-31)
+_MINUS_TWO_LN_2 = np.float32(-2.0 * math.log(2.0))
+# The square of a radius is at least this, so that its root can be divided by.
+_SMALLEST = np.float32(1e-30)
+_u32, _f32, _i32 = numba.uint32, numba.float32, numba.int32
+
+
+class Key(NamedTuple):
+    """The key of a run's normals, two words of 32 bits."""
+
+    first: int
+    second: int
+
+    @classmethod
+    def of(cls, seed: np.random.SeedSequence) -> Key:
+        """Return the key that a seed amounts to."""
+        first, second = seed.generate_state(2, np.uint32)
+        return cls(int(first), int(second))
+
+
+@numba.njit(forceinline=True)
+def four_words(counter, place, key):
+    """Return four random words for a place in an iteration, whose number is the counter."""
+    c0, c1, c2, c3 = _u32(counter), _u32(counter >> 32), _u32(place), _u32(0)
+    k0, k1 = _u32(key.first), _u32(key.second)
+    for _ in range(_ROUNDS):
+        h0, l0 = _u32(libdevice.umulhi(_MULTIPLIERS[0], c0)), _u32(_MULTIPLIERS[0] * c0)
+        h1, l1 = _u32(libdevice.umulhi(_MULTIPLIERS[1], c2)), _u32(_MULTIPLIERS[1] * c2)
+        c0, c1, c2, c3 = _u32(h1 ^ c1 ^ k0), l1, _u32(h0 ^ c3 ^ k1), l0
+        k0, k1 = _u32(k0 + _WEYL[0]), _u32(k1 + _WEYL[1])
+    return c0, c1, c2, c3
+
+
+@numba.njit(forceinline=True)
+def two_normals(first, second):
+    """Return two standard normals from two random words, in single precision."""
+    uniform = _f32(_u32(first)) * _UNIT + _HALF_UNIT
+    square = max(_MINUS_TWO_LN_2 * libdevice.fast_log2f(uniform), _SMALLEST)
+    radius = square * libdevice.rsqrtf(square)
+    sine, cosine = libdevice.fast_sincosf(_f32(_i32(second)) * _ANGLE)
+    return radius * cosine, radius * sine
+
+
+def words_in_python(counter: int, place: int, key: Any) -> tuple[int, int, int, int]:
+    """Return what `four_words` does, slowly: the published algorithm, for tests."""
+    c0, c1, c2, c3 = counter & 0xFFFFFFFF, counter >> 32, place, 0
+    k0, k1 = key
+    for _ in range(_ROUNDS):
+        first, second = int(_MULTIPLIERS[0]) * c0, int(_MULTIPLIERS[1]) * c2
+        c0, c1, c2, c3 = (
+            (second >> 32) ^ c1 ^ k0,
+            second & 0xFFFFFFFF,
+            (first >> 32) ^ c3 ^ k1,
+            first & 0xFFFFFFFF,
+        )
+        k0, k1 = (k0 + int(_WEYL[0])) & 0xFFFFFFFF, (k1 + int(_WEYL[1])) & 0xFFFFFFFF
+    return c0, c1, c2, c3
