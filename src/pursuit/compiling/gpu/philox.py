@@ -12,7 +12,9 @@ from typing import Any, NamedTuple
 
 import numba
 import numpy as np
-from numba.cuda import libdevice
+from llvmlite import ir
+from numba.cuda import libdevice, types
+from numba.cuda.extending import intrinsic
 
 GENERATOR = "philox4x32-10"
 _ROUNDS = 10
@@ -21,8 +23,6 @@ _WEYL = np.uint32(0x9E3779B9), np.uint32(0xBB67AE85)
 _UNIT, _HALF_UNIT = np.float32(2.0**-32), np.float32(2.0**-33)
 _ANGLE = np.float32(math.pi * 2.0**-31)
 _MINUS_TWO_LN_2 = np.float32(-2.0 * math.log(2.0))
-# The square of a radius is at least this, so that its root can be divided by.
-_SMALLEST = np.float32(1e-30)
 _u32, _f32, _i32 = numba.uint32, numba.float32, numba.int32
 
 
@@ -52,14 +52,36 @@ def four_words(counter, place, key):
     return c0, c1, c2, c3
 
 
+def _approximation(instruction: str) -> Any:
+    """Return a function in single precision that the GPU approximates by an instruction of PTX.
+
+    Numbers too small for full precision count as 0, which saves the instructions that look for them.
+    """
+
+    @intrinsic
+    def approximation(typingctx, number):
+        def generate(context, builder, signature, arguments):
+            single = ir.FloatType()
+            kind = ir.FunctionType(single, [single])
+            code = ir.InlineAsm(kind, f"{instruction} $0, $1;", "=f,f", side_effect=False)
+            return builder.call(code, arguments)
+
+        return types.float32(types.float32), generate
+
+    return approximation
+
+
+_log2, _root = _approximation("lg2.approx.ftz.f32"), _approximation("sqrt.approx.ftz.f32")
+_sine, _cosine = _approximation("sin.approx.ftz.f32"), _approximation("cos.approx.ftz.f32")
+
+
 @numba.njit(forceinline=True)
 def two_normals(first, second):
     """Return two standard normals from two random words, in single precision."""
     uniform = _f32(_u32(first)) * _UNIT + _HALF_UNIT
-    square = max(_MINUS_TWO_LN_2 * libdevice.fast_log2f(uniform), _SMALLEST)
-    radius = square * libdevice.rsqrtf(square)
-    sine, cosine = libdevice.fast_sincosf(_f32(_i32(second)) * _ANGLE)
-    return radius * cosine, radius * sine
+    radius = _root(_MINUS_TWO_LN_2 * _log2(uniform))
+    angle = _f32(_i32(second)) * _ANGLE
+    return radius * _cosine(angle), radius * _sine(angle)
 
 
 def words_in_python(counter: int, place: int, key: Any) -> tuple[int, int, int, int]:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from pursuit.compiling.gpu.device import Buffer, Gpu
+from pursuit.compiling.gpu.device import Gpu
 from pursuit.compiling.gpu.errors import GpuError
 from pursuit.compiling.gpu.team import WARP
 from pursuit.engine.gpu.batch import Batch
@@ -70,10 +70,10 @@ def run_batches(
     build_kernels(batches, workers=workers, capability=gpu.device.capability)
     deadline = time.perf_counter() + seconds
     waiting = sorted(
-        (_Flight(gpu, batch) for batch in batches if batch.running.size),
+        (Flight(gpu, batch) for batch in batches if batch.running.size),
         key=lambda flight: flight.batch.expected,
     )
-    active: list[_Flight] = []
+    active: list[Flight] = []
     with gpu.waiting_for_all():
         while (waiting or active) and (active or time.perf_counter() < deadline):
             while waiting and _has_room(gpu, active, waiting[-1]) and time.perf_counter() < deadline:
@@ -95,7 +95,7 @@ def run_batches(
                 time.sleep(_LOOK)
 
 
-def _has_room(gpu: Gpu, active: Sequence[_Flight], flight: _Flight) -> bool:
+def _has_room(gpu: Gpu, active: Sequence[Flight], flight: Flight) -> bool:
     """Say whether another batch fits beside those at work."""
     if not active:
         return True
@@ -103,14 +103,13 @@ def _has_room(gpu: Gpu, active: Sequence[_Flight], flight: _Flight) -> bool:
     return busy + flight.warps <= _WARPS * gpu.device.multiprocessors
 
 
-class _Flight:
+class Flight:
     """A batch on the GPU."""
 
     def __init__(self, gpu: Gpu, batch: Batch) -> None:
         self._gpu, self.batch = gpu, batch
         self._running = batch.running
-        self._buffers: list[Buffer] = []
-        self._iterations = 0
+        self.iterations = 0
         self._begun = 0.0
 
     @property
@@ -128,7 +127,7 @@ class _Flight:
                 f"but {gpu.free_memory / 1e9:.1f} GB are free."
             )
         code = machine_code(batch.blueprint(gpu.device.capability))
-        self._kernel: Any = gpu.load(code.cubin, code.entry, batch.plan.shared_bytes)
+        self.kernel: Any = gpu.load(code.cubin, code.entry, batch.plan.shared_bytes)
         self._stream: Any = gpu.stream()
         self._own, self._fixed = gpu.upload(batch.words), gpu.upload(batch.fixed_words)
         self._order = gpu.upload(np.arange(batch.runs, dtype=np.int64))
@@ -136,16 +135,16 @@ class _Flight:
     def launch(self, seconds: float) -> None:
         """Begin a leg of about so many seconds."""
         microseconds = self.batch.microseconds
-        self._iterations = _FIRST_LEG if math.isnan(microseconds) else max(1, int(1e6 * seconds / microseconds))
+        self.iterations = _FIRST_LEG if math.isnan(microseconds) else max(1, int(1e6 * seconds / microseconds))
         self._order.write(self._running)
         count = int(self._running.size)
         self._begun = time.perf_counter()
         self._gpu.launch(
-            self._kernel,
+            self.kernel,
             -(-count // self.batch.plan.seats),
             self.batch.plan,
             self._stream,
-            (self._fixed.address, self._own.address, self._order.address, count, self._iterations),
+            (self._fixed.address, self._own.address, self._order.address, count, self.iterations),
         )
 
     def is_done(self) -> bool:
@@ -155,7 +154,7 @@ class _Flight:
     def land(self) -> list[int]:
         """Fetch the states after a leg, and return the runs that have stopped in it."""
         took = time.perf_counter() - self._begun
-        self.batch.microseconds = max(1e-4, 1e6 * took / self._iterations)
+        self.batch.microseconds = max(1e-4, 1e6 * took / self.iterations)
         self._own.read(self.batch.words)
         before, self._running = self._running, self.batch.running
         return sorted({int(run) for run in before} - {int(run) for run in self._running})
