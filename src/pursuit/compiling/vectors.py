@@ -46,6 +46,21 @@ def _shift(team, out, x, a, u):
 
 
 @generic(on="team")
+def walk(team: Any, out: Vector, x: Vector, a: float, u: Vector) -> None:
+    """Set out to x + a u; to x where a is 0, and then u need not be finite on a CPU."""
+
+
+@walk.register(Serial)
+def _walk(team, out, x, a, u):
+    if a == 0.0:
+        for i in range(out.shape[0]):
+            out[i] = x[i]
+    else:
+        for i in range(out.shape[0]):
+            out[i] = x[i] + a * u[i]
+
+
+@generic(on="team")
 def add(team: Any, x: Vector, a: float, u: Vector) -> None:
     """Add a u to x."""
 

@@ -233,16 +233,29 @@ def evaluated(session, team, scheme, problem, query, query_state, budget, room):
     Returns the state of the query and what was evaluated; a query that still wants points has not been
     answered.
     """
-    unfinished, values = _nothing(), room.values
+    unfinished = _nothing()
+    if query_state.needed > budget:
+        return query_state, unfinished
+    # Most searches have no second round. Apart from the loop, the first one is compiled without it.
+    unfinished = _evaluated_round(session, team, problem, query, query_state, unfinished, room)
+    query_state = receive(scheme, query, query_state, room.values)
     while query_state.wanted > 0 and unfinished.nfev + query_state.needed <= budget:
-        for j in range(values.shape[0]):
-            if j < query_state.wanted:
-                write_point(team, query, position_of(query, query_state, j), room.point)
-                values[j] = value(team, problem, room.point)
-                unfinished = _noted(unfinished, query, query_state, values, j)
-                keep_unfinished(session, unfinished)
-        query_state = receive(scheme, query, query_state, values)
+        unfinished = _evaluated_round(session, team, problem, query, query_state, unfinished, room)
+        query_state = receive(scheme, query, query_state, room.values)
     return query_state, unfinished
+
+
+@numba.njit(forceinline=True)
+def _evaluated_round(session, team, problem, query, query_state, unfinished, room):
+    """Evaluate the points wanted, and return what was evaluated in this iteration."""
+    values = room.values
+    for j in range(values.shape[0]):
+        if j < query_state.wanted:
+            write_point(team, query, position_of(query, query_state, j), room.point)
+            values[j] = value(team, problem, room.point)
+            unfinished = _noted(unfinished, query, query_state, values, j)
+            keep_unfinished(session, unfinished)
+    return unfinished
 
 
 @numba.njit(forceinline=True)

@@ -183,7 +183,9 @@ def reason_to_stop(tally, limits, state):
         return Reason.DIVERGED
     if not state.sigma < LARGEST_STEP:
         return Reason.DIVERGED
-    if tally.nit - best.nit >= limits.patience + limits.share * best.nit:
+    since = tally.nit - best.nit
+    # The second comparison implies the first, which is cheaper.
+    if since >= limits.patience and since >= limits.patience + limits.share * best.nit:
         return Reason.STALLED
     if best.repeats >= limits.repeats:
         return Reason.STALLED

@@ -110,8 +110,11 @@ class Gpu:
         free, _ = self._driver.cuMemGetInfo()[1:]
         return int(free)
 
-    def load(self, cubin: bytes, entry: str, shared: int) -> Any:
-        """Return a kernel that is launched with so many bytes of shared memory."""
+    def load(self, cubin: bytes, entry: str, shared: int, *, cache: bool) -> Any:
+        """Return a kernel that is launched with so many bytes of shared memory.
+
+        `cache` says whether it needs a cache for global memory, at the cost of shared memory.
+        """
         if shared > self.device.shared:
             raise GpuError(
                 f"A block of these runs needs {shared} bytes of shared memory, but the {self.device.name} has "
@@ -123,9 +126,10 @@ class Gpu:
         self._call(
             "cuFuncSetAttribute", function, kinds.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, shared
         )
-        self._call(
-            "cuFuncSetAttribute", function, kinds.CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, 100
-        )
+        if not cache:
+            self._call(
+                "cuFuncSetAttribute", function, kinds.CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, 100
+            )
         return function
 
     def registers_of(self, function: Any) -> tuple[int, int]:

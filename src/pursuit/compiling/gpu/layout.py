@@ -100,7 +100,7 @@ class Image(NamedTuple):
 
     def span(self, where: Where) -> Span:
         """Return the words of the arrays that lie somewhere."""
-        arrays = [leaf for leaf in _leaves(self.root) if isinstance(leaf, Array) and leaf.where == where]
+        arrays = [array for array in arrays_in(self.root) if array.where == where]
         if not arrays:
             return Span(0, 0, 0)
         return Span(arrays[0].offset, arrays[0].shared, sum(array.words for array in arrays))
@@ -208,12 +208,11 @@ def _type_of_number(value: Any, path: str) -> Any:
     raise GpuError(f"A GPU takes numbers and arrays of numbers, but {path} is of type {type(value).__name__}.")
 
 
-def _leaves(part: Any) -> Iterator[Number | Array]:
+def arrays_in(part: Any) -> list[Array]:
+    """Return all arrays of a part."""
     if isinstance(part, Record):
-        for inner in part.parts:
-            yield from _leaves(inner)
-    else:
-        yield part
+        return [array for inner in part.parts for array in arrays_in(inner)]
+    return [part] if isinstance(part, Array) else []
 
 
 def _write(part: Any, value: Any, row: Row) -> None:
@@ -381,6 +380,28 @@ def piece(typingctx, pool, offset, length):
         return array._getvalue()
 
     return kind(pool, types.intp, types.intp), generate
+
+
+@intrinsic
+def seen_from(typingctx, lane, arguments):
+    """Return arguments as a thread sees them: every vector from the thread's first entry on.
+
+    The places of a thread's entries then differ by numbers that the compiler knows. So it knows which of
+    them are the same, and keeps in registers what one operation writes and the next one reads.
+    """
+
+    def generate(context, builder, signature, values):
+        seen = []
+        for k, kind in enumerate(arguments.types):
+            value = builder.extract_value(values[1], k)
+            if isinstance(kind, types.Array) and kind.ndim == 1:
+                array = context.make_array(kind)(context, builder, value)
+                array.data = builder.gep(array.data, [values[0]])
+                value = array._getvalue()
+            seen.append(value)
+        return context.make_tuple(builder, arguments, seen)
+
+    return arguments(types.int64, arguments), generate
 
 
 def array_at(dtype: Any) -> Any:

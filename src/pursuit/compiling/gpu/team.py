@@ -20,6 +20,7 @@ import numpy as np
 from numba import cuda
 
 from pursuit.compiling import vectors
+from pursuit.compiling.gpu.layout import seen_from
 from pursuit.compiling.gpu.philox import four_words, two_normals
 from pursuit.compiling.gpu.terms import reads_own_entries_only
 
@@ -161,13 +162,14 @@ def _register_elementwise(team_class: Any, waiting: Waiting, entries: _Entries) 
         @numba.njit(forceinline=True)
         def operation(team, x, *arguments):
             if unrolled and x.shape[0] == n:
+                seen = seen_from(team.lane, (x, *arguments))
                 for row in range(whole):
-                    i = entry(team, row)
-                    x[i] = compiled(i, x, *arguments)
+                    i = _u64(row * total_lanes)
+                    seen[0][i] = compiled(i, *seen)
                 for row in range(whole, rows):
-                    i = entry(team, row)
-                    if i < _u64(n):
-                        x[i] = compiled(i, x, *arguments)
+                    i = _u64(row * total_lanes)
+                    if entry(team, row) < _u64(n):
+                        seen[0][i] = compiled(i, *seen)
             else:
                 # A vector of another length may be part of one that threads have divided otherwise.
                 if x.shape[0] != n:
@@ -180,6 +182,8 @@ def _register_elementwise(team_class: Any, waiting: Waiting, entries: _Entries) 
         return operation
 
     shift = elementwise(lambda i, out, x, a, u: x[i] + a * u[i])
+    # Where a is 0, this is x if u is finite, and not a branch that everything would have to wait for.
+    walk = shift
     add = elementwise(lambda i, x, a, u: x[i] + a * u[i])
     blend = elementwise(lambda i, x, a, b, y: a * x[i] + b * y[i])
     scale = elementwise(lambda i, x, a: a * x[i])
@@ -187,6 +191,7 @@ def _register_elementwise(team_class: Any, waiting: Waiting, entries: _Entries) 
     fill = elementwise(lambda i, x, a: a)
     multiply = elementwise(lambda i, x, y: x[i] * y[i])
     vectors.shift.register(team_class)(lambda team, out, x, a, u: shift(team, out, x, a, u))
+    vectors.walk.register(team_class)(lambda team, out, x, a, u: walk(team, out, x, a, u))
     vectors.add.register(team_class)(lambda team, x, a, u: add(team, x, a, u))
     vectors.blend.register(team_class)(lambda team, x, a, b, y: blend(team, x, a, b, y))
     vectors.scale.register(team_class)(lambda team, x, a: scale(team, x, a))
@@ -212,10 +217,16 @@ def _register_rows(team_class: Any, waiting: Waiting, entries: _Entries) -> None
 
     @numba.njit(forceinline=True)
     def mixed(i, x, a, weights, matrix):
-        number = a * x[i]
-        for r in range(matrix.shape[0]):
-            number += weights[_u64(r)] * matrix[_u64(r), i]
-        return number
+        first, second, third, fourth = a * x[i], 0.0, 0.0, 0.0
+        fours = matrix.shape[0] - matrix.shape[0] % 4
+        for r in range(_u64(0), _u64(fours), _u64(4)):
+            first += weights[r] * matrix[r, i]
+            second += weights[r + _u64(1)] * matrix[r + _u64(1), i]
+            third += weights[r + _u64(2)] * matrix[r + _u64(2), i]
+            fourth += weights[r + _u64(3)] * matrix[r + _u64(3), i]
+        for r in range(_u64(fours), _u64(matrix.shape[0])):
+            first += weights[r] * matrix[r, i]
+        return (first + third) + (second + fourth)
 
     @vectors.mix_rows.register(team_class)
     def _mix_rows(team, x, a, weights, matrix):
@@ -288,16 +299,17 @@ def _register_matrices(team_class: Any, waiting: Waiting, lanes: int) -> None:
             new = math.sqrt(diagonal * diagonal + folded * folded)
             cosine, sine = diagonal / new, folded / new
             kept, lost = cosine * root, sine * root
-            wait(team)
             first = j - j % _u64(lanes) + _u64(team.lane)
             for i in range(first, n, _u64(lanes)):
                 if i > j:
                     old, rest = columns[j, i], work[i]
                     columns[j, i] = kept * old + sine * rest
                     work[i] = cosine * rest - lost * old
-                elif i == j:
-                    columns[j, i] = new
             wait(team)
+            if j % _u64(lanes) == _u64(team.lane):
+                # All threads have read the old one, and none reads the new one before the end.
+                columns[j, j] = new
+        wait(team)
 
 
 def _summing(waiting: Waiting, entries: _Entries) -> Any:
@@ -314,7 +326,17 @@ def _summing(waiting: Waiting, entries: _Entries) -> Any:
             if not (alone and count == n):
                 wait(team)
             first = second = 0.0
-            if unrolled and (count == n or count == n - 1):
+            if alone and unrolled and count == n:
+                seen = seen_from(team.lane, arrays)
+                for row in range(0, whole - 1, 2):
+                    first += term(_u64(row * lanes), *seen)
+                    second += term(_u64((row + 1) * lanes), *seen)
+                if whole % 2 == 1:
+                    first += term(_u64((whole - 1) * lanes), *seen)
+                for row in range(whole, rows):
+                    if entry(team, row) < _u64(n):
+                        second += term(_u64(row * lanes), *seen)
+            elif unrolled and (count == n or count == n - 1):
                 for row in range(0, whole - 1, 2):
                     first += term(entry(team, row), *arrays)
                     second += term(entry(team, row + 1), *arrays)
@@ -367,12 +389,12 @@ def _drawing(waiting: Waiting, shape: Shape) -> tuple[Any, Any]:
 
     @numba.njit(forceinline=True)
     def put(team, ahead, normals):
+        (seen,) = seen_from(team.lane, (normals,))
         for row in range(whole):
-            normals[_u64(team.lane) + _u64(row * lanes)] = numba.float64(ahead[_u64(row)])
+            seen[_u64(row * lanes)] = numba.float64(ahead[_u64(row)])
         for row in range(whole, rows):
-            i = _u64(team.lane) + _u64(row * lanes)
-            if i < _u64(draws):
-                normals[i] = numba.float64(ahead[_u64(row)])
+            if _u64(team.lane) + _u64(row * lanes) < _u64(draws):
+                seen[_u64(row * lanes)] = numba.float64(ahead[_u64(row)])
         if not all_own:
             # A scheme takes them apart into vectors whose entries belong to other threads.
             wait(team)

@@ -104,21 +104,31 @@ def make_kernel(plan: Plan) -> Any:
         while own.reason == _RUNNING and own.tally.nit < until:
             own = bind_own(own, memory)
             put(team, ahead, normals)
-            draw(team, key, own.tally.nit + 1, ahead)
             query = ask(team, scheme, own.state, normals)
             query_state = open_query(team, scheme, problem, query)
             budget = limits.evaluations - own.tally.nfev
+            if query_state.needed > budget:
+                own = Own(own.state, own.tally, own.trace, key, _MAXFEV, own.unfinished, own.best)
+                continue
+            # Here, so that it fills the time in which the evaluation waits for memory: one block of code.
+            draw(team, key, own.tally.nit + 1, ahead)
             query_state, unfinished = evaluated(
                 NOBODY, team, scheme, problem, query, query_state, budget, room
             )
             if query_state.wanted > 0:
-                write_point(team, query, unfinished.position, own.best)
                 own = Own(own.state, own.tally, own.trace, key, _MAXFEV, unfinished, own.best)
             else:
                 answer = answer_to(query, query_state, room.values)
                 counting = Counting(own.tally, own.trace, limits)
                 state, tally, reason = concluded(team, scheme, own.state, query, answer, counting, unfinished)
                 own = Own(state, tally, own.trace, key, reason.value, own.unfinished, own.best)
+        if own.unfinished.nfev > 0:
+            # The query of the iteration that did not end, asked again.
+            own = bind_own(own, memory)
+            draw(team, key, own.tally.nit, ahead)
+            put(team, ahead, normals)
+            query = ask(team, scheme, own.state, normals)
+            write_point(team, query, own.unfinished.position, own.best)
         wait(team)
         _copy(own_image, own_from, pool, own_at, own_count, team.lane, lanes)
         if team.lane == 0:

@@ -11,7 +11,7 @@ import numpy as np
 from pursuit.checks import Vector
 from pursuit.compiling.dispatch import implementations_of
 from pursuit.compiling.gpu.errors import GpuError
-from pursuit.compiling.gpu.layout import Image, Space, Where, image_of, words_of
+from pursuit.compiling.gpu.layout import Image, Space, Where, arrays_in, image_of, words_of
 from pursuit.compiling.gpu.philox import Key
 from pursuit.compiling.gpu.team import WARP, Shape, checked_lanes
 from pursuit.engine.iteration import Unfinished
@@ -19,8 +19,9 @@ from pursuit.engine.setup import Setup
 from pursuit.engine.tally import Limits, Tally, Trace
 from pursuit.methods.contract import draws_of, points_of
 
-# Matrices of up to so many words lie in shared memory, and all vectors while there is room.
-_SMALL_MATRIX = 1024
+# Matrices of up to so many words lie in shared memory, of teams inside of warps and of whole blocks; vectors do
+# while there is room.
+_SMALL_MATRIX, _SMALL_MATRIX_OF_BLOCKS = 1024, 12 * 1024
 # The words of shared memory that a block may have.
 _MOST_WORDS = 200 * 1024 // 8
 # A block has so many threads if its shared memory is not above this: different kernels on one
@@ -78,6 +79,12 @@ class Plan(NamedTuple):
         return self.seats * self.shape.lanes
 
     @property
+    def reads_images(self) -> bool:
+        """Whether iterations read arrays in global memory."""
+        state = self.own.root.parts[Own._fields.index("state")]
+        return any(array.where == Where.IMAGE for array in (*arrays_in(state), *arrays_in(self.fixed.root)))
+
+    @property
     def shared_bytes(self) -> int:
         """How much shared memory a block has."""
         return 8 * (self.block_words + self.seats * self.run_words)
@@ -90,8 +97,10 @@ def plan_for(fixed: Fixed, own: Own, lanes: int) -> Plan:
     run, block = Space(), Space()
     normals, point, board = (_room(run, words) for words in (shape.draws, n, shape.warps))
 
+    small_matrix = _SMALL_MATRIX if lanes <= WARP else _SMALL_MATRIX_OF_BLOCKS
+
     def near(array: Any) -> bool:
-        return words_of(array) <= (_SMALL_MATRIX if array.ndim > 1 else _MOST_WORDS)
+        return words_of(array) <= (small_matrix if array.ndim > 1 else _MOST_WORDS)
 
     def place_own(owner: Any, name: str, array: Any) -> tuple[Where, int]:
         words = words_of(array)
@@ -194,6 +203,8 @@ def _takes_arrays_apart(function: Any) -> bool:
 
 def first_own(setup: Setup, start: Vector, fx: float, key: Key, tally: Tally, trace: Trace) -> Own:
     """Return what a run that has evaluated its start has for itself."""
+    for column in trace:
+        column[tally.rows :] = 0
     return Own(
         state=setup.scheme.init(np.array(start), fx, setup.setting.sigma0),
         tally=tally,

@@ -127,7 +127,9 @@ class Flight:
                 f"but {gpu.free_memory / 1e9:.1f} GB are free."
             )
         code = machine_code(batch.blueprint(gpu.device.capability))
-        self.kernel: Any = gpu.load(code.cubin, code.entry, batch.plan.shared_bytes)
+        self.kernel: Any = gpu.load(
+            code.cubin, code.entry, batch.plan.shared_bytes, cache=batch.plan.reads_images
+        )
         self._stream: Any = gpu.stream()
         self._own, self._fixed = gpu.upload(batch.words), gpu.upload(batch.fixed_words)
         self._order = gpu.upload(np.arange(batch.runs, dtype=np.int64))
