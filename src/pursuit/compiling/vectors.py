@@ -83,6 +83,27 @@ def _blend(team, x, a, b, y):
 
 
 @generic(on="team")
+def drift(team: Any, y: Vector, v: Vector, theta: float, a: float, b: float, u: Vector) -> None:
+    """Set y to (y + a u + theta v) / (1 + theta), and v to (1 - theta) v + theta y + b u, in one pass.
+
+    Where a is 0, so is b, and u need not be finite.
+    """
+
+
+@drift.register(Serial)
+def _drift(team, y, v, theta, a, b, u):
+    keep, part, rest = 1.0 / (1.0 + theta), theta / (1.0 + theta), 1.0 - theta
+    if a == 0.0:
+        for i in range(y.shape[0]):
+            y[i] = keep * y[i] + part * v[i]
+            v[i] = rest * v[i] + theta * y[i]
+    else:
+        for i in range(y.shape[0]):
+            y[i] = keep * (y[i] + a * u[i]) + part * v[i]
+            v[i] = rest * v[i] + theta * y[i] + b * u[i]
+
+
+@generic(on="team")
 def scale(team: Any, x: Vector, a: float) -> None:
     """Multiply x by a."""
 

@@ -98,7 +98,7 @@ def open_session(team, scheme, problem, state, counting, buffers, row):
         state=state,
         query=query,
         query_state=open_query(team, scheme, problem, query),
-        unfinished=_nothing(),
+        unfinished=nothing(),
         tally=counting.tally,
         trace=counting.trace,
         limits=counting.limits,
@@ -154,7 +154,8 @@ def ask_again(session):
 
 
 @numba.njit(forceinline=True)
-def _nothing():
+def nothing():
+    """Return that nothing was evaluated yet."""
     return Unfinished(nfev=0, faulty=0, value=math.inf, position=0.0)
 
 
@@ -216,7 +217,7 @@ def _end_iteration(session):
     state = tell(session.team, session.scheme, session.state, session.query, answer)
     tally = count_evaluations(session.tally, session.unfinished.nfev, session.unfinished.faulty)
     tally = count_iteration(tally, session.trace, state)
-    session.state, session.tally, session.unfinished = state, tally, _nothing()
+    session.state, session.tally, session.unfinished = state, tally, nothing()
     session.reason = reason_to_stop(tally, session.limits, state)
 
 
@@ -233,7 +234,7 @@ def evaluated(session, team, scheme, problem, query, query_state, budget, room):
     Returns the state of the query and what was evaluated; a query that still wants points has not been
     answered.
     """
-    unfinished = _nothing()
+    unfinished = nothing()
     if query_state.needed > budget:
         return query_state, unfinished
     # Most searches have no second round. Apart from the loop, the first one is compiled without it.
@@ -298,7 +299,7 @@ def iterate(session, rng, until):
                 team, scheme, state, query, answer, Counting(tally, trace, limits), unfinished
             )
             # An objective that raises an exception leaves behind the last finished iteration.
-            session.state, session.tally, session.unfinished = state, tally, _nothing()
+            session.state, session.tally, session.unfinished = state, tally, nothing()
     session.query, session.query_state = query, query_state
     session.reason = reason
     session.row = 1 if asked else 0

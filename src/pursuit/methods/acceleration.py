@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from pursuit.checks import Vector, checked_number
 from pursuit.compiling.dispatch import generic
-from pursuit.compiling.vectors import add, blend, copy, exchange, fill
+from pursuit.compiling.vectors import copy, drift, exchange, fill
 from pursuit.methods.contract import Patience
 
 # How many values of f(y) are kept, evenly spread over the iterations that the test spans. In few dimensions
@@ -86,10 +86,7 @@ def _carry(team, momentum, past, y, v, s, m, value):
     n = y.shape[0]
     root = max(1.0, momentum.growth * past.age / n)
     theta = m / (n * math.sqrt(momentum.damping) * root)
-    add(team, y, 1.0, s)
-    blend(team, y, 1.0 / (1.0 + theta), theta / (1.0 + theta), v)
-    blend(team, v, 1.0 - theta, theta, y)
-    add(team, v, root / math.sqrt(momentum.damping), s)
+    drift(team, y, v, theta, 1.0, root / math.sqrt(momentum.damping), s)
     age = past.age + m
     due = past.due - m
     if due > 0.0:

@@ -38,6 +38,8 @@ class Shape(NamedTuple):
     n: int
     draws: int
     """The normals of an iteration."""
+    points: int
+    """The points of a query at once."""
 
     @property
     def warps(self) -> int:
@@ -140,6 +142,7 @@ class _Entries:
         self.rows = -(-n // lanes)
         """and some have so many."""
         self.unrolled = self.rows <= _MOST_UNROLLED
+        self.evaluates_origins = shape.points > 1
 
         @numba.njit(forceinline=True)
         def entry(team, row):
@@ -170,26 +173,36 @@ def _register_elementwise(team_class: Any, waiting: Waiting, entries: _Entries) 
                     i = _u64(row * total_lanes)
                     if entry(team, row) < _u64(n):
                         seen[0][i] = compiled(i, *seen)
-            else:
-                # A vector of another length may be part of one that threads have divided otherwise.
-                if x.shape[0] != n:
-                    wait(team)
-                for i in range(_u64(team.lane), _u64(x.shape[0]), _u64(total_lanes)):
+            elif x.shape[0] == n:
+                for i in range(_u64(team.lane), _u64(n), _u64(total_lanes)):
                     x[i] = compiled(i, x, *arguments)
-                if x.shape[0] != n:
-                    wait(team)
+            else:
+                # It may be part of a vector that threads have divided otherwise.
+                wait(team)
+                if x.shape[0] <= total_lanes:
+                    i = _u64(team.lane)
+                    if i < _u64(x.shape[0]):
+                        x[i] = compiled(i, x, *arguments)
+                else:
+                    for i in range(_u64(team.lane), _u64(x.shape[0]), _u64(total_lanes)):
+                        x[i] = compiled(i, x, *arguments)
+                wait(team)
 
         return operation
 
     shift = elementwise(lambda i, out, x, a, u: x[i] + a * u[i])
-    # Where a is 0, this is x if u is finite, and not a branch that everything would have to wait for.
-    walk = shift
+    if entries.evaluates_origins:
+        walk = elementwise(lambda i, out, x, a, u: x[i] if a == 0.0 else x[i] + a * u[i])
+    else:
+        # Positions are 0 by chance alone, and u is finite: no need to look.
+        walk = shift
     add = elementwise(lambda i, x, a, u: x[i] + a * u[i])
     blend = elementwise(lambda i, x, a, b, y: a * x[i] + b * y[i])
     scale = elementwise(lambda i, x, a: a * x[i])
     copy = elementwise(lambda i, out, x: x[i])
     fill = elementwise(lambda i, x, a: a)
     multiply = elementwise(lambda i, x, y: x[i] * y[i])
+    advance, advance_by = _advancing(entries)
     vectors.shift.register(team_class)(lambda team, out, x, a, u: shift(team, out, x, a, u))
     vectors.walk.register(team_class)(lambda team, out, x, a, u: walk(team, out, x, a, u))
     vectors.add.register(team_class)(lambda team, x, a, u: add(team, x, a, u))
@@ -199,6 +212,14 @@ def _register_elementwise(team_class: Any, waiting: Waiting, entries: _Entries) 
     vectors.fill.register(team_class)(lambda team, x, a: fill(team, x, a))
     vectors.multiply.register(team_class)(lambda team, x, y: multiply(team, x, y))
 
+    @vectors.drift.register(team_class)
+    def _drift(team, y, v, theta, a, b, u):
+        keep, part, rest = 1.0 / (1.0 + theta), theta / (1.0 + theta), 1.0 - theta
+        if a == 0.0:
+            advance(team, y, v, keep, part, rest, theta)
+        else:
+            advance_by(team, y, v, keep, part, rest, theta, a, b, u)
+
     @vectors.exchange.register(team_class)
     def _exchange(team, x, i, value):
         wait(team)
@@ -207,6 +228,42 @@ def _register_elementwise(team_class: Any, waiting: Waiting, entries: _Entries) 
         if team.lane == i % total_lanes:
             x[_u64(i)] = value
         return before
+
+
+def _advancing(entries: _Entries) -> tuple[Any, Any]:
+    """Return the two passes of `drift`, without a step and with one."""
+    entry, whole, rows, n, lanes = entries.entry, entries.whole, entries.rows, entries.n, entries.lanes
+    unrolled = entries.unrolled
+
+    def in_one_pass(function: Any) -> Any:
+        compiled = numba.njit(forceinline=True)(function)
+
+        @numba.njit(forceinline=True)
+        def operation(team, y, v, *arguments):
+            if unrolled:
+                seen = seen_from(team.lane, (y, v, *arguments))
+                for row in range(whole):
+                    i = _u64(row * lanes)
+                    seen[0][i], seen[1][i] = compiled(i, *seen)
+                for row in range(whole, rows):
+                    i = _u64(row * lanes)
+                    if entry(team, row) < _u64(n):
+                        seen[0][i], seen[1][i] = compiled(i, *seen)
+            else:
+                for i in range(_u64(team.lane), _u64(n), _u64(lanes)):
+                    y[i], v[i] = compiled(i, y, v, *arguments)
+
+        return operation
+
+    def advance(i, y, v, keep, part, rest, theta):
+        new = keep * y[i] + part * v[i]
+        return new, rest * v[i] + theta * new
+
+    def advance_by(i, y, v, keep, part, rest, theta, a, b, u):
+        new = keep * (y[i] + a * u[i]) + part * v[i]
+        return new, rest * v[i] + theta * new + b * u[i]
+
+    return in_one_pass(advance), in_one_pass(advance_by)
 
 
 def _register_rows(team_class: Any, waiting: Waiting, entries: _Entries) -> None:
@@ -230,7 +287,8 @@ def _register_rows(team_class: Any, waiting: Waiting, entries: _Entries) -> None
 
     @vectors.mix_rows.register(team_class)
     def _mix_rows(team, x, a, weights, matrix):
-        wait(team)
+        if weights.shape[0] == n:
+            wait(team)
         if unrolled:
             for row in range(whole):
                 i = entry(team, row)
@@ -245,9 +303,15 @@ def _register_rows(team_class: Any, waiting: Waiting, entries: _Entries) -> None
 
     @vectors.push.register(team_class)
     def _push(team, matrix):
-        for r in range(matrix.shape[0] - 1):
-            for i in range(_u64(team.lane), _u64(matrix.shape[1]), _u64(lanes)):
-                matrix[_u64(r), i] = matrix[_u64(r + 1), i]
+        for r in range(_u64(0), _u64(matrix.shape[0] - 1)):
+            if unrolled:
+                for row in range(rows):
+                    i = entry(team, row)
+                    if i < _u64(n):
+                        matrix[r, i] = matrix[r + _u64(1), i]
+            else:
+                for i in range(_u64(team.lane), _u64(n), _u64(lanes)):
+                    matrix[r, i] = matrix[r + _u64(1), i]
 
 
 def _register_matrices(team_class: Any, waiting: Waiting, lanes: int) -> None:
@@ -378,7 +442,7 @@ def _drawing(waiting: Waiting, shape: Shape) -> tuple[Any, Any]:
     rows = -(-draws // lanes)
     calls = -(-rows // 4)
     whole = draws // lanes
-    all_own = draws == shape.n
+    divided_anew = draws >= 2 * shape.n
 
     @numba.njit(forceinline=True)
     def draw(team, key, nit, ahead):
@@ -395,8 +459,8 @@ def _drawing(waiting: Waiting, shape: Shape) -> tuple[Any, Any]:
         for row in range(whole, rows):
             if _u64(team.lane) + _u64(row * lanes) < _u64(draws):
                 seen[_u64(row * lanes)] = numba.float64(ahead[_u64(row)])
-        if not all_own:
-            # A scheme takes them apart into vectors whose entries belong to other threads.
+        if divided_anew:
+            # Vectors among them begin anywhere, so that their entries belong to other threads.
             wait(team)
 
     return draw, put

@@ -18,7 +18,7 @@ from pursuit.compiling.gpu.layout import (
 )
 from pursuit.compiling.gpu.team import rows_ahead, team_class
 from pursuit.engine.gpu.plan import Own, Plan
-from pursuit.engine.iteration import Room, concluded, evaluated, keep_unfinished
+from pursuit.engine.iteration import Room, concluded, evaluated, keep_unfinished, nothing
 from pursuit.engine.queries import answer_to, open_query, write_point
 from pursuit.engine.stopping import Reason
 from pursuit.engine.tally import Counting
@@ -59,7 +59,7 @@ def make_kernel(plan: Plan) -> Any:
     read_fixed, read_own = fixed_access.read, own_access.read
     bind_own, write_own = own_access.bind, own_access.write
     lanes, seats, threads = plan.shape.lanes, plan.seats, plan.threads
-    n, draws, warps, points = plan.shape.n, plan.shape.draws, plan.shape.warps, plan.points
+    n, draws, warps, points = plan.shape.n, plan.shape.draws, plan.shape.warps, plan.shape.points
     run_words, block_words, own_words = plan.run_words, plan.block_words, plan.own.words
     fixed_words = plan.fixed.words
     at_normals, at_point, at_board = plan.normals, plan.point, plan.board
@@ -95,6 +95,8 @@ def make_kernel(plan: Plan) -> Any:
         scheme, problem, limits = fixed.scheme, fixed.problem, fixed.limits
         own = read_own(memory)
         key = own.key
+        # A run that goes on has no unfinished iteration: the compiler need not keep room for one.
+        own = Own(own.state, own.tally, own.trace, key, own.reason, nothing(), own.best)
         normals = piece(pool, at_normals, draws)
         room = Room(piece(pool, at_point, n), cuda.local.array(points, numba.float64))
         ahead = cuda.local.array(ahead_words, numba.float32)

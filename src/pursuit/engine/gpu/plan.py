@@ -56,8 +56,6 @@ class Plan(NamedTuple):
     """The layout of runs of one kind."""
 
     shape: Shape
-    points: int
-    """The most points that a query poses at once."""
     fixed: Image
     own: Image
     normals: int
@@ -93,7 +91,7 @@ class Plan(NamedTuple):
 def plan_for(fixed: Fixed, own: Own, lanes: int) -> Plan:
     """Return the layout of runs like this one."""
     n = own.state.x.size
-    shape = Shape(checked_lanes(lanes), n, draws_of(fixed.scheme, n))
+    shape = Shape(checked_lanes(lanes), n, draws_of(fixed.scheme, n), points_of(fixed.scheme))
     run, block = Space(), Space()
     normals, point, board = (_room(run, words) for words in (shape.draws, n, shape.warps))
 
@@ -121,7 +119,6 @@ def plan_for(fixed: Fixed, own: Own, lanes: int) -> Plan:
     run_words = _spread(run.words, shape.lanes)
     return Plan(
         shape=shape,
-        points=points_of(fixed.scheme),
         fixed=fixed_image,
         own=own_image,
         normals=normals,
