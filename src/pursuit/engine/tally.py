@@ -147,11 +147,16 @@ def count_evaluations(tally, count, faulty):
 @numba.njit(forceinline=True)
 def count_iteration(tally, trace, state):
     """Return the tally after an iteration that led to `state`; put it into the trace if it is due."""
-    nit, best = tally.nit + 1, tally.best
-    if state.fx < best.value:
-        best = Best(value=state.fx, nit=nit, nfev=tally.nfev, repeats=0)
-    elif state.f == best.value:
-        best = Best(value=best.value, nit=best.nit, nfev=best.nfev, repeats=best.repeats + 1)
+    nit, before = tally.nit + 1, tally.best
+    # Choices between numbers, not branches, which no processor can foresee.
+    is_better = state.fx < before.value
+    repeats = before.repeats + (1 if state.f == before.value else 0)
+    best = Best(
+        value=state.fx if is_better else before.value,
+        nit=nit if is_better else before.nit,
+        nfev=tally.nfev if is_better else before.nfev,
+        repeats=0 if is_better else repeats,
+    )
     largest_sigma = tally.largest_sigma
     if state.sigma > largest_sigma and state.f <= tally.start:
         largest_sigma = state.sigma
@@ -177,15 +182,26 @@ def count_iteration(tally, trace, state):
 def reason_to_stop(tally, limits, state):
     """Return why a run in this state has to stop, or `Reason.RUNNING`."""
     best = tally.best
+    since = tally.nit - best.nit
+    # One branch for all reasons together, since there is none in all iterations but the last.
+    may_stop = (
+        (best.value <= limits.target)
+        | (state.sigma > RUNAWAY * tally.largest_sigma)
+        | (not state.sigma < LARGEST_STEP)
+        | (since >= limits.patience)
+        | (best.repeats >= limits.repeats)
+        | (state.sigma < SMALLEST_STEP)
+        | (tally.nit >= limits.iterations)
+    )
+    if not may_stop:
+        return Reason.RUNNING
     if best.value <= limits.target:
         return Reason.TARGET
     if state.f > tally.start and state.sigma > RUNAWAY * tally.largest_sigma:
         return Reason.DIVERGED
     if not state.sigma < LARGEST_STEP:
         return Reason.DIVERGED
-    since = tally.nit - best.nit
-    # The second comparison implies the first, which is cheaper.
-    if since >= limits.patience and since >= limits.patience + limits.share * best.nit:
+    if since >= limits.patience + limits.share * best.nit:
         return Reason.STALLED
     if best.repeats >= limits.repeats:
         return Reason.STALLED

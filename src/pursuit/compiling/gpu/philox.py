@@ -52,27 +52,30 @@ def four_words(counter, place, key):
     return c0, c1, c2, c3
 
 
-def _approximation(instruction: str) -> Any:
-    """Return a function in single precision that the GPU approximates by an instruction of PTX.
-
-    Numbers too small for full precision count as 0, which saves the instructions that look for them.
-    """
+def _instruction(name: str, returned: Any = types.float32) -> Any:
+    """Return the function of a number in single precision that an instruction of PTX computes."""
+    kind, register = (ir.FloatType(), "=f") if returned == types.float32 else (ir.DoubleType(), "=d")
 
     @intrinsic
-    def approximation(typingctx, number):
+    def instruction(typingctx, number):
         def generate(context, builder, signature, arguments):
-            single = ir.FloatType()
-            kind = ir.FunctionType(single, [single])
-            code = ir.InlineAsm(kind, f"{instruction} $0, $1;", "=f,f", side_effect=False)
+            function = ir.FunctionType(kind, [ir.FloatType()])
+            code = ir.InlineAsm(function, f"{name} $0, $1;", f"{register},f", side_effect=False)
             return builder.call(code, arguments)
 
-        return types.float32(types.float32), generate
+        return returned(types.float32), generate
 
-    return approximation
+    return instruction
 
 
-_log2, _root = _approximation("lg2.approx.ftz.f32"), _approximation("sqrt.approx.ftz.f32")
-_sine, _cosine = _approximation("sin.approx.ftz.f32"), _approximation("cos.approx.ftz.f32")
+# Approximations in which numbers too small for full precision count as 0: that saves the instructions that
+# look for them.
+_log2, _root = _instruction("lg2.approx.ftz.f32"), _instruction("sqrt.approx.ftz.f32")
+_sine, _cosine = _instruction("sin.approx.ftz.f32"), _instruction("cos.approx.ftz.f32")
+
+
+widened = _instruction("cvt.f64.f32", types.float64)
+"""The same number in double precision, computed where this stands: a cast would wait until it is needed."""
 
 
 @numba.njit(forceinline=True)

@@ -21,7 +21,7 @@ from numba import cuda
 
 from pursuit.compiling import vectors
 from pursuit.compiling.gpu.layout import seen_from
-from pursuit.compiling.gpu.philox import four_words, two_normals
+from pursuit.compiling.gpu.philox import four_words, two_normals, widened
 from pursuit.compiling.gpu.terms import reads_own_entries_only
 
 WARP = 32
@@ -442,14 +442,16 @@ def _drawing(waiting: Waiting, shape: Shape) -> tuple[Any, Any]:
     rows = -(-draws // lanes)
     calls = -(-rows // 4)
     whole = draws // lanes
+    early = ahead_type(shape) == numba.float64
     divided_anew = draws >= 2 * shape.n
 
     @numba.njit(forceinline=True)
     def draw(team, key, nit, ahead):
         for call in range(calls):
             a, b, c, d = four_words(nit, team.lane + lanes * call, key)
-            ahead[_u64(4 * call)], ahead[_u64(4 * call + 1)] = two_normals(a, b)
-            ahead[_u64(4 * call + 2)], ahead[_u64(4 * call + 3)] = two_normals(c, d)
+            normals = *two_normals(a, b), *two_normals(c, d)
+            for k in range(4):
+                ahead[_u64(4 * call + k)] = widened(normals[k]) if early else normals[k]
 
     @numba.njit(forceinline=True)
     def put(team, ahead, normals):
@@ -464,6 +466,11 @@ def _drawing(waiting: Waiting, shape: Shape) -> tuple[Any, Any]:
             wait(team)
 
     return draw, put
+
+
+def ahead_type(shape: Shape) -> Any:
+    """Return the type of normals drawn ahead: double where there are registers for it, to save time later."""
+    return numba.float64 if rows_ahead(shape) <= 4 else numba.float32
 
 
 def rows_ahead(shape: Shape) -> int:

@@ -16,7 +16,7 @@ from pursuit.compiling.gpu.layout import (
     integers_at,
     piece,
 )
-from pursuit.compiling.gpu.team import rows_ahead, team_class
+from pursuit.compiling.gpu.team import ahead_type, rows_ahead, team_class
 from pursuit.engine.gpu.plan import Own, Plan
 from pursuit.engine.iteration import Room, concluded, evaluated, keep_unfinished, nothing
 from pursuit.engine.queries import answer_to, open_query, write_point
@@ -63,7 +63,7 @@ def make_kernel(plan: Plan) -> Any:
     run_words, block_words, own_words = plan.run_words, plan.block_words, plan.own.words
     fixed_words = plan.fixed.words
     at_normals, at_point, at_board = plan.normals, plan.point, plan.board
-    ahead_words = rows_ahead(plan.shape)
+    ahead_words, kind_ahead = rows_ahead(plan.shape), ahead_type(plan.shape)
     block_span, fixed_span, own_span = (
         Span(*span)
         for span in (plan.fixed.span(Where.BLOCK), plan.fixed.span(Where.RUN), plan.own.span(Where.RUN))
@@ -99,7 +99,7 @@ def make_kernel(plan: Plan) -> Any:
         own = Own(own.state, own.tally, own.trace, key, own.reason, nothing(), own.best)
         normals = piece(pool, at_normals, draws)
         room = Room(piece(pool, at_point, n), cuda.local.array(points, numba.float64))
-        ahead = cuda.local.array(ahead_words, numba.float32)
+        ahead = cuda.local.array(ahead_words, kind_ahead)
         until = own.tally.nit + leg
         draw(team, key, own.tally.nit, ahead)
         wait(team)
