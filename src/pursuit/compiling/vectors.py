@@ -318,7 +318,7 @@ def summed(term: Callable[..., float]) -> GenericFunction[..., float]:
 
 
 def repeated(step: Callable[..., None]) -> GenericFunction[..., None]:
-    """Turn `step(i, *arguments)` into the generic function `(team, n, *arguments)` that does it for all i < n.
+    """Turn `step(i, *arguments)` into the generic function `(team, n, *arguments)` that does it for i < n.
 
     A step may read any entry of what no step writes, and of what steps write, entry i alone.
 

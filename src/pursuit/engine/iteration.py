@@ -288,9 +288,7 @@ def iterate(session, rng, until):
             query_state = open_query(team, scheme, problem, query)
         asked = False
         budget = limits.evaluations - tally.nfev
-        query_state, unfinished = evaluated(
-            session, team, scheme, problem, query, query_state, budget, room
-        )
+        query_state, unfinished = evaluated(session, team, scheme, problem, query, query_state, budget, room)
         if query_state.wanted > 0:
             reason = Reason.MAXFEV
         else:

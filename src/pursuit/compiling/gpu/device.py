@@ -62,7 +62,9 @@ class Gpu:
         kinds = self._driver.CUdevice_attribute
 
         def attribute(name: str) -> int:
-            return int(self._call("cuDeviceGetAttribute", getattr(kinds, f"CU_DEVICE_ATTRIBUTE_{name}"), handle))
+            return int(
+                self._call("cuDeviceGetAttribute", getattr(kinds, f"CU_DEVICE_ATTRIBUTE_{name}"), handle)
+            )
 
         version = int(self._call("cuDriverGetVersion"))
         return Device(
@@ -117,8 +119,8 @@ class Gpu:
         """
         if shared > self.device.shared:
             raise GpuError(
-                f"A block of these runs needs {shared} bytes of shared memory, but the {self.device.name} has "
-                f"{self.device.shared}: fewer variables, or another GPU."
+                f"A block of these runs needs {shared} bytes of shared memory, but the {self.device.name} "
+                f"has {self.device.shared}."
             )
         module = self._call("cuModuleLoadData", cubin)
         function = self._call("cuModuleGetFunction", module, entry.encode())
@@ -191,7 +193,9 @@ class Buffer:
     def write(self, words: Words) -> None:
         """Copy an array of the same size there."""
         if words.nbytes:
-            self._gpu._call("cuMemcpyHtoD", self.address, np.ascontiguousarray(words).ctypes.data, words.nbytes)
+            self._gpu._call(
+                "cuMemcpyHtoD", self.address, np.ascontiguousarray(words).ctypes.data, words.nbytes
+            )
 
     def read(self, words: Words) -> None:
         """Copy it into an array of the same size."""

@@ -6,7 +6,7 @@ import contextlib
 import re
 import warnings
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from unittest import mock
 
 import numba.cuda.dispatcher as numba_dispatcher
@@ -60,5 +60,5 @@ class _Described(NamedTuple):
 def _compiling_for(capability: tuple[int, int]) -> Iterator[None]:
     """Let numba-cuda, which asks the current device what to compile device functions for, ask no device."""
     described = _Described(capability)
-    with mock.patch.object(numba_dispatcher, "get_current_device", lambda: described):
+    with mock.patch.object(numba_dispatcher, "get_current_device", return_value=described):
         yield

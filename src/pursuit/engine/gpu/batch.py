@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from pursuit.checks import Vector
+from pursuit.checks import Vector, shown
 from pursuit.compiling.gpu.errors import GpuError
 from pursuit.compiling.gpu.philox import GENERATOR, Key
 from pursuit.engine.gpu.kernels import Blueprint
@@ -27,8 +27,8 @@ def check_gpu(setup: Setup) -> None:
     """Refuse what cannot run on a GPU, as far as that is known before it is compiled."""
     if not setup.can_be_compiled:
         raise GpuError(
-            "A GPU evaluates problems of pursuit.problems, problems of your own and functions jitted by Numba, "
-            f"but {type(setup.objective).__name__} is none of these."
+            "A GPU evaluates problems of pursuit.problems, problems of your own, and functions jitted by "
+            f"Numba, but {shown(setup.objective)} is none of these."
         )
 
 

@@ -54,7 +54,8 @@ _made: dict[str, MachineCode] = {}
 def build(blueprints: Iterable[Blueprint], workers: int | None = None) -> None:
     """Compile kernels that are not kept yet, by `workers` processes at once, by default one for each core."""
     missing = {_place(blueprint): blueprint for blueprint in blueprints if _kept(blueprint) is None}
-    shared, here = [], []
+    shared: list[Blueprint] = []
+    here: list[Blueprint] = []
     for (folder, _), blueprint in missing.items():
         (shared if folder is not None and _pickles(blueprint) else here).append(blueprint)
     if len(shared) > 1:
@@ -97,9 +98,7 @@ def _build(blueprint: Blueprint) -> MachineCode:
         ptx = ptx_of(make_kernel(blueprint.plan), _ARGUMENTS, blueprint.capability)
     except NumbaError as error:
         names = (type(record).__qualname__.rpartition(".")[2] for record in blueprint.fixed[:2])
-        raise GpuError(
-            f"{' on '.join(names)} cannot be compiled for a GPU: {_reason(error)}."
-        ) from error
+        raise GpuError(f"{' on '.join(names)} cannot be compiled for a GPU: {_reason(error)}.") from error
     code = assembled(ptx, blueprint.capability)
     place = _place(blueprint)
     _made[repr(place)] = code

@@ -13,14 +13,15 @@ from pursuit.compiling.dispatch import implementations_of
 from pursuit.compiling.gpu.errors import GpuError
 from pursuit.compiling.gpu.layout import Image, Space, Where, arrays_in, image_of, words_of
 from pursuit.compiling.gpu.philox import Key
-from pursuit.compiling.gpu.team import WARP, Shape, checked_lanes
+from pursuit.compiling.gpu.team import checked_lanes
+from pursuit.compiling.gpu.threads import WARP, Shape
 from pursuit.engine.iteration import Unfinished
 from pursuit.engine.setup import Setup
 from pursuit.engine.tally import Limits, Tally, Trace
 from pursuit.methods.contract import draws_of, points_of
 
-# Matrices of up to so many words lie in shared memory, of teams inside of warps and of whole blocks; vectors do
-# while there is room.
+# Matrices of up to so many words lie in shared memory, of teams inside of warps and of whole blocks. Vectors
+# do while there is room.
 _SMALL_MATRIX, _SMALL_MATRIX_OF_BLOCKS = 1024, 12 * 1024
 # The words of shared memory that a block may have.
 _MOST_WORDS = 200 * 1024 // 8

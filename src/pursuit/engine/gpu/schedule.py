@@ -11,7 +11,7 @@ import numpy as np
 
 from pursuit.compiling.gpu.device import Gpu
 from pursuit.compiling.gpu.errors import GpuError
-from pursuit.compiling.gpu.team import WARP
+from pursuit.compiling.gpu.threads import WARP
 from pursuit.engine.gpu.batch import Batch
 from pursuit.engine.gpu.kernels import build, machine_code
 
@@ -136,8 +136,8 @@ class Flight:
 
     def launch(self, seconds: float) -> None:
         """Begin a leg of about so many seconds."""
-        microseconds = self.batch.microseconds
-        self.iterations = _FIRST_LEG if math.isnan(microseconds) else max(1, int(1e6 * seconds / microseconds))
+        pace = self.batch.microseconds
+        self.iterations = _FIRST_LEG if math.isnan(pace) else max(1, int(1e6 * seconds / pace))
         self._order.write(self._running)
         count = int(self._running.size)
         self._begun = time.perf_counter()
