@@ -213,7 +213,7 @@ def _write_points(session):
 
 @numba.njit(forceinline=True)
 def _end_iteration(session):
-    answer = answer_to(session.query, session.query_state, session.values)
+    answer = answer_to(session.query, session.query_state, session.values).content
     state = tell(session.team, session.scheme, session.state, session.query, answer)
     tally = count_evaluations(session.tally, session.unfinished.nfev, session.unfinished.faulty)
     tally = count_iteration(tally, session.trace, state)
@@ -292,7 +292,7 @@ def iterate(session, rng, until):
         if query_state.wanted > 0:
             reason = Reason.MAXFEV
         else:
-            answer = answer_to(query, query_state, room.values)
+            answer = answer_to(query, query_state, room.values).content
             state, tally, reason = concluded(
                 team, scheme, state, query, answer, Counting(tally, trace, limits), unfinished
             )

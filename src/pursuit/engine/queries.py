@@ -24,6 +24,12 @@ class PointsState(NamedTuple):
     value: float
 
 
+class Answer(NamedTuple):
+    """What the scheme is told, inside of a record: compiled for a GPU, no function returns part of an array."""
+
+    content: Any
+
+
 @generic(on="query")
 def open_query(team: Any, scheme: Any, problem: Any, query: Any) -> Any:
     """Return the state of a new query, with the number of points that it wants first."""
@@ -45,7 +51,7 @@ def receive(scheme: Any, query: Any, query_state: Any, values: Vector) -> Any:
 
 
 @generic(on="query")
-def answer_to(query: Any, query_state: Any, values: Vector) -> Any:
+def answer_to(query: Any, query_state: Any, values: Vector) -> Answer:
     """Return what the scheme is told."""
 
 
@@ -73,7 +79,7 @@ def _receive_on_line(scheme, line, query_state, values):
 
 @answer_to.register(Line)
 def _answer_line(line, query_state, values):
-    return Step(query_state.length, query_state.value, query_state.sigma, query_state.origin)
+    return Answer(Step(query_state.length, query_state.value, query_state.sigma, query_state.origin))
 
 
 @open_query.register(Points)
@@ -99,4 +105,4 @@ def _receive_all(scheme, points, query_state, values):
 
 @answer_to.register(Points)
 def _answer_points(points, query_state, values):
-    return values[: points.rows.shape[0]]
+    return Answer(values[: points.rows.shape[0]])

@@ -49,7 +49,7 @@ def _iterated(team, fixed, own, normals, ahead, room):
     query_state, unfinished = evaluated(NOBODY, team, scheme, problem, query, query_state, budget, room)
     if query_state.wanted > 0:
         return _ended(own, own.state, own.tally, _MAXFEV, unfinished)
-    answer = answer_to(query, query_state, room.values)
+    answer = answer_to(query, query_state, room.values).content
     counting = Counting(own.tally, own.trace, limits)
     state, tally, reason = concluded(team, scheme, own.state, query, answer, counting, unfinished)
     return _ended(own, state, tally, reason.value, own.unfinished)
