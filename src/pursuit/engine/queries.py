@@ -25,7 +25,7 @@ class PointsState(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """What the scheme is told, inside of a record: compiled for a GPU, no function returns part of an array."""
+    """What the scheme is told, in a record: on a GPU no function returns a part of an array by itself."""
 
     content: Any
 
