@@ -142,6 +142,12 @@ class Gpu:
             for kind in (kinds.CU_FUNC_ATTRIBUTE_NUM_REGS, kinds.CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES)
         )  # type: ignore[return-value]
 
+    def resident_blocks(self, function: Any, plan: Any) -> int:
+        """Return how many blocks of a kernel all multiprocessors together execute at once."""
+        name = "cuOccupancyMaxActiveBlocksPerMultiprocessor"
+        each = int(self._call(name, function, plan.threads, plan.shared_bytes))
+        return each * self.device.multiprocessors
+
     def upload(self, words: Words) -> Buffer:
         """Return a copy of an array in the GPU's memory."""
         address = int(self._call("cuMemAlloc", max(8, words.nbytes)))
