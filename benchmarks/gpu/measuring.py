@@ -58,7 +58,7 @@ def full(gpu: Gpu, method: str, n: int, lanes: int | None = None) -> Batch:
     return endless(method, n, runs, lanes)
 
 
-def speed_of(gpu: Gpu, batch: Batch, seconds: float = 0.2, rounds: int = 3) -> Speed:
+def speed_of(gpu: Gpu, batch: Batch, seconds: float = 0.1, rounds: int = 3) -> Speed:
     """Return the median speed of a batch over a few legs."""
     flight = Flight(gpu, batch)
     flight.begin()

@@ -134,6 +134,22 @@ def test_runs_that_end_are_reported_once_and_an_exception_goes_through():
         run(batch_of(P.exp(20, 100.0), np.ones(20)), leg=0.005, landed=fail)
 
 
+@pytest.mark.parametrize("method", ["rp", "sarp", "auto"])
+def test_all_threads_of_the_gpu_do_what_a_cpu_does_on_one_vector(method):
+    n = 10_000
+    problem = P.lin(n, 10.0)
+    batch = batch_of(problem, problem.x0, method, runs=1, iterations=2_000)
+    run(batch)
+    outcome = batch.outcome(0)
+    values = [
+        pursuit.minimize(problem, problem.x0, method=method, rng=k, maxiter=2_000).fun for k in range(11)
+    ]
+    # One of twelve that are alike is the least or the greatest now and then, but never far outside.
+    spread = max(values) - min(values)
+    assert min(values) - 2.0 * spread < outcome.fun < max(values) + 2.0 * spread
+    assert problem(outcome.x) == pytest.approx(outcome.fun, rel=1e-10)
+
+
 def test_values_that_are_no_numbers_count_as_infinite():
     @numba.njit
     def hole(x):

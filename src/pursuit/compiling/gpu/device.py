@@ -155,6 +155,10 @@ class Gpu:
         buffer.write(words)
         return buffer
 
+    def copy(self, target: Buffer, source: Buffer) -> None:
+        """Copy one array of the GPU's into another of the same size."""
+        self._call("cuMemcpyDtoD", target.address, source.address, source.size)
+
     def stream(self) -> Any:
         """Return a new queue of work."""
         return self._call("cuStreamCreate", int(self._driver.CUstream_flags.CU_STREAM_NON_BLOCKING))
@@ -194,7 +198,7 @@ class Buffer:
 
     def __init__(self, gpu: Gpu, address: int, size: int) -> None:
         self._gpu = gpu
-        self.address, self._size = address, size
+        self.address, self.size = address, size
 
     def write(self, words: Words) -> None:
         """Copy an array of the same size there."""

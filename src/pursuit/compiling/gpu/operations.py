@@ -34,8 +34,18 @@ def register_elementwise(team_class: Any, waiting: Waiting, entries: Entries) ->
                     if entry(team, row) < u64(n):
                         seen[0][i] = compiled(i, *seen)
             elif x.shape[0] == n:
-                for i in range(u64(team.lane), u64(n), u64(total_lanes)):
+                # Four at once, all read before any is written, so that memory is never waited for alone.
+                end, step = u64(n), u64(total_lanes)
+                i = u64(team.lane)
+                while i + u64(3) * step < end:
+                    j, k, m = i + step, i + u64(2) * step, i + u64(3) * step
+                    first, second = compiled(i, x, *arguments), compiled(j, x, *arguments)
+                    third, fourth = compiled(k, x, *arguments), compiled(m, x, *arguments)
+                    x[i], x[j], x[k], x[m] = first, second, third, fourth
+                    i = m + step
+                while i < end:
                     x[i] = compiled(i, x, *arguments)
+                    i += step
             else:
                 # It may be part of a vector that threads have divided otherwise.
                 wait(team)
@@ -161,8 +171,16 @@ def summing_with(waiting: Waiting, entries: Entries) -> Any:
                     if i < u64(count):
                         second += term(i, *arrays)
             else:
-                for i in range(u64(team.lane), u64(count), u64(lanes)):
+                end, step = u64(count), u64(lanes)
+                i = u64(team.lane)
+                while i + u64(3) * step < end:
+                    j, k, m = i + step, i + u64(2) * step, i + u64(3) * step
+                    first += term(i, *arrays) + term(k, *arrays)
+                    second += term(j, *arrays) + term(m, *arrays)
+                    i = m + step
+                while i < end:
                     first += term(i, *arrays)
+                    i += step
             return total(team, first + second)
 
         return sum_of_terms

@@ -23,9 +23,7 @@ from pursuit.compiling.gpu.access import seen_from
 from pursuit.compiling.gpu.matrices import register_matrices, register_rows
 from pursuit.compiling.gpu.operations import register_elementwise, repeating_with, summing_with
 from pursuit.compiling.gpu.philox import four_words, two_normals, widened
-from pursuit.compiling.gpu.threads import Entries, Shape, Waiting, u64, waiting_of
-
-_MOST_LANES = 512
+from pursuit.compiling.gpu.threads import BLOCK, GRID, Entries, Shape, Waiting, u64, waiting_of
 
 
 @generic(on="team")
@@ -39,8 +37,8 @@ def draw(team: Any, key: Any, nit: int, ahead: Any) -> None:
 
 
 @generic(on="team")
-def put(team: Any, ahead: Any, normals: Any) -> None:
-    """Put normals drawn ahead where they are used."""
+def put(team: Any, key: Any, nit: int, ahead: Any, normals: Any) -> None:
+    """Put the normals of an iteration, drawn ahead if there is room for that, where they are used."""
 
 
 @functools.cache
@@ -64,7 +62,10 @@ def team_class(shape: Shape) -> Any:
     vectors.join(Team, vectors.Executor(summing, repeating))
     all_wait = waiting.wait
     wait.register(Team)(lambda team: all_wait(team))
-    _register_drawing(Team, waiting, shape)
+    if shape.is_grid:
+        _register_drawing_in_place(Team, waiting, shape)
+    else:
+        _register_drawing(Team, waiting, shape)
     return Team
 
 
@@ -86,7 +87,7 @@ def _register_drawing(team_class: Any, waiting: Waiting, shape: Shape) -> None:
                 ahead[u64(4 * call + k)] = widened(normals[k]) if early else normals[k]
 
     @put.register(team_class)
-    def _put(team, ahead, normals):
+    def _put(team, key, nit, ahead, normals):
         (seen,) = seen_from(team.lane, (normals,))
         for row in range(whole):
             seen[u64(row * lanes)] = numba.float64(ahead[u64(row)])
@@ -98,6 +99,30 @@ def _register_drawing(team_class: Any, waiting: Waiting, shape: Shape) -> None:
             wait(team)
 
 
+def _register_drawing_in_place(team_class: Any, waiting: Waiting, shape: Shape) -> None:
+    """Register how a team draws more normals than its threads could hold: when they are needed."""
+    wait, lanes, draws = waiting.wait, u64(shape.lanes), u64(shape.draws)
+    divided_anew = shape.draws >= 2 * shape.n
+
+    @draw.register(team_class)
+    def _draw(team, key, nit, ahead):
+        pass
+
+    @put.register(team_class)
+    def _put(team, key, nit, ahead, normals):
+        i, place = u64(team.lane), team.lane
+        while i < draws:
+            a, b, c, d = four_words(nit, place, key)
+            four = *two_normals(a, b), *two_normals(c, d)
+            for k in range(4):
+                if i < draws:
+                    normals[i] = numba.float64(four[k])
+                i += lanes
+            place += lanes
+        if divided_anew:
+            wait(team)
+
+
 def ahead_type(shape: Shape) -> Any:
     """Return the type of normals drawn ahead: double where there are registers for it, to save time later."""
     return numba.float64 if rows_ahead(shape) <= 4 else numba.float32
@@ -105,13 +130,16 @@ def ahead_type(shape: Shape) -> Any:
 
 def rows_ahead(shape: Shape) -> int:
     """Return how many normals a thread draws ahead: a multiple of four."""
+    if shape.is_grid:
+        return 4
     return 4 * -(-shape.draws // (4 * shape.lanes))
 
 
 def checked_lanes(lanes: Any) -> int:
-    """Return the width of a team, which has to be a power of two."""
-    if lanes not in {1 << k for k in range(_MOST_LANES.bit_length())}:
+    """Return the width of a team: a power of two inside of a block, or all threads of the GPU."""
+    if lanes not in {GRID, *(1 << k for k in range(BLOCK.bit_length()))}:
         raise ValueError(
-            f"lanes must be a power of two from 1 to {_MOST_LANES}, but {shown(lanes)} was given."
+            f"lanes must be a power of two from 1 to {BLOCK}, or {GRID} for all threads of the GPU, "
+            f"but {shown(lanes)} was given."
         )
     return int(lanes)

@@ -8,6 +8,10 @@ import numba
 from numba import cuda
 
 WARP = 32
+BLOCK = 512
+"""The most threads of a team inside of a block."""
+GRID = 128 * BLOCK
+"""The threads of a team that fills the GPU: a block for each of most of its multiprocessors."""
 u64: Any = numba.uint64
 # Loops over so many entries of a thread are unrolled.
 _MOST_UNROLLED = 16
@@ -25,9 +29,14 @@ class Shape(NamedTuple):
     """The points of a query at once."""
 
     @property
+    def is_grid(self) -> bool:
+        """Whether a team is all threads of the GPU, in many blocks."""
+        return self.lanes > BLOCK
+
+    @property
     def warps(self) -> int:
-        """How many warps a team fills, at least one."""
-        return max(1, self.lanes // WARP)
+        """How many warps a team fills in a block, at least one."""
+        return max(1, min(self.lanes, BLOCK) // WARP)
 
 
 class Waiting(NamedTuple):
@@ -41,6 +50,8 @@ class Waiting(NamedTuple):
 
 def waiting_of(shape: Shape) -> Waiting:
     """Return how the threads of teams of this shape wait."""
+    if shape.is_grid:
+        return _waiting_in_grids(shape)
     return _waiting_in_blocks(shape) if shape.lanes > WARP else _waiting_in_warps(shape)
 
 
@@ -88,6 +99,56 @@ def _waiting_in_blocks(shape: Shape) -> Waiting:
         number = team.board[u64(0)]
         for warp in range(1, warps):
             number += team.board[u64(warp)]
+        return number
+
+    return Waiting(wait, total)
+
+
+class GridBoard(NamedTuple):
+    """What the blocks of a team write down for each other."""
+
+    shared: Any
+    """A number for each warp of a block, in shared memory."""
+    arrivals: Any
+    """How often blocks have arrived at a place where they wait, in global memory."""
+    numbers: Any
+    """A number for each block, in global memory."""
+
+
+def _waiting_in_grids(shape: Shape) -> Waiting:
+    warps, blocks = shape.warps, shape.lanes // BLOCK
+
+    @numba.njit(forceinline=True)
+    def wait(team):
+        cuda.syncthreads()
+        if cuda.threadIdx.x == 0:
+            cuda.threadfence()
+            arrived = cuda.atomic.add(team.board.arrivals, 0, 1)
+            everybody = (arrived // blocks + 1) * blocks
+            while cuda.atomic.add(team.board.arrivals, 0, 0) < everybody:
+                pass
+            cuda.threadfence()
+        cuda.syncthreads()
+
+    @numba.njit(forceinline=True)
+    def total(team, number):
+        for stage in range(5):
+            number += cuda.shfl_xor_sync(0xFFFFFFFF, number, 16 >> stage)
+        thread = numba.int64(cuda.threadIdx.x)
+        if (thread & 31) == 0:
+            team.board.shared[u64(thread >> 5)] = number
+        cuda.syncthreads()
+        if thread == 0:
+            for warp in range(1, warps):
+                number += team.board.shared[u64(warp)]
+            team.board.numbers[u64(cuda.blockIdx.x)] = number
+        wait(team)
+        number = 0.0
+        for block in range(thread & 31, blocks, 32):
+            number += team.board.numbers[u64(block)]
+        for stage in range(5):
+            number += cuda.shfl_xor_sync(0xFFFFFFFF, number, 16 >> stage)
+        wait(team)
         return number
 
     return Waiting(wait, total)

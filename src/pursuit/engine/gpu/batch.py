@@ -12,15 +12,17 @@ from typing import Any
 
 import numpy as np
 
-from pursuit.checks import Vector, shown
+from pursuit.checks import shown
 from pursuit.compiling.gpu.errors import GpuError
 from pursuit.compiling.gpu.philox import GENERATOR, Key
+from pursuit.compiling.gpu.team import checked_lanes
+from pursuit.compiling.gpu.threads import GRID
 from pursuit.engine.gpu.kernels import Blueprint
 from pursuit.engine.gpu.plan import Fixed, Own, Plan, default_lanes, first_own, plan_for
 from pursuit.engine.run import Outcome
 from pursuit.engine.setup import Setup
 from pursuit.engine.stopping import Reason
-from pursuit.engine.tally import Limits, finished_trace, start_tally
+from pursuit.engine.tally import Limits, finished_trace
 
 
 def check_gpu(setup: Setup) -> None:
@@ -73,19 +75,25 @@ class Batch:
             )
         if not all(map(math.isfinite, values)):
             raise ValueError("The objective must be finite at every start.")
+        n = setup.setting.n
+        self.lanes = default_lanes(setup.scheme, setup.problem, n) if lanes is None else checked_lanes(lanes)
+        if self.lanes == GRID and len(seeds) > 1:
+            raise ValueError(
+                f"A run of n={n} variables takes all threads of the GPU: one run at a time, but {len(seeds)} "
+                "were asked for."
+            )
         firsts = [
-            _first(setup, start, float(fx), Key.of(seed))
+            first_own(setup, start, float(fx), Key.of(seed), self.lanes)
             for start, fx, seed in zip(starts, values, seeds, strict=True)
         ]
-        self._prepare(setup, limits, firsts[0], lanes)
+        self._prepare(setup, limits, firsts[0])
         self.words = np.zeros((len(firsts), self.plan.own.words), dtype=np.int64)
         for row, own in zip(self.words, firsts, strict=True):
             self.plan.own.write(own, row)
 
-    def _prepare(self, setup: Setup, limits: Limits, like: Own, lanes: int | None) -> None:
+    def _prepare(self, setup: Setup, limits: Limits, like: Own) -> None:
         self.setup, self.limits = setup, limits
         fixed = Fixed(setup.scheme, setup.problem, limits)
-        self.lanes = default_lanes(setup.scheme, setup.problem, setup.setting.n) if lanes is None else lanes
         self.plan: Plan = plan_for(fixed, like, self.lanes)
         self.fixed_words = np.zeros(self.plan.fixed.words, dtype=np.int64)
         self.plan.fixed.write(fixed, self.fixed_words)
@@ -102,8 +110,9 @@ class Batch:
         """Return the batch that has left a memory, made by the same code with the same setup."""
         check_gpu(setup)
         batch = cls.__new__(cls)
-        start = np.zeros(setup.setting.n)
-        batch._prepare(setup, limits, _first(setup, start, 1.0, Key(0, 0)), lanes)
+        n = setup.setting.n
+        batch.lanes = default_lanes(setup.scheme, setup.problem, n) if lanes is None else checked_lanes(lanes)
+        batch._prepare(setup, limits, first_own(setup, np.zeros(n), 1.0, Key(0, 0), batch.lanes))
         words = np.array(memory["words"])
         if words.ndim != 2 or words.shape[1] != batch.plan.own.words or words.dtype != np.int64:
             raise ValueError("The memory is that of other runs: its shape is not theirs.")
@@ -168,7 +177,3 @@ class Batch:
             reason=Reason(own.reason),
             trace=lambda: finished_trace(tally, own.trace, state.f, unfinished.nfev, unfinished.value),
         )
-
-
-def _first(setup: Setup, start: Vector, fx: float, key: Key) -> Own:
-    return first_own(setup, start, fx, key, *start_tally(fx, setup.setting.sigma0))

@@ -10,6 +10,7 @@ from numba import cuda
 from pursuit.compiling.gpu.access import Memory, access_to, doubles_at, integers_at, piece
 from pursuit.compiling.gpu.layout import Where
 from pursuit.compiling.gpu.team import ahead_type, draw, put, rows_ahead, team_class, wait
+from pursuit.compiling.gpu.threads import BLOCK, GridBoard
 from pursuit.engine.gpu.plan import Own, Plan
 from pursuit.engine.iteration import Room, concluded, evaluated, keep_unfinished, nothing
 from pursuit.engine.queries import answer_to, open_query, write_point
@@ -38,7 +39,7 @@ def _keep_unfinished(nobody, unfinished):
 def _iterated(team, fixed, own, normals, ahead, room):
     """Return what a run has after another iteration, whose normals were drawn ahead."""
     scheme, problem, limits = fixed.scheme, fixed.problem, fixed.limits
-    put(team, ahead, normals)
+    put(team, own.key, own.tally.nit, ahead, normals)
     query = ask(team, scheme, own.state, normals)
     query_state = open_query(team, scheme, problem, query)
     budget = limits.evaluations - own.tally.nfev
@@ -65,6 +66,7 @@ def _ended(own, state, tally, reason, unfinished):
         reason=reason,
         unfinished=unfinished,
         best=own.best,
+        normals=own.normals,
     )
 
 
@@ -72,7 +74,7 @@ def _ended(own, state, tally, reason, unfinished):
 def _write_best(team, fixed, own, normals, ahead):
     """Write the best point of an iteration that did not end, whose query is asked again."""
     draw(team, own.key, own.tally.nit, ahead)
-    put(team, ahead, normals)
+    put(team, own.key, own.tally.nit, ahead, normals)
     query = ask(team, fixed.scheme, own.state, normals)
     write_point(team, query, own.unfinished.position, own.best)
 
@@ -89,6 +91,8 @@ def make_kernel(plan: Plan) -> Any:
     The first three are addresses: of what the runs have in common, of their own images, and of the numbers
     of `count` runs. Each of these runs goes on for up to `leg` iterations.
     """
+    if plan.shape.is_grid:
+        return _make_grid_kernel(plan)
     Team = team_class(plan.shape)  # noqa: N806 (a class)
     read_fixed, (read_own, bind_own, write_own) = access_to(plan.fixed).read, access_to(plan.own)
     lanes, n, draws, points = plan.shape
@@ -136,6 +140,39 @@ def make_kernel(plan: Plan) -> Any:
         wait(team)
         _copy(kept, near, own_count, team.lane, lanes)
         if team.lane == 0:
+            write_own(own, memory)
+
+    return kernel
+
+
+def _make_grid_kernel(plan: Plan) -> Any:
+    """Return the kernel `(fixed, own, board, count, leg)` for one run that all threads of the GPU execute.
+
+    All arrays are in global memory, and the point that is evaluated is where the best one will be.
+    """
+    Team = team_class(plan.shape)  # noqa: N806 (a class)
+    read_fixed, (read_own, bind_own, write_own) = access_to(plan.fixed).read, access_to(plan.own)
+    points, warps = plan.shape.points, plan.shape.warps
+    blocks = plan.blocks
+
+    def kernel(fixed_address, own_address, board_address, count, leg):
+        shared = cuda.shared.array(0, numba.float64)
+        lane = numba.int64(cuda.blockIdx.x) * BLOCK + numba.int64(cuda.threadIdx.x)
+        numbers = doubles_at(board_address + 8, blocks)
+        team = Team(lane, GridBoard(piece(shared, 0, warps), integers_at(board_address, 1), numbers))
+        memory = Memory(own_address, shared, shared)
+        fixed, own = read_fixed(Memory(fixed_address, shared, shared)), read_own(memory)
+        own = _ended(own, own.state, own.tally, own.reason, nothing())
+        room = Room(own.best, cuda.local.array(points, numba.float64))
+        ahead = cuda.local.array(4, numba.float32)
+        until = own.tally.nit + leg
+        # All threads have read the image before one of them writes it.
+        wait(team)
+        while own.reason == _RUNNING and own.tally.nit < until:
+            own = _iterated(team, fixed, bind_own(own, memory), own.normals, ahead, room)
+        if own.unfinished.nfev > 0:
+            _write_best(team, fixed, bind_own(own, memory), own.normals, ahead)
+        if lane == 0:
             write_own(own, memory)
 
     return kernel

@@ -14,10 +14,10 @@ from pursuit.compiling.gpu.errors import GpuError
 from pursuit.compiling.gpu.layout import Image, Space, Where, arrays_in, image_of, words_of
 from pursuit.compiling.gpu.philox import Key
 from pursuit.compiling.gpu.team import checked_lanes
-from pursuit.compiling.gpu.threads import WARP, Shape
+from pursuit.compiling.gpu.threads import BLOCK, GRID, WARP, Shape
 from pursuit.engine.iteration import Unfinished
 from pursuit.engine.setup import Setup
-from pursuit.engine.tally import Limits, Tally, Trace
+from pursuit.engine.tally import Limits, Tally, Trace, start_tally
 from pursuit.methods.contract import draws_of, points_of
 
 # Matrices of up to so many words lie in shared memory, of teams inside of warps and of whole blocks. Vectors
@@ -28,6 +28,8 @@ _MOST_WORDS = 200 * 1024 // 8
 # A block has so many threads if its shared memory is not above this: different kernels on one
 # multiprocessor get into each other's way, and so do small blocks of the same one.
 _THREADS, _BLOCK_WORDS = 256, 100 * 1024 // 8
+# A run of more variables has all threads of the GPU.
+_MOST_VARIABLES = 8192
 _BANKS = 16  # of shared memory, each as wide as a word
 
 
@@ -51,6 +53,8 @@ class Own(NamedTuple):
     """The evaluations of an iteration that the limit of evaluations has ended."""
     best: Vector
     """The best point among these."""
+    normals: Vector
+    """The normals of an iteration, if a team fills the GPU; else there are none here."""
 
 
 class Plan(NamedTuple):
@@ -75,7 +79,12 @@ class Plan(NamedTuple):
     @property
     def threads(self) -> int:
         """How many threads a block has."""
-        return self.seats * self.shape.lanes
+        return self.seats * min(self.shape.lanes, BLOCK)
+
+    @property
+    def blocks(self) -> int:
+        """How many blocks a team has."""
+        return max(1, self.shape.lanes // BLOCK)
 
     @property
     def reads_images(self) -> bool:
@@ -93,6 +102,8 @@ def plan_for(fixed: Fixed, own: Own, lanes: int) -> Plan:
     """Return the layout of runs like this one."""
     n = own.state.x.size
     shape = Shape(checked_lanes(lanes), n, draws_of(fixed.scheme, n), points_of(fixed.scheme))
+    if shape.is_grid:
+        return _plan_for_grid(shape, fixed, own)
     run, block = Space(), Space()
     normals, point, board = (_room(run, words) for words in (shape.draws, n, shape.warps))
 
@@ -128,6 +139,25 @@ def plan_for(fixed: Fixed, own: Own, lanes: int) -> Plan:
         run_words=run_words,
         block_words=block.words + block.words % 2,
         seats=_seats(shape.lanes, run_words, block.words),
+    )
+
+
+def _plan_for_grid(shape: Shape, fixed: Fixed, own: Own) -> Plan:
+    """Return the layout of a run that fills the GPU: all arrays are in global memory."""
+
+    def place(owner: Any, name: str, array: Any) -> tuple[Where, int]:
+        return Where.IMAGE, 0
+
+    return Plan(
+        shape=shape,
+        fixed=image_of(fixed, place),
+        own=image_of(own, place),
+        normals=0,
+        point=0,
+        board=0,
+        run_words=shape.warps,
+        block_words=0,
+        seats=1,
     )
 
 
@@ -168,7 +198,9 @@ def default_lanes(scheme: Any, problem: Any, n: int) -> int:
         return 1
     if _has_matrix(scheme, n):
         return 32 if n <= 20 else 64 if n <= 40 else 128 if n <= 200 else 512
-    return 8 if n <= 50 else 16 if n <= 150 else 32 if n <= 400 else 128 if n <= 2000 else 512
+    if n > _MOST_VARIABLES:
+        return GRID
+    return 8 if n <= 50 else 16 if n <= 150 else 32 if n <= 512 else 128 if n <= 2048 else 512
 
 
 def _has_matrix(scheme: Any, n: int) -> bool:
@@ -199,8 +231,10 @@ def _takes_arrays_apart(function: Any) -> bool:
     return bool(names & {"BINARY_SUBSCR", "STORE_SUBSCR", "BINARY_SLICE", "STORE_SLICE", "CALL_FUNCTION_EX"})
 
 
-def first_own(setup: Setup, start: Vector, fx: float, key: Key, tally: Tally, trace: Trace) -> Own:
+def first_own(setup: Setup, start: Vector, fx: float, key: Key, lanes: int) -> Own:
     """Return what a run that has evaluated its start has for itself."""
+    tally, trace = start_tally(fx, setup.setting.sigma0)
+    normals = draws_of(setup.scheme, start.size) if lanes > BLOCK else 0
     for column in trace:
         column[tally.rows :] = 0
     return Own(
@@ -211,4 +245,5 @@ def first_own(setup: Setup, start: Vector, fx: float, key: Key, tally: Tally, tr
         reason=0,
         unfinished=Unfinished(nfev=0, faulty=0, value=np.inf, position=0.0),
         best=np.zeros(start.size),
+        normals=np.zeros(normals),
     )

@@ -18,8 +18,8 @@ from pursuit.engine.gpu.kernels import build, machine_code
 Landed = Callable[[Batch, list[int]], None]
 # How many warps a multiprocessor is given: more would fit, but runs of long batches would take longer.
 _WARPS = 16
-# The first leg of a batch finds out how long an iteration takes.
-_FIRST_LEG = 2_000
+# The first leg of a batch finds out how long an iteration takes: so many of them, fewer of many variables.
+_FIRST_LEG, _MANY, _FEWEST = 2_000, 10_000, 5
 # How often to look whether a leg has ended, in seconds.
 _LOOK = 0.0005
 
@@ -132,18 +132,24 @@ class Flight:
         )
         self._stream: Any = gpu.stream()
         self._own, self._fixed = gpu.upload(batch.words), gpu.upload(batch.fixed_words)
-        self._order = gpu.upload(np.arange(batch.runs, dtype=np.int64))
+        # The numbers of the runs, or a board for the blocks of a team that fills the GPU.
+        self._order = gpu.upload(np.zeros(max(batch.runs, 1 + batch.plan.blocks), dtype=np.int64))
 
     def launch(self, seconds: float) -> None:
         """Begin a leg of about so many seconds."""
-        pace = self.batch.microseconds
-        self.iterations = _FIRST_LEG if math.isnan(pace) else max(1, int(1e6 * seconds / pace))
-        self._order.write(self._running)
+        pace, n = self.batch.microseconds, self.batch.setup.setting.n
+        if math.isnan(pace):
+            self.iterations = max(_FEWEST, _FIRST_LEG // (1 + n // _MANY))
+        else:
+            self.iterations = max(1, int(1e6 * seconds / pace))
+        is_grid = self.batch.plan.shape.is_grid
+        if not is_grid:
+            self._order.write(self._running)
         count = int(self._running.size)
         self._begun = time.perf_counter()
         self._gpu.launch(
             self.kernel,
-            -(-count // self.batch.plan.seats),
+            self.batch.plan.blocks if is_grid else -(-count // self.batch.plan.seats),
             self.batch.plan,
             self._stream,
             (self._fixed.address, self._own.address, self._order.address, count, self.iterations),
