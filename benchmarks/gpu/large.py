@@ -1,7 +1,7 @@
 """One run of very many variables, executed by all threads of the GPU: time per iteration, and memory.
 
-``python -m benchmarks.gpu.large`` prints a table. The bandwidth is what a copy of vectors reaches. The bytes of
-an iteration are those of all passes over vectors of its operations, each vector read or written once a pass.
+``python -m benchmarks.gpu.large`` prints a table. A pass over a vector reads it or writes it, as fast as a copy
+of vectors does.
 """
 
 from __future__ import annotations
