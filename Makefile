@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 TESTS ?=
 
-.PHONY: reproduce test test-full lint types bench-speed bench-overhead bench-study bench-table bench-acceleration bench-peers test-peers attack docs clean
+.PHONY: reproduce test test-full test-gpu lint types bench-speed bench-overhead bench-study bench-gpu bench-table bench-acceleration bench-peers test-peers attack docs clean
 
 reproduce: .venv/installed
 	$(BIN)/pursuit reproduce
@@ -14,6 +14,10 @@ test: lint types
 # What takes long by its nature: runs killed again and again, a thousand random problems.
 test-full: .venv/installed
 	$(BIN)/python -m pytest --numprocesses 2 -m long $(TESTS)
+
+# All that has to do with a GPU, on one.
+test-gpu: .venv/gpu-installed
+	$(BIN)/python -m pytest tests/compiling/gpu tests/engine/gpu $(TESTS)
 
 lint: .venv/installed
 	$(BIN)/ruff check .
@@ -30,6 +34,9 @@ bench-overhead: .venv/installed
 
 bench-study: .venv/installed
 	$(BIN)/python -m benchmarks.study --rounds 3
+
+bench-gpu: .venv/gpu-installed
+	$(BIN)/python -m benchmarks.gpu --out docs/results/gpu.md
 
 bench-table: .venv/installed
 	$(BIN)/pursuit reproduce benchmarks/table.toml
@@ -72,6 +79,10 @@ docs: .venv/docs-installed
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "pursuit needs Python 3.11 or newer, but $(PYTHON) is " + sys.version.split()[0] + "; say make PYTHON=... to use another.")'
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[coco,dask,study,test]'
+	@touch $@
+
+.venv/gpu-installed: .venv/installed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[gpu]'
 	@touch $@
 
 .venv-peers/installed: pyproject.toml

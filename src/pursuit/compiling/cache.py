@@ -95,6 +95,17 @@ def _announce(function: Callable[..., Any]) -> None:
         listener(function.__name__)
 
 
+def cache_folder(*records: Any) -> Path | None:
+    """Return where to keep what is compiled for these records; None if it cannot be kept.
+
+    Parameters
+    ----------
+    *records : NamedTuple
+        The scheme and the problem of a run.
+    """
+    return _cache_folder(reach_of(*records))
+
+
 def specialized(function: Any, *arguments: Any) -> Callable[..., Any]:
     """Return a compiled function for arguments of these types alone.
 

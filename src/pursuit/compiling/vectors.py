@@ -46,6 +46,21 @@ def _shift(team, out, x, a, u):
 
 
 @generic(on="team")
+def walk(team: Any, out: Vector, x: Vector, a: float, u: Vector) -> None:
+    """Set out to x + a u; to x where a is 0, and then u need not be finite on a CPU."""
+
+
+@walk.register(Serial)
+def _walk(team, out, x, a, u):
+    if a == 0.0:
+        for i in range(out.shape[0]):
+            out[i] = x[i]
+    else:
+        for i in range(out.shape[0]):
+            out[i] = x[i] + a * u[i]
+
+
+@generic(on="team")
 def add(team: Any, x: Vector, a: float, u: Vector) -> None:
     """Add a u to x."""
 
@@ -68,6 +83,27 @@ def _blend(team, x, a, b, y):
 
 
 @generic(on="team")
+def drift(team: Any, y: Vector, v: Vector, theta: float, a: float, b: float, u: Vector) -> None:
+    """Set y to (y + a u + theta v) / (1 + theta), and v to (1 - theta) v + theta y + b u, in one pass.
+
+    Where a is 0, so is b, and u need not be finite.
+    """
+
+
+@drift.register(Serial)
+def _drift(team, y, v, theta, a, b, u):
+    keep, part, rest = 1.0 / (1.0 + theta), theta / (1.0 + theta), 1.0 - theta
+    if a == 0.0:
+        for i in range(y.shape[0]):
+            y[i] = keep * y[i] + part * v[i]
+            v[i] = rest * v[i] + theta * y[i]
+    else:
+        for i in range(y.shape[0]):
+            y[i] = keep * (y[i] + a * u[i]) + part * v[i]
+            v[i] = rest * v[i] + theta * y[i] + b * u[i]
+
+
+@generic(on="team")
 def scale(team: Any, x: Vector, a: float) -> None:
     """Multiply x by a."""
 
@@ -87,6 +123,40 @@ def copy(team: Any, out: Vector, x: Vector) -> None:
 def _copy(team, out, x):
     for i in range(out.shape[0]):
         out[i] = x[i]
+
+
+@generic(on="team")
+def fill(team: Any, x: Vector, a: float) -> None:
+    """Set every entry of x to a."""
+
+
+@fill.register(Serial)
+def _fill(team, x, a):
+    for i in range(x.shape[0]):
+        x[i] = a
+
+
+@generic(on="team")
+def exchange(team: Any, x: Vector, i: int, value: float) -> float:
+    """Set x[i] to a value and return what it was."""
+
+
+@exchange.register(Serial)
+def _exchange(team, x, i, value):
+    before = x[i]
+    x[i] = value
+    return before
+
+
+@generic(on="team")
+def multiply(team: Any, x: Vector, y: Vector) -> None:
+    """Multiply every entry of x by that of y."""
+
+
+@multiply.register(Serial)
+def _multiply(team, x, y):
+    for i in range(x.shape[0]):
+        x[i] *= y[i]
 
 
 # A slice of this many numbers of every row stays in a CPU's first-level cache.
@@ -181,8 +251,35 @@ def _update_factor(team, columns, keep, gain, p, work):
             rest[i] = cosine * rest[i] - sine * root * old
 
 
+class Executor(NamedTuple):
+    """How a class of teams executes what is written entry by entry."""
+
+    summing: Callable[[Any], Callable[..., float]]
+    """Returns the function `(team, n, *arguments)` that sums a compiled term over i < n."""
+    repeating: Callable[[Any], Callable[..., None]]
+    """Returns the function `(team, n, *arguments)` that calls a compiled function for all i < n."""
+
+
+_by_entry: list[tuple[Any, Any, str]] = []
+"""Generic functions that are written entry by entry, what they do for an entry, and how."""
+_executors: dict[type, Executor] = {}
+
+
+def join(team: type, executor: Executor) -> None:
+    """Let a class of teams execute what is written entry by entry, whenever that was or will be declared."""
+    _executors[team] = executor
+    for function, by_entry, how in _by_entry:
+        function.register(team)(getattr(executor, how)(by_entry))
+
+
+def _declare(function: Any, by_entry: Any, how: str) -> None:
+    _by_entry.append((function, by_entry, how))
+    for team, executor in _executors.items():
+        function.register(team)(getattr(executor, how)(by_entry))
+
+
 def summed(term: Callable[..., float]) -> GenericFunction[..., float]:
-    """Turn `term(i, *arrays)` into the generic function `(team, n, *arrays)` that sums it over i < n.
+    """Turn `term(i, *arguments)` into the generic function `(team, n, *arguments)` that sums it over i < n.
 
     Examples
     --------
@@ -216,7 +313,43 @@ def summed(term: Callable[..., float]) -> GenericFunction[..., float]:
             first += compiled_term(i, *arrays)
         return (first + third) + (second + fourth)
 
+    _declare(total, compiled_term, "summing")
     return total
+
+
+def repeated(step: Callable[..., None]) -> GenericFunction[..., None]:
+    """Turn `step(i, *arguments)` into the generic function `(team, n, *arguments)` that does it for i < n.
+
+    A step may read any entry of what no step writes, and of what steps write, entry i alone.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pursuit.compiling.vectors import SERIAL, repeated
+    >>> @repeated
+    ... def square(i, x):
+    ...     x[i] *= x[i]
+    >>> x = np.array([3.0, 4.0])
+    >>> square(SERIAL, 2, x)
+    >>> x
+    array([ 9., 16.])
+    """
+    compiled_step = numba.njit(step)
+
+    @generic(on="team")
+    def all_steps(team: Any, n: int, *arguments: Any) -> None:
+        """Do it for all i < n."""
+
+    all_steps.__name__ = f"{step.__name__} of all"
+    all_steps.__doc__ = step.__doc__ or all_steps.__doc__
+
+    @all_steps.register(Serial)
+    def serial(team: Any, n: int, *arguments: Any) -> None:
+        for i in range(n):
+            compiled_step(i, *arguments)
+
+    _declare(all_steps, compiled_step, "repeating")
+    return all_steps
 
 
 @summed

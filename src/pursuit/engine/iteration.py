@@ -10,17 +10,18 @@ A session is driven in one of two ways, which give the same trajectory, bit for 
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numba
 from numba import types
 from numba.experimental import structref
 
 from pursuit.checks import Vector
+from pursuit.compiling.dispatch import generic
 from pursuit.compiling.vectors import Matrix
 from pursuit.engine.queries import answer_to, open_query, position_of, receive, trial_length, write_point
 from pursuit.engine.stopping import Reason
-from pursuit.engine.tally import count_iteration, is_measured, reason_to_stop
+from pursuit.engine.tally import Counting, count_iteration, is_measured, reason_to_stop
 from pursuit.methods.contract import ask, tell
 from pursuit.problems.contract import value
 
@@ -80,6 +81,15 @@ class Buffers(NamedTuple):
     """Their values."""
 
 
+class Room(NamedTuple):
+    """The arrays of a loop that is compiled whole."""
+
+    point: Vector
+    """The point that is evaluated."""
+    values: Vector
+    """The values of a round of evaluations."""
+
+
 def open_session(team, scheme, problem, state, counting, buffers, row):
     """Return a session whose next query is asked, with that row of normals, but not evaluated yet."""
     query = ask(team, scheme, state, buffers.normals[row])
@@ -90,7 +100,7 @@ def open_session(team, scheme, problem, state, counting, buffers, row):
         state=state,
         query=query,
         query_state=open_query(team, scheme, problem, query),
-        unfinished=_nothing(),
+        unfinished=nothing(),
         tally=counting.tally,
         trace=counting.trace,
         limits=counting.limits,
@@ -146,7 +156,8 @@ def ask_again(session):
 
 
 @numba.njit(forceinline=True)
-def _nothing():
+def nothing():
+    """Return that nothing was evaluated yet."""
     return Unfinished(nfev=0, faulty=0, value=math.inf, position=0.0, highest=-math.inf)
 
 
@@ -207,18 +218,59 @@ def _write_points(session):
 
 @numba.njit(forceinline=True)
 def _end_iteration(session):
-    answer = answer_to(session.query, session.query_state, session.values)
-    length = _measured(session.team, session.tally, session.limits, session.query, session.state)
-    state = tell(session.team, session.scheme, session.state, session.query, answer)
-    tally = count_iteration(session.tally, session.trace, state, session.unfinished, length)
-    session.state, session.tally, session.unfinished = state, tally, _nothing()
-    session.reason = reason_to_stop(tally, session.limits, state)
+    answer = answer_to(session.query, session.query_state, session.values).content
+    counting = Counting(session.tally, session.trace, session.limits)
+    session.state, session.tally, session.reason = concluded(
+        session.team, session.scheme, session.state, session.query, answer, counting, session.unfinished
+    )
+    session.unfinished = nothing()
+
+
+@generic(on="session", default=True)
+def keep_unfinished(session: Any, unfinished: Any) -> None:
+    """Let a session have what was evaluated so far, for the case that the objective raises an exception."""
+    session.unfinished = unfinished
 
 
 @numba.njit(forceinline=True)
-def _measured(team, tally, limits, query, state):
-    """Return the length of a trial, 0 for most of them."""
-    return trial_length(team, query, state) if is_measured(tally, limits) else 0.0
+def evaluated(session, team, scheme, problem, query, query_state, budget, room):
+    """Evaluate the points that a query wants, while `budget` evaluations last.
+
+    Returns the state of the query and what was evaluated; a query that still wants points has not been
+    answered.
+    """
+    unfinished = nothing()
+    if query_state.needed > budget:
+        return query_state, unfinished
+    # Most searches have no second round. Apart from the loop, the first one is compiled without it.
+    unfinished = _evaluated_round(session, team, problem, query, query_state, unfinished, room)
+    query_state = receive(scheme, query, query_state, room.values)
+    while query_state.wanted > 0 and unfinished.nfev + query_state.needed <= budget:
+        unfinished = _evaluated_round(session, team, problem, query, query_state, unfinished, room)
+        query_state = receive(scheme, query, query_state, room.values)
+    return query_state, unfinished
+
+
+@numba.njit(forceinline=True)
+def _evaluated_round(session, team, problem, query, query_state, unfinished, room):
+    """Evaluate the points wanted, and return what was evaluated in this iteration."""
+    values = room.values
+    for j in range(values.shape[0]):
+        if j < query_state.wanted:
+            write_point(team, query, position_of(query, query_state, j), room.point)
+            values[j] = value(team, problem, room.point)
+            unfinished = _noted(unfinished, query, query_state, values, j)
+            keep_unfinished(session, unfinished)
+    return unfinished
+
+
+@numba.njit(forceinline=True)
+def concluded(team, scheme, state, query, answer, counting, unfinished):
+    """Return state and tally after an iteration, and the reason to stop if there is one."""
+    length = trial_length(team, query, state) if is_measured(counting.tally, counting.limits) else 0.0
+    state = tell(team, scheme, state, query, answer)
+    tally = count_iteration(counting.tally, counting.trace, state, unfinished, length)
+    return state, tally, reason_to_stop(tally, counting.limits, state)
 
 
 def iterate(session, rng, until):
@@ -229,8 +281,8 @@ def iterate(session, rng, until):
     """
     team, scheme, problem = session.team, session.scheme, session.problem
     state, query, query_state = session.state, session.query, session.query_state
-    tally, trace, limits, unfinished = session.tally, session.trace, session.limits, session.unfinished
-    point, values, normals = session.points[0], session.values, session.normals[0]
+    tally, trace, limits = session.tally, session.trace, session.limits
+    room, normals = Room(session.points[0], session.values), session.normals[0]
     reason = session.reason
     asked = session.row > 0  # the first query, by `open_session`
     while reason == Reason.RUNNING and tally.nit < until:
@@ -240,26 +292,17 @@ def iterate(session, rng, until):
             query = ask(team, scheme, state, normals)
             query_state = open_query(team, scheme, problem, query)
         asked = False
-        while (
-            query_state.wanted > 0 and tally.nfev + unfinished.nfev + query_state.needed <= limits.evaluations
-        ):
-            for j in range(query_state.wanted):
-                write_point(team, query, position_of(query, query_state, j), point)
-                values[j] = value(team, problem, point)
-                unfinished = _noted(unfinished, query, query_state, values, j)
-                # An objective that raises an exception leaves behind what was evaluated before,
-                session.unfinished = unfinished
-            query_state = receive(scheme, query, query_state, values)
+        budget = limits.evaluations - tally.nfev
+        query_state, unfinished = evaluated(session, team, scheme, problem, query, query_state, budget, room)
         if query_state.wanted > 0:
             reason = Reason.MAXFEV
         else:
-            length = _measured(team, tally, limits, query, state)
-            state = tell(team, scheme, state, query, answer_to(query, query_state, values))
-            tally = count_iteration(tally, trace, state, unfinished, length)
-            reason = reason_to_stop(tally, limits, state)
-            unfinished = _nothing()
-            # and the last finished iteration.
-            session.state, session.tally, session.unfinished = state, tally, unfinished
+            answer = answer_to(query, query_state, room.values).content
+            state, tally, reason = concluded(
+                team, scheme, state, query, answer, Counting(tally, trace, limits), unfinished
+            )
+            # An objective that raises an exception leaves behind the last finished iteration.
+            session.state, session.tally, session.unfinished = state, tally, nothing()
     session.query, session.query_state = query, query_state
     session.reason = reason
     session.row = 1 if asked else 0

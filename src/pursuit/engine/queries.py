@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from pursuit.checks import Vector
 from pursuit.compiling.dispatch import generic
-from pursuit.compiling.vectors import copy, dot, shift
+from pursuit.compiling.vectors import copy, dot, walk
 from pursuit.methods.contract import Points
 from pursuit.methods.line_searches import Line, Step, begin_search, continue_search, known_minimizer
 
@@ -22,6 +22,12 @@ class PointsState(NamedTuple):
     wanted: int
     needed: int
     value: float
+
+
+class Answer(NamedTuple):
+    """What the scheme is told, in a record: on a GPU no function returns a part of an array by itself."""
+
+    content: Any
 
 
 @generic(on="query")
@@ -45,7 +51,7 @@ def receive(scheme: Any, query: Any, query_state: Any, values: Vector) -> Any:
 
 
 @generic(on="query")
-def answer_to(query: Any, query_state: Any, values: Vector) -> Any:
+def answer_to(query: Any, query_state: Any, values: Vector) -> Answer:
     """Return what the scheme is told."""
 
 
@@ -62,15 +68,13 @@ def _open_line(team, scheme, problem, line):
 
 @position_of.register(Line)
 def _position_on_line(line, query_state, j):
-    return query_state.positions[j]
+    # An index that may be out of range is an error path, on which a GPU's compiler loses track of the arrays.
+    return query_state.positions[0] if j == 0 else query_state.positions[1]
 
 
 @write_point.register(Line)
 def _write_on_line(team, line, position, out):
-    if position == 0.0:
-        copy(team, out, line.origin)
-    else:
-        shift(team, out, line.origin, position, line.direction)
+    walk(team, out, line.origin, position, line.direction)
 
 
 @receive.register(Line)
@@ -80,7 +84,7 @@ def _receive_on_line(scheme, line, query_state, values):
 
 @answer_to.register(Line)
 def _answer_line(line, query_state, values):
-    return Step(query_state.length, query_state.value, query_state.sigma, query_state.origin)
+    return Answer(Step(query_state.length, query_state.value, query_state.sigma, query_state.origin))
 
 
 @trial_length.register(Line)
@@ -117,4 +121,4 @@ def _length_to_points(team, points, state):
 
 @answer_to.register(Points)
 def _answer_points(points, query_state, values):
-    return values[: points.rows.shape[0]]
+    return Answer(values[: points.rows.shape[0]])

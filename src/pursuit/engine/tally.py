@@ -185,8 +185,18 @@ def count_iteration(tally, trace, state, unfinished, length):
 
     `unfinished` are its evaluations, and `length` is that of its trial, 0 if it was not measured.
     """
-    nit, nfev, best = tally.nit + 1, tally.nfev + unfinished.nfev, tally.best
-    recent, longest = tally.recent, tally.longest
+    nit, nfev, before = tally.nit + 1, tally.nfev + unfinished.nfev, tally.best
+    # Choices between numbers, not branches, which no processor can foresee.
+    is_better = state.fx < before.value
+    repeats = before.repeats + (1 if state.f == before.value else 0)
+    best = Best(
+        value=state.fx if is_better else before.value,
+        nit=nit if is_better else before.nit,
+        nfev=nfev if is_better else before.nfev,
+        repeats=0 if is_better else repeats,
+    )
+    longest = max(tally.longest, length) if is_better else tally.longest
+    recent = tally.recent
     if tally.nit == recent.until:
         span = max(500 + 10 * state.x.shape[0], tally.nit // 9)
         recent = Recent(since=tally.nit, until=tally.nit + span, highest=-math.inf, longest=0.0)
@@ -196,11 +206,6 @@ def count_iteration(tally, trace, state, unfinished, length):
         highest=max(recent.highest, unfinished.highest),
         longest=max(recent.longest, length),
     )
-    if state.fx < best.value:
-        best = Best(value=state.fx, nit=nit, nfev=nfev, repeats=0)
-        longest = max(longest, length)
-    elif state.f == best.value:
-        best = Best(value=best.value, nit=best.nit, nfev=best.nfev, repeats=best.repeats + 1)
     largest_sigma = tally.largest_sigma
     if state.sigma > largest_sigma and state.f <= tally.start:
         largest_sigma = state.sigma
@@ -208,7 +213,8 @@ def count_iteration(tally, trace, state, unfinished, length):
     if nit == due:
         trace.nit[rows], trace.nfev[rows], trace.fun[rows] = nit, nfev, state.f
         rows += 1
-        due = max(nit + 1, math.ceil(nit * _GROWTH))
+        # math.ceil is a float on a GPU.
+        due = max(nit + 1, int(math.ceil(nit * _GROWTH)))  # noqa: RUF046
     return Tally(
         nit=nit,
         nfev=nfev,
@@ -227,13 +233,26 @@ def count_iteration(tally, trace, state, unfinished, length):
 def reason_to_stop(tally, limits, state):
     """Return why a run in this state has to stop, or `Reason.RUNNING`."""
     best = tally.best
+    since = tally.nit - best.nit
+    # One branch for all reasons together, since there is none in all iterations but the last.
+    may_stop = (
+        (best.value <= limits.target)
+        | (state.sigma > RUNAWAY * tally.largest_sigma)
+        | (not state.sigma < LARGEST_STEP)
+        | (since >= limits.patience)
+        | (best.repeats >= limits.repeats)
+        | (state.sigma < SMALLEST_STEP)
+        | (tally.nit >= limits.iterations)
+    )
+    if not may_stop:
+        return Reason.RUNNING
     if best.value <= limits.target:
         return Reason.TARGET
     if state.f > tally.start and state.sigma > RUNAWAY * tally.largest_sigma:
         return Reason.DIVERGED
     if not state.sigma < LARGEST_STEP:
         return Reason.DIVERGED
-    if tally.nit - best.nit >= limits.patience + limits.share * best.nit:
+    if since >= limits.patience + limits.share * best.nit:
         return Reason.STALLED
     if best.repeats >= limits.repeats:
         return Reason.STALLED

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from pursuit.checks import Vector, checked_number
 from pursuit.compiling.dispatch import generic
-from pursuit.compiling.vectors import add, blend, copy
+from pursuit.compiling.vectors import copy, drift, exchange, fill
 from pursuit.methods.contract import Patience
 
 # How many values of f(y) are kept, evenly spread over the iterations that the test spans. In few dimensions
@@ -86,21 +86,18 @@ def _carry(team, momentum, past, y, v, s, m, value):
     n = y.shape[0]
     root = max(1.0, momentum.growth * past.age / n)
     theta = m / (n * math.sqrt(momentum.damping) * root)
-    add(team, y, 1.0, s)
-    blend(team, y, 1.0 / (1.0 + theta), theta / (1.0 + theta), v)
-    blend(team, v, 1.0 - theta, theta, y)
-    add(team, v, root / math.sqrt(momentum.damping), s)
+    drift(team, y, v, theta, 1.0, root / math.sqrt(momentum.damping), s)
     age = past.age + m
     due = past.due - m
     if due > 0.0:
         return MomentumPast(age=age, values=past.values, oldest=past.oldest, rises=past.rises, due=due)
     due += max(1.0, _SPAN * n / _KEPT)
-    rises = past.rises + (1 if value > past.values[past.oldest] else 0)
-    past.values[past.oldest] = value
+    replaced = exchange(team, past.values, past.oldest, value)
+    rises = past.rises + (1 if value > replaced else 0)
     if past.oldest + 1 < _KEPT:
         return MomentumPast(age=age, values=past.values, oldest=past.oldest + 1, rises=rises, due=due)
     if 2 * rises > _KEPT:
         copy(team, v, y)
-        past.values[:] = math.inf
+        fill(team, past.values, math.inf)
         age *= _AGE_LEFT
     return MomentumPast(age=age, values=past.values, oldest=0, rises=0, due=due)

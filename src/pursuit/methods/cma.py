@@ -106,7 +106,8 @@ def _tell(team, scheme, state, line, step):
             power = math.ldexp(1.0, round(math.log2(size)))
             sigma *= power
             scale(team, state.p, 1.0 / power)
-            scale(team, state.columns.ravel(), 1.0 / power)
+            for j in range(state.columns.shape[0]):
+                scale(team, state.columns[j], 1.0 / power)
     elif scheme.c_p != 0.0:
         scale(team, state.p, 1.0 - scheme.c_p)
     return CmaState(

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pursuit.checks import Vector, checked_count, checked_memory, shown
-from pursuit.compiling.vectors import add, blend, mix_rows, push, scale
+from pursuit.compiling.vectors import add, blend, mix_rows, multiply, push, scale
 from pursuit.methods.contract import ask, tell
 from pursuit.methods.line_searches import AdaptiveStep, Line
 from pursuit.methods.options import checked_rate, reading_named
@@ -37,6 +37,8 @@ class EpCma(NamedTuple):
     c_c: float
     c_cov: float
     c_p: float
+    rest: float
+    """(1 - c_cov)^(m/2), the part of a draw that no path has."""
 
     @classmethod
     def create(
@@ -55,12 +57,14 @@ class EpCma(NamedTuple):
         checked_memory(f"EP-CMA with m={shown(m)} paths of n={n} variables", m * (n + 1))
         default_c_cov = 0.2 if m == 1 else 2.0 / (6.0 + m)
         default_c_p = reading_named(reading).c_p(n)
+        c_cov = checked_rate("c_cov", default_c_cov if c_cov is None else c_cov)
         return cls(
             line_search=AdaptiveStep.create(p),
             m=m,
             c_c=checked_rate("c_c", 2.0 / (n + 2.0) if c_c is None else c_c),
-            c_cov=checked_rate("c_cov", default_c_cov if c_cov is None else c_cov),
+            c_cov=c_cov,
             c_p=checked_rate("c_p", default_c_p if c_p is None else c_p),
+            rest=(1.0 - c_cov) ** (0.5 * m),
         )
 
     def init(self, x: Vector, fx: float, sigma: float) -> EpCmaState:
@@ -96,9 +100,8 @@ def _ask(team, scheme, state, normals):
     n = state.x.shape[0]
     u = normals[:n]
     w = normals[n:]
-    for i in range(scheme.m):
-        w[i] *= state.weights[i]
-    mix_rows(team, u, (1.0 - scheme.c_cov) ** (0.5 * scheme.m), w, state.paths)
+    multiply(team, w, state.weights)
+    mix_rows(team, u, scheme.rest, w, state.paths)
     return Line(state.x, u, state.fx, state.sigma)
 
 

@@ -19,7 +19,7 @@ import math
 from typing import NamedTuple
 
 from pursuit.checks import Vector, checked_number, shown
-from pursuit.compiling.vectors import add, blend, copy, shift
+from pursuit.compiling.vectors import copy, drift, shift
 from pursuit.methods.contract import ask, tell
 from pursuit.methods.line_searches import Line
 from pursuit.methods.options import LineSearch, line_search_named, reading_named
@@ -99,22 +99,15 @@ def _ask(team, scheme, state, u):
 @tell.register(Sarp)
 def _tell(team, scheme, state, line, step):
     y, v, u = state.y, state.v, line.direction
-    theta = scheme.theta
-    fx = state.fx
+    theta, fx = scheme.theta, state.fx
     if step.value < fx:
         fx = step.value
         if step.length != 0.0:
             shift(team, state.x, y, step.length, u)
         else:
             copy(team, state.x, y)
-    # y_k, from x_k = y_{k-1} + s_k
-    if step.length != 0.0:
-        add(team, y, step.length, u)
-    blend(team, y, 1.0 / (1.0 + theta), theta / (1.0 + theta), v)
-    # v_k
-    blend(team, v, 1.0 - theta, theta, y)
-    if step.length != 0.0:
-        add(team, v, scheme.gamma * step.length, u)
+    # y_k, from x_k = y_{k-1} + s_k, and v_k
+    drift(team, y, v, theta, step.length, scheme.gamma * step.length, u)
     return SarpState(x=state.x, fx=fx, f=step.value, sigma=step.sigma, y=y, v=v)
 
 

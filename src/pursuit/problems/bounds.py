@@ -16,6 +16,7 @@ import numpy as np
 
 from pursuit.checks import Vector, checked_array, shown
 from pursuit.compiling.cache import compiled
+from pursuit.compiling.vectors import SERIAL, repeated
 from pursuit.problems.contract import evaluate, value
 
 
@@ -50,22 +51,21 @@ class Bounded(NamedTuple):
 @value.register(Bounded)
 def _value(team, bounded, x):
     # The point belongs to the objective, so it can be moved where it stands.
-    _reflect(x, bounded.box)
+    _reflect(team, x.shape[0], x, bounded.box)
     return value(team, bounded.problem, x)
 
 
 def reflect(points, box):
     """Replace every row of `points` by its image inside the box."""
     for j in range(points.shape[0]):
-        _reflect(points[j], box)
+        _reflect(SERIAL, points.shape[1], points[j], box)
 
 
-@numba.njit
-def _reflect(x, box):
-    for i in range(x.shape[0]):
-        lower, upper, margin = box.lower[i], box.upper[i], box.margin[i]
-        if not lower + margin <= x[i] <= upper - margin:
-            x[i] = _image(x[i], lower, upper, margin)
+@repeated
+def _reflect(i, x, box):
+    lower, upper, margin = box.lower[i], box.upper[i], box.margin[i]
+    if not lower + margin <= x[i] <= upper - margin:
+        x[i] = _image(x[i], lower, upper, margin)
 
 
 @numba.njit

@@ -22,6 +22,7 @@ class Quadratic(_Spectrum, ProblemBase):
     """The quadratic 1/2 sum_i a_i x_i^2 with the spectrum a, started at (1, ..., 1); the minimiser is 0."""
 
     __slots__ = ()
+    constants = ("spectrum",)
 
     @property
     def n(self) -> int:

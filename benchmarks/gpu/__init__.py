@@ -1,0 +1,1 @@
+"""How fast runs are on a GPU: the latency of one, and the throughput of many."""

@@ -1,0 +1,76 @@
+"""Batches to measure, and the time that their iterations take."""
+
+from __future__ import annotations
+
+import math
+import statistics
+import time
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import pursuit
+from pursuit.compiling.gpu.device import Gpu
+from pursuit.engine.gpu.batch import Batch
+from pursuit.engine.gpu.schedule import Flight
+from pursuit.engine.setup import set_up
+from pursuit.engine.tally import UNLIMITED, Limits
+
+# The reading of the paper under which methods are measured, where it matters.
+_OPTIONS = {"reading": "fitted"}
+
+
+class Speed(NamedTuple):
+    """How fast a batch is."""
+
+    microseconds: float
+    """For an iteration of every run."""
+    throughput: float
+    """Iterations per second of all runs together."""
+    registers: int
+    local: int
+    """Bytes of local memory of a thread."""
+
+
+def endless(method: str, n: int, runs: int, lanes: int | None = None, problem: Any = None) -> Batch:
+    """Return runs that never stop by themselves."""
+    chosen: Any = pursuit.problems.exp(n, 1e6) if problem is None else problem
+    options = {} if method.startswith("auto") else _OPTIONS
+    setup, start = set_up(chosen.x0, method, sigma0=1.0, bounds=None, options=options, fun=chosen)
+    limits = Limits(
+        target=-math.inf,
+        iterations=UNLIMITED,
+        evaluations=UNLIMITED,
+        patience=UNLIMITED,
+    )
+    value = float(chosen(chosen.x0))
+    seeds = np.random.SeedSequence(1).spawn(runs)
+    return Batch(setup, limits, np.tile(start, (runs, 1)), [value] * runs, seeds, lanes=lanes)
+
+
+def full(gpu: Gpu, method: str, n: int, lanes: int | None = None) -> Batch:
+    """Return as many endless runs as the GPU executes at once."""
+    one = endless(method, n, 1, lanes)
+    flight = Flight(gpu, one)
+    flight.begin()
+    runs = gpu.resident_blocks(flight.kernel, one.plan) * one.plan.seats
+    flight.end()
+    return endless(method, n, runs, lanes)
+
+
+def speed_of(gpu: Gpu, batch: Batch, seconds: float = 0.1, rounds: int = 3) -> Speed:
+    """Return the median speed of a batch over a few legs."""
+    flight = Flight(gpu, batch)
+    flight.begin()
+    times = []
+    for _ in range(2 + rounds):
+        # The first legs find out how many iterations fill the time.
+        flight.launch(seconds)
+        begin = time.perf_counter()
+        gpu.synchronize()
+        times.append((time.perf_counter() - begin) / flight.iterations)
+        flight.land()
+    registers, local = gpu.registers_of(flight.kernel)
+    flight.end()
+    each = statistics.median(times[2:])
+    return Speed(1e6 * each, batch.runs / each, registers, local)

@@ -1,0 +1,221 @@
+"""The GPU itself: what it is, its memory, and the launching of kernels."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+from collections.abc import Iterator
+from importlib.util import find_spec
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from pursuit.compiling.gpu.errors import GpuError
+
+# Of older ones nothing is known: they lack some of the instructions that teams use.
+_OLDEST = (7, 0)
+_INSTALL = "pip install 'pursuit[gpu]'"
+Words = np.ndarray[Any, Any]
+
+
+class Device(NamedTuple):
+    """What a GPU is."""
+
+    name: str
+    capability: tuple[int, int]
+    multiprocessors: int
+    memory: int
+    """In bytes."""
+    shared: int
+    """The most shared memory of a block, in bytes."""
+    driver: tuple[int, int]
+    """The version of CUDA that the driver supports."""
+
+
+def find_device() -> Device:
+    """Return the first GPU of this machine, or raise a `GpuError` that says why there is none."""
+    return Gpu().device
+
+
+class Gpu:
+    """The first GPU of this machine, ready to be used."""
+
+    def __init__(self) -> None:
+        if find_spec("cuda") is None or find_spec("cuda.bindings") is None:
+            raise GpuError(f"The packages for GPUs are not installed: {_INSTALL}.")
+        from cuda.bindings import driver
+
+        self._driver = driver
+        try:
+            found = driver.cuInit(0)[0]
+        except Exception as error:
+            # Without a driver's library, the bindings raise errors of several kinds.
+            raise GpuError("There is no GPU here: NVIDIA's driver is not installed.") from error
+        if found != driver.CUresult.CUDA_SUCCESS or self._call("cuDeviceGetCount") == 0:
+            raise GpuError(f"There is no GPU here: NVIDIA's driver says {self._name_of(found)}.")
+        handle = self._call("cuDeviceGet", 0)
+        self.device = self._described(handle)
+        self._check_versions()
+        self._call("cuCtxSetCurrent", self._call("cuDevicePrimaryCtxRetain", handle))
+
+    def _described(self, handle: Any) -> Device:
+        kinds = self._driver.CUdevice_attribute
+
+        def attribute(name: str) -> int:
+            return int(
+                self._call("cuDeviceGetAttribute", getattr(kinds, f"CU_DEVICE_ATTRIBUTE_{name}"), handle)
+            )
+
+        version = int(self._call("cuDriverGetVersion"))
+        return Device(
+            name=self._call("cuDeviceGetName", 256, handle).split(b"\0")[0].decode(),
+            capability=(attribute("COMPUTE_CAPABILITY_MAJOR"), attribute("COMPUTE_CAPABILITY_MINOR")),
+            multiprocessors=attribute("MULTIPROCESSOR_COUNT"),
+            memory=int(self._call("cuDeviceTotalMem", handle)),
+            shared=attribute("MAX_SHARED_MEMORY_PER_BLOCK_OPTIN"),
+            driver=(version // 1000, version % 1000 // 10),
+        )
+
+    def _check_versions(self) -> None:
+        from cuda.bindings import nvjitlink
+
+        if self.device.capability < _OLDEST:
+            raise GpuError(
+                f"The {self.device.name} has compute capability {_dotted(self.device.capability)}, "
+                f"but {_dotted(_OLDEST)} is needed."
+            )
+        try:
+            needed = nvjitlink.version()
+        except Exception as error:
+            raise GpuError(f"The compiler for GPUs is not installed: {_INSTALL}.") from error
+        if self.device.driver[0] < needed[0]:
+            raise GpuError(
+                f"The driver of the {self.device.name} supports CUDA {_dotted(self.device.driver)}, but the "
+                f"compiler here makes code for CUDA {_dotted(needed)}: update the driver."
+            )
+
+    def _call(self, name: str, *arguments: Any) -> Any:
+        """Call a function of the driver, return what it returns, and raise its errors as a sentence."""
+        status, *returned = getattr(self._driver, name)(*arguments)
+        if status == self._driver.CUresult.CUDA_ERROR_OUT_OF_MEMORY:
+            raise GpuError("The memory of the GPU is full.")
+        if status != self._driver.CUresult.CUDA_SUCCESS:
+            raise GpuError(f"The GPU failed: {name} says {self._name_of(status)}.")
+        return returned[0] if returned else None
+
+    def _name_of(self, status: Any) -> str:
+        return str(getattr(status, "name", status))
+
+    @property
+    def free_memory(self) -> int:
+        """How many bytes of its memory are free."""
+        free, _ = self._driver.cuMemGetInfo()[1:]
+        return int(free)
+
+    def load(self, cubin: bytes, entry: str, shared: int, *, cache: bool) -> Any:
+        """Return a kernel that is launched with so many bytes of shared memory.
+
+        `cache` says whether it needs a cache for global memory, at the cost of shared memory.
+        """
+        if shared > self.device.shared:
+            raise GpuError(
+                f"A block of these runs needs {shared} bytes of shared memory, but the {self.device.name} "
+                f"has {self.device.shared}."
+            )
+        module = self._call("cuModuleLoadData", cubin)
+        function = self._call("cuModuleGetFunction", module, entry.encode())
+        kinds = self._driver.CUfunction_attribute
+        self._call(
+            "cuFuncSetAttribute", function, kinds.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, shared
+        )
+        if not cache:
+            self._call(
+                "cuFuncSetAttribute", function, kinds.CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, 100
+            )
+        return function
+
+    def registers_of(self, function: Any) -> tuple[int, int]:
+        """Return how many registers a kernel's threads have, and how many bytes of local memory."""
+        kinds = self._driver.CUfunction_attribute
+        return tuple(
+            int(self._call("cuFuncGetAttribute", kind, function))
+            for kind in (kinds.CU_FUNC_ATTRIBUTE_NUM_REGS, kinds.CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES)
+        )  # type: ignore[return-value]
+
+    def resident_blocks(self, function: Any, plan: Any) -> int:
+        """Return how many blocks of a kernel all multiprocessors together execute at once."""
+        name = "cuOccupancyMaxActiveBlocksPerMultiprocessor"
+        each = int(self._call(name, function, plan.threads, plan.shared_bytes))
+        return each * self.device.multiprocessors
+
+    def upload(self, words: Words) -> Buffer:
+        """Return a copy of an array in the GPU's memory."""
+        address = int(self._call("cuMemAlloc", max(8, words.nbytes)))
+        buffer = Buffer(self, address, words.nbytes)
+        buffer.write(words)
+        return buffer
+
+    def copy(self, target: Buffer, source: Buffer) -> None:
+        """Copy one array of the GPU's into another of the same size."""
+        self._call("cuMemcpyDtoD", target.address, source.address, source.size)
+
+    def stream(self) -> Any:
+        """Return a new queue of work."""
+        return self._call("cuStreamCreate", int(self._driver.CUstream_flags.CU_STREAM_NON_BLOCKING))
+
+    def launch(self, function: Any, grid: int, plan: Any, stream: Any, arguments: tuple[int, ...]) -> None:
+        """Start a kernel of 64-bit integers in `grid` blocks of a plan's threads and shared memory."""
+        kinds = (ctypes.c_int64,) * len(arguments)
+        self._call(
+            "cuLaunchKernel", function, grid, 1, 1, plan.threads, 1, 1, plan.shared_bytes, stream,
+            (arguments, kinds), 0,
+        )  # fmt: skip
+
+    def is_done(self, stream: Any) -> bool:
+        """Say whether all work of a queue is done; raise an error if it failed."""
+        status = self._driver.cuStreamQuery(stream)[0]
+        if status == self._driver.CUresult.CUDA_ERROR_NOT_READY:
+            return False
+        if status != self._driver.CUresult.CUDA_SUCCESS:
+            raise GpuError(f"The GPU failed: a kernel ended with {self._name_of(status)}.")
+        return True
+
+    def synchronize(self) -> None:
+        """Wait until all work is done."""
+        self._call("cuCtxSynchronize")
+
+    @contextlib.contextmanager
+    def waiting_for_all(self) -> Iterator[None]:
+        """Wait for all work at the end, however that comes about."""
+        try:
+            yield
+        finally:
+            self.synchronize()
+
+
+class Buffer:
+    """An array in the GPU's memory."""
+
+    def __init__(self, gpu: Gpu, address: int, size: int) -> None:
+        self._gpu = gpu
+        self.address, self.size = address, size
+
+    def write(self, words: Words) -> None:
+        """Copy an array of the same size there."""
+        if words.nbytes:
+            self._gpu._call(
+                "cuMemcpyHtoD", self.address, np.ascontiguousarray(words).ctypes.data, words.nbytes
+            )
+
+    def read(self, words: Words) -> None:
+        """Copy it into an array of the same size."""
+        if words.nbytes:
+            self._gpu._call("cuMemcpyDtoH", words.ctypes.data, self.address, words.nbytes)
+
+    def free(self) -> None:
+        """Give the memory back."""
+        self._gpu._call("cuMemFree", self.address)
+
+
+def _dotted(version: tuple[int, ...]) -> str:
+    return ".".join(map(str, version[:2]))

@@ -1,0 +1,179 @@
+"""Many runs of one setup on a GPU.
+
+Between legs a batch lives in one matrix of this process, a row for each run, with all that the run needs to
+continue: a study that is killed loses what was computed since the last leg, and nothing else.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from pursuit.checks import shown
+from pursuit.compiling.gpu.errors import GpuError
+from pursuit.compiling.gpu.philox import GENERATOR, Key
+from pursuit.compiling.gpu.team import checked_lanes
+from pursuit.compiling.gpu.threads import GRID
+from pursuit.engine.gpu.kernels import Blueprint
+from pursuit.engine.gpu.plan import Fixed, Own, Plan, default_lanes, first_own, plan_for
+from pursuit.engine.run import Outcome
+from pursuit.engine.setup import Setup
+from pursuit.engine.stopping import Reason
+from pursuit.engine.tally import Limits, finished_trace
+
+
+def check_gpu(setup: Setup) -> None:
+    """Refuse what cannot run on a GPU, as far as that is known before it is compiled."""
+    if not setup.can_be_compiled:
+        raise GpuError(
+            "A GPU evaluates problems of pursuit.problems, problems of your own, and functions jitted by "
+            f"Numba, but {shown(setup.objective)} is none of these."
+        )
+
+
+class Batch:
+    """Many runs of one setup, a team of threads for each.
+
+    A run is a pure function of setup, limits, start, seed and the width of its team: not of the other runs,
+    of how it is divided into legs, or of the time.
+
+    Parameters
+    ----------
+    setup : Setup
+        What all runs have in common: scheme, problem, first step size, bounds.
+    limits : Limits
+        When to stop.
+    starts : ndarray
+        The start of every run, as the scheme sees it, one a row.
+    values : sequence of float
+        f at the starts.
+    seeds : sequence of numpy.random.SeedSequence
+        The seed of every run.
+    lanes : int or None
+        The threads of a team, a power of two; by default what `default_lanes` says.
+    """
+
+    def __init__(
+        self,
+        setup: Setup,
+        limits: Limits,
+        starts: Any,
+        values: Sequence[float],
+        seeds: Sequence[np.random.SeedSequence],
+        *,
+        lanes: int | None = None,
+    ) -> None:
+        check_gpu(setup)
+        starts = np.atleast_2d(np.asarray(starts, dtype=np.float64))
+        if not len(starts) == len(values) == len(seeds) > 0:
+            raise ValueError(
+                "There must be as many starts as values and seeds, and at least one, but there are "
+                f"{len(starts)}, {len(values)} and {len(seeds)}."
+            )
+        if not all(map(math.isfinite, values)):
+            raise ValueError("The objective must be finite at every start.")
+        n = setup.setting.n
+        self.lanes = default_lanes(setup.scheme, setup.problem, n) if lanes is None else checked_lanes(lanes)
+        if self.lanes == GRID and len(seeds) > 1:
+            raise ValueError(
+                f"A run of n={n} variables takes all threads of the GPU: one run at a time, but {len(seeds)} "
+                "were asked for."
+            )
+        firsts = [
+            first_own(setup, start, float(fx), Key.of(seed), self.lanes)
+            for start, fx, seed in zip(starts, values, seeds, strict=True)
+        ]
+        self._prepare(setup, limits, firsts[0])
+        self.words = np.zeros((len(firsts), self.plan.own.words), dtype=np.int64)
+        for row, own in zip(self.words, firsts, strict=True):
+            self.plan.own.write(own, row)
+
+    def _prepare(self, setup: Setup, limits: Limits, like: Own) -> None:
+        self.setup, self.limits = setup, limits
+        fixed = Fixed(setup.scheme, setup.problem, limits)
+        self.plan: Plan = plan_for(fixed, like, self.lanes)
+        self.fixed_words = np.zeros(self.plan.fixed.words, dtype=np.int64)
+        self.plan.fixed.write(fixed, self.fixed_words)
+        self._fixed, self._like = fixed, like
+        self.expected = math.inf
+        """How many iterations the longest of its runs is expected to take."""
+        self.microseconds = math.nan
+        """How long an iteration takes all runs together, once that is known."""
+
+    @classmethod
+    def resumed(
+        cls, setup: Setup, limits: Limits, memory: Mapping[str, Any], *, lanes: int | None = None
+    ) -> Batch:
+        """Return the batch that has left a memory, made by the same code with the same setup."""
+        check_gpu(setup)
+        batch = cls.__new__(cls)
+        n = setup.setting.n
+        batch.lanes = default_lanes(setup.scheme, setup.problem, n) if lanes is None else checked_lanes(lanes)
+        batch._prepare(setup, limits, first_own(setup, np.zeros(n), 1.0, Key(0, 0), batch.lanes))
+        words = np.array(memory["words"])
+        if words.ndim != 2 or words.shape[1] != batch.plan.own.words or words.dtype != np.int64:
+            raise ValueError("The memory is that of other runs: its shape is not theirs.")
+        if int(memory["lanes"]) != batch.lanes:
+            raise ValueError(
+                f"The memory is that of teams of {int(memory['lanes'])} threads, not {batch.lanes}."
+            )
+        batch.words = words
+        return batch
+
+    def memory(self) -> dict[str, Any]:
+        """Return all that `resumed` needs: arrays, the batch's own, to be written to disk at once."""
+        return {"words": self.words, "lanes": np.int64(self.lanes)}
+
+    @property
+    def runs(self) -> int:
+        """The number of runs."""
+        return len(self.words)
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """What fixes a run beside its problem, its method and its seed."""
+        return {"device": "gpu", "generator": GENERATOR, "lanes": self.lanes}
+
+    @property
+    def running(self) -> np.ndarray[Any, np.dtype[np.int64]]:
+        """The numbers of the runs that have not stopped."""
+        return np.flatnonzero(self._column("reason") == int(Reason.RUNNING))
+
+    @property
+    def nit(self) -> np.ndarray[Any, np.dtype[np.int64]]:
+        """The iterations of every run so far."""
+        return self._column("tally", "nit").copy()
+
+    def _column(self, *path: str) -> np.ndarray[Any, np.dtype[np.int64]]:
+        """Return an integer of all runs."""
+        part: Any = self.plan.own.root
+        for name in path:
+            part = part.parts[part.cls._fields.index(name)]
+        column: np.ndarray[Any, np.dtype[np.int64]] = self.words[:, part.offset]
+        return column
+
+    def blueprint(self, capability: tuple[int, int]) -> Blueprint:
+        """Return what its kernel is made for."""
+        return Blueprint(self._fixed, self._like, self.lanes, capability)
+
+    def outcome(self, run: int) -> Outcome:
+        """Return what a run has come to."""
+        own: Own = self.plan.own.read(self.words[run])
+        state, tally, unfinished = own.state, own.tally, own.unfinished
+        x, fun = state.x, state.fx
+        if unfinished.value < fun:
+            x, fun = own.best, unfinished.value
+        x = self.setup.reflected(np.array(x))
+        return Outcome(
+            x=x,
+            fun=fun,
+            nit=tally.nit,
+            nfev=tally.nfev + unfinished.nfev,
+            faulty=tally.faulty + unfinished.faulty,
+            sigma=state.sigma,
+            reason=Reason(own.reason),
+            trace=lambda: finished_trace(tally, own.trace, state.f, unfinished.nfev, unfinished.value),
+        )

@@ -1,0 +1,178 @@
+"""The kernel: a loop over iterations for many runs, made of what the loop on a CPU is made of."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numba
+from numba import cuda
+
+from pursuit.compiling.gpu.access import Memory, access_to, doubles_at, integers_at, piece
+from pursuit.compiling.gpu.layout import Where
+from pursuit.compiling.gpu.team import ahead_type, draw, put, rows_ahead, team_class, wait
+from pursuit.compiling.gpu.threads import BLOCK, GridBoard
+from pursuit.engine.gpu.plan import Own, Plan
+from pursuit.engine.iteration import Room, concluded, evaluated, keep_unfinished, nothing
+from pursuit.engine.queries import answer_to, open_query, write_point
+from pursuit.engine.stopping import Reason
+from pursuit.engine.tally import Counting
+from pursuit.methods.contract import ask
+
+_RUNNING, _MAXFEV = int(Reason.RUNNING), int(Reason.MAXFEV)
+
+
+class Nobody(NamedTuple):
+    """In place of the session: nothing that a kernel calls raises exceptions."""
+
+    nothing: int = 0
+
+
+NOBODY = Nobody()
+
+
+@keep_unfinished.register(Nobody)
+def _keep_unfinished(nobody, unfinished):
+    pass
+
+
+@numba.njit(forceinline=True)
+def _iterated(team, fixed, own, normals, ahead, room):
+    """Return what a run has after another iteration, whose normals were drawn ahead."""
+    scheme, problem, limits = fixed.scheme, fixed.problem, fixed.limits
+    put(team, own.key, own.tally.nit, ahead, normals)
+    query = ask(team, scheme, own.state, normals)
+    query_state = open_query(team, scheme, problem, query)
+    budget = limits.evaluations - own.tally.nfev
+    if query_state.needed > budget:
+        return _ended(own, own.state, own.tally, _MAXFEV, own.unfinished)
+    # Here, so that it fills the time in which the evaluation waits for memory: both are one block of code.
+    draw(team, own.key, own.tally.nit + 1, ahead)
+    query_state, unfinished = evaluated(NOBODY, team, scheme, problem, query, query_state, budget, room)
+    if query_state.wanted > 0:
+        return _ended(own, own.state, own.tally, _MAXFEV, unfinished)
+    answer = answer_to(query, query_state, room.values).content
+    counting = Counting(own.tally, own.trace, limits)
+    state, tally, reason = concluded(team, scheme, own.state, query, answer, counting, unfinished)
+    return _ended(own, state, tally, reason.value, own.unfinished)
+
+
+@numba.njit(forceinline=True)
+def _ended(own, state, tally, reason, unfinished):
+    return Own(
+        state=state,
+        tally=tally,
+        trace=own.trace,
+        key=own.key,
+        reason=reason,
+        unfinished=unfinished,
+        best=own.best,
+        normals=own.normals,
+    )
+
+
+@numba.njit(forceinline=True)
+def _write_best(team, fixed, own, normals, ahead):
+    """Write the best point of an iteration that did not end, whose query is asked again."""
+    draw(team, own.key, own.tally.nit, ahead)
+    put(team, own.key, own.tally.nit, ahead, normals)
+    query = ask(team, fixed.scheme, own.state, normals)
+    write_point(team, query, own.unfinished.position, own.best)
+
+
+@numba.njit(forceinline=True)
+def _copy(target, source, words, lane, lanes):
+    for i in range(lane, words, lanes):
+        target[numba.uint64(i)] = source[numba.uint64(i)]
+
+
+def make_kernel(plan: Plan) -> Any:
+    """Return the kernel `(fixed, own, order, count, leg)` for runs of this kind, to be compiled.
+
+    The first three are addresses: of what the runs have in common, of their own images, and of the numbers
+    of `count` runs. Each of these runs goes on for up to `leg` iterations.
+    """
+    if plan.shape.is_grid:
+        return _make_grid_kernel(plan)
+    Team = team_class(plan.shape)  # noqa: N806 (a class)
+    read_fixed, (read_own, bind_own, write_own) = access_to(plan.fixed).read, access_to(plan.own)
+    lanes, n, draws, points = plan.shape
+    seats, threads, warps = plan.seats, plan.threads, plan.shape.warps
+    run_words, block_words, own_words = plan.run_words, plan.block_words, plan.own.words
+    at_normals, at_point, at_board = plan.normals, plan.point, plan.board
+    ahead_words, kind_ahead = rows_ahead(plan.shape), ahead_type(plan.shape)
+    block_from, block_at, block_count = plan.fixed.span(Where.BLOCK)
+    fixed_from, fixed_at, fixed_count = plan.fixed.span(Where.RUN)
+    own_from, own_at, own_count = plan.own.span(Where.RUN)
+
+    def kernel(fixed_address, own_address, order_address, count, leg):
+        shared = cuda.shared.array(0, numba.float64)
+        block = piece(shared, 0, block_words)
+        thread = numba.int64(cuda.threadIdx.x)
+        constants = doubles_at(fixed_address + 8 * block_from, block_count)
+        _copy(piece(block, block_at, block_count), constants, block_count, thread, threads)
+        cuda.syncthreads()
+        seat = thread // lanes
+        place = numba.int64(cuda.blockIdx.x) * seats + seat
+        if place >= count:
+            return
+        run = integers_at(order_address, count)[numba.uint64(place)]
+        pool = piece(shared, block_words + seat * run_words, run_words)
+        team = Team(thread % lanes, piece(pool, at_board, warps))
+        lent = doubles_at(fixed_address + 8 * fixed_from, fixed_count)
+        _copy(piece(pool, fixed_at, fixed_count), lent, fixed_count, team.lane, lanes)
+        memory = Memory(own_address + run * own_words * 8, pool, block)
+        near, kept = piece(pool, own_at, own_count), doubles_at(memory.image + 8 * own_from, own_count)
+        _copy(near, kept, own_count, team.lane, lanes)
+        fixed = read_fixed(Memory(fixed_address, pool, block))
+        own = read_own(memory)
+        # A run that goes on has no unfinished iteration: the compiler need not keep room for one.
+        own = _ended(own, own.state, own.tally, own.reason, nothing())
+        normals = piece(pool, at_normals, draws)
+        room = Room(piece(pool, at_point, n), cuda.local.array(points, numba.float64))
+        ahead = cuda.local.array(ahead_words, kind_ahead)
+        until = own.tally.nit + leg
+        draw(team, own.key, own.tally.nit, ahead)
+        wait(team)
+        while own.reason == _RUNNING and own.tally.nit < until:
+            own = _iterated(team, fixed, bind_own(own, memory), normals, ahead, room)
+        if own.unfinished.nfev > 0:
+            _write_best(team, fixed, bind_own(own, memory), normals, ahead)
+        wait(team)
+        _copy(kept, near, own_count, team.lane, lanes)
+        if team.lane == 0:
+            write_own(own, memory)
+
+    return kernel
+
+
+def _make_grid_kernel(plan: Plan) -> Any:
+    """Return the kernel `(fixed, own, board, count, leg)` for one run that all threads of the GPU execute.
+
+    All arrays are in global memory, and the point that is evaluated is where the best one will be.
+    """
+    Team = team_class(plan.shape)  # noqa: N806 (a class)
+    read_fixed, (read_own, bind_own, write_own) = access_to(plan.fixed).read, access_to(plan.own)
+    points, warps = plan.shape.points, plan.shape.warps
+    blocks = plan.blocks
+
+    def kernel(fixed_address, own_address, board_address, count, leg):
+        shared = cuda.shared.array(0, numba.float64)
+        lane = numba.int64(cuda.blockIdx.x) * BLOCK + numba.int64(cuda.threadIdx.x)
+        numbers = doubles_at(board_address + 8, blocks)
+        team = Team(lane, GridBoard(piece(shared, 0, warps), integers_at(board_address, 1), numbers))
+        memory = Memory(own_address, shared, shared)
+        fixed, own = read_fixed(Memory(fixed_address, shared, shared)), read_own(memory)
+        own = _ended(own, own.state, own.tally, own.reason, nothing())
+        room = Room(own.best, cuda.local.array(points, numba.float64))
+        ahead = cuda.local.array(4, numba.float32)
+        until = own.tally.nit + leg
+        # All threads have read the image before one of them writes it.
+        wait(team)
+        while own.reason == _RUNNING and own.tally.nit < until:
+            own = _iterated(team, fixed, bind_own(own, memory), own.normals, ahead, room)
+        if own.unfinished.nfev > 0:
+            _write_best(team, fixed, bind_own(own, memory), own.normals, ahead)
+        if lane == 0:
+            write_own(own, memory)
+
+    return kernel

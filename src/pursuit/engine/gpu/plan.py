@@ -1,0 +1,249 @@
+"""How the runs of one kind are laid out on a GPU: the width of a team, and what lies where."""
+
+from __future__ import annotations
+
+import dis
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from pursuit.checks import Vector
+from pursuit.compiling.dispatch import implementations_of
+from pursuit.compiling.gpu.errors import GpuError
+from pursuit.compiling.gpu.layout import Image, Space, Where, arrays_in, image_of, words_of
+from pursuit.compiling.gpu.philox import Key
+from pursuit.compiling.gpu.team import checked_lanes
+from pursuit.compiling.gpu.threads import BLOCK, GRID, WARP, Shape
+from pursuit.engine.iteration import Unfinished
+from pursuit.engine.setup import Setup
+from pursuit.engine.tally import Limits, Tally, Trace, start_tally
+from pursuit.methods.contract import draws_of, points_of
+
+# Matrices of up to so many words lie in shared memory, of teams inside of warps and of whole blocks. Vectors
+# do while there is room.
+_SMALL_MATRIX, _SMALL_MATRIX_OF_BLOCKS = 1024, 12 * 1024
+# The words of shared memory that a block may have.
+_MOST_WORDS = 200 * 1024 // 8
+# A block has so many threads if its shared memory is not above this: different kernels on one
+# multiprocessor get into each other's way, and so do small blocks of the same one.
+_THREADS, _BLOCK_WORDS = 256, 100 * 1024 // 8
+# A run of more variables has all threads of the GPU.
+_MOST_VARIABLES = 8192
+_BANKS = 16  # of shared memory, each as wide as a word
+
+
+class Fixed(NamedTuple):
+    """What all runs of a batch have in common."""
+
+    scheme: Any
+    problem: Any
+    limits: Limits
+
+
+class Own(NamedTuple):
+    """What a run has for itself."""
+
+    state: Any
+    tally: Tally
+    trace: Trace
+    key: Key
+    reason: int
+    unfinished: Unfinished
+    """The evaluations of an iteration that the limit of evaluations has ended."""
+    best: Vector
+    """The best point among these."""
+    normals: Vector
+    """The normals of an iteration, if a team fills the GPU; else there are none here."""
+
+
+class Plan(NamedTuple):
+    """The layout of runs of one kind."""
+
+    shape: Shape
+    fixed: Image
+    own: Image
+    normals: int
+    """Where the normals lie in a run's shared memory,"""
+    point: int
+    """the point that is evaluated,"""
+    board: int
+    """and a number for each warp of a team."""
+    run_words: int
+    """The words of shared memory that a run has,"""
+    block_words: int
+    """and those that all runs of a block have together."""
+    seats: int
+    """The runs of a block."""
+
+    @property
+    def threads(self) -> int:
+        """How many threads a block has."""
+        return self.seats * min(self.shape.lanes, BLOCK)
+
+    @property
+    def blocks(self) -> int:
+        """How many blocks a team has."""
+        return max(1, self.shape.lanes // BLOCK)
+
+    @property
+    def reads_images(self) -> bool:
+        """Whether iterations read arrays in global memory."""
+        state = self.own.root.parts[Own._fields.index("state")]
+        return any(array.where == Where.IMAGE for array in (*arrays_in(state), *arrays_in(self.fixed.root)))
+
+    @property
+    def shared_bytes(self) -> int:
+        """How much shared memory a block has."""
+        return 8 * (self.block_words + self.seats * self.run_words)
+
+
+def plan_for(fixed: Fixed, own: Own, lanes: int) -> Plan:
+    """Return the layout of runs like this one."""
+    n = own.state.x.size
+    shape = Shape(checked_lanes(lanes), n, draws_of(fixed.scheme, n), points_of(fixed.scheme))
+    if shape.is_grid:
+        return _plan_for_grid(shape, fixed, own)
+    run, block = Space(), Space()
+    normals, point, board = (_room(run, words) for words in (shape.draws, n, shape.warps))
+
+    small_matrix = _SMALL_MATRIX if lanes <= WARP else _SMALL_MATRIX_OF_BLOCKS
+
+    def near(array: Any) -> bool:
+        return words_of(array) <= (small_matrix if array.ndim > 1 else _MOST_WORDS)
+
+    def place_own(owner: Any, name: str, array: Any) -> tuple[Where, int]:
+        words = words_of(array)
+        if isinstance(owner, Trace | Own) or not near(array) or run.words + words > _MOST_WORDS:
+            return Where.IMAGE, 0
+        return Where.RUN, run.take(words)
+
+    def place_fixed(owner: Any, name: str, array: Any) -> tuple[Where, int]:
+        words = words_of(array)
+        if not near(array) or run.words + block.words + words > _MOST_WORDS:
+            return Where.IMAGE, 0
+        if name in getattr(type(owner), "constants", ()):
+            return Where.BLOCK, block.take(words)
+        return Where.RUN, run.take(words)
+
+    own_image = image_of(own, place_own)
+    fixed_image = image_of(fixed, place_fixed)
+    run_words = _spread(run.words, shape.lanes)
+    return Plan(
+        shape=shape,
+        fixed=fixed_image,
+        own=own_image,
+        normals=normals,
+        point=point,
+        board=board,
+        run_words=run_words,
+        block_words=block.words + block.words % 2,
+        seats=_seats(shape.lanes, run_words, block.words),
+    )
+
+
+def _plan_for_grid(shape: Shape, fixed: Fixed, own: Own) -> Plan:
+    """Return the layout of a run that fills the GPU: all arrays are in global memory."""
+
+    def place(owner: Any, name: str, array: Any) -> tuple[Where, int]:
+        return Where.IMAGE, 0
+
+    return Plan(
+        shape=shape,
+        fixed=image_of(fixed, place),
+        own=image_of(own, place),
+        normals=0,
+        point=0,
+        board=0,
+        run_words=shape.warps,
+        block_words=0,
+        seats=1,
+    )
+
+
+def _room(run: Space, words: int) -> int:
+    """Take words of a run's shared memory, which it must have."""
+    if run.words + words > _MOST_WORDS:
+        raise GpuError(
+            f"A run of {words} variables needs more memory of a multiprocessor than there is: "
+            f"its point and its normals may fill {_MOST_WORDS} words."
+        )
+    return run.take(words)
+
+
+def _spread(words: int, lanes: int) -> int:
+    """Return a few words more, so that runs of narrow teams side by side lie in different banks."""
+    wanted = lanes % _BANKS
+    return words + (wanted - words) % _BANKS
+
+
+def _seats(lanes: int, run_words: int, block_words: int) -> int:
+    """Return how many runs a block has."""
+    if lanes > WARP:
+        return 1
+    seats = _THREADS // lanes
+    while seats > WARP // lanes and block_words + seats * run_words > _BLOCK_WORDS:
+        seats //= 2
+    while seats > 1 and block_words + seats * run_words > _MOST_WORDS:
+        seats //= 2
+    return seats
+
+
+def default_lanes(scheme: Any, problem: Any, n: int) -> int:
+    """Return how many threads execute a run: a function of the classes of scheme and problem, and of n.
+
+    Code that is not known to leave all work on arrays to the vector operations is executed by one.
+    """
+    if not (_keeps_to_operations(scheme) and _keeps_to_operations(problem)):
+        return 1
+    if _has_matrix(scheme, n):
+        return 32 if n <= 20 else 64 if n <= 40 else 128 if n <= 200 else 512
+    if n > _MOST_VARIABLES:
+        return GRID
+    return 8 if n <= 50 else 16 if n <= 150 else 32 if n <= 512 else 128 if n <= 2048 else 512
+
+
+def _has_matrix(scheme: Any, n: int) -> bool:
+    """Say whether a scheme works on n by n numbers."""
+    m = getattr(scheme, "m", None)
+    return type(scheme).__name__.endswith("Cma") and (m is None or 4 * m > n)
+
+
+def _keeps_to_operations(record: Any) -> bool:
+    for cls in _classes_in(record):
+        if cls.__module__.partition(".")[0] == "pursuit" and "<locals>" not in cls.__qualname__:
+            continue
+        if any(_takes_arrays_apart(function) for function in implementations_of(cls)):
+            return False
+    return True
+
+
+def _classes_in(record: Any) -> Iterator[type]:
+    if isinstance(record, tuple):
+        yield type(record)
+        for entry in record:
+            yield from _classes_in(entry)
+
+
+def _takes_arrays_apart(function: Any) -> bool:
+    """Say whether a function reads or writes entries of anything, or calls what may do so."""
+    names = {instruction.opname for instruction in dis.get_instructions(function)}
+    return bool(names & {"BINARY_SUBSCR", "STORE_SUBSCR", "BINARY_SLICE", "STORE_SLICE", "CALL_FUNCTION_EX"})
+
+
+def first_own(setup: Setup, start: Vector, fx: float, key: Key, lanes: int) -> Own:
+    """Return what a run that has evaluated its start has for itself."""
+    tally, trace = start_tally(fx, setup.setting.sigma0)
+    normals = draws_of(setup.scheme, start.size) if lanes > BLOCK else 0
+    for column in trace:
+        column[tally.rows :] = 0
+    return Own(
+        state=setup.scheme.init(np.array(start), fx, setup.setting.sigma0),
+        tally=tally,
+        trace=trace,
+        key=key,
+        reason=0,
+        unfinished=Unfinished(nfev=0, faulty=0, value=np.inf, position=0.0),
+        best=np.zeros(start.size),
+        normals=np.zeros(normals),
+    )

@@ -1,0 +1,173 @@
+"""Many batches on one GPU at once, in legs of a few seconds."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from pursuit.compiling.gpu.device import Gpu
+from pursuit.compiling.gpu.errors import GpuError
+from pursuit.compiling.gpu.threads import WARP
+from pursuit.engine.gpu.batch import Batch
+from pursuit.engine.gpu.kernels import build, machine_code
+
+Landed = Callable[[Batch, list[int]], None]
+# How many warps a multiprocessor is given: more would fit, but runs of long batches would take longer.
+_WARPS = 16
+# The first leg of a batch finds out how long an iteration takes: so many of them, fewer of many variables.
+_FIRST_LEG, _MANY, _FEWEST = 2_000, 10_000, 5
+# How often to look whether a leg has ended, in seconds.
+_LOOK = 0.0005
+
+
+def build_kernels(
+    batches: Sequence[Batch], *, workers: int | None = None, capability: tuple[int, int] | None = None
+) -> None:
+    """Compile what batches need, in parallel processes, unless it is kept on disk already.
+
+    Parameters
+    ----------
+    batches : sequence of Batch
+        The batches.
+    workers : int or None
+        The number of processes, by default one for each core.
+    capability : tuple of int or None
+        The compute capability to compile for, by default that of the GPU of this machine.
+    """
+    capability = capability or Gpu().device.capability
+    build([batch.blueprint(capability) for batch in batches], workers)
+
+
+def run_batches(
+    batches: Sequence[Batch],
+    *,
+    leg: float = 2.0,
+    landed: Landed | None = None,
+    seconds: float = math.inf,
+    workers: int | None = None,
+) -> None:
+    """Run batches until all of their runs have stopped.
+
+    Parameters
+    ----------
+    batches : sequence of Batch
+        The batches; those whose longest run is expected to take longest begin first.
+    leg : float
+        For how many seconds runs go on before their state is fetched.
+    landed : callable or None
+        Called as `landed(batch, ended)` after every leg of a batch, with the numbers of the runs that have
+        stopped in it. An exception from it ends everything: what is under way is waited for and dropped.
+    seconds : float
+        After so many seconds no leg is begun any more, and the remaining runs stay as they are.
+    workers : int or None
+        How many processes compile kernels.
+    """
+    gpu = Gpu()
+    build_kernels(batches, workers=workers, capability=gpu.device.capability)
+    deadline = time.perf_counter() + seconds
+    waiting = sorted(
+        (Flight(gpu, batch) for batch in batches if batch.running.size),
+        key=lambda flight: flight.batch.expected,
+    )
+    active: list[Flight] = []
+    with gpu.waiting_for_all():
+        while (waiting or active) and (active or time.perf_counter() < deadline):
+            while waiting and _has_room(gpu, active, waiting[-1]) and time.perf_counter() < deadline:
+                flight = waiting.pop()
+                flight.begin()
+                flight.launch(leg)
+                active.append(flight)
+            ended = [flight for flight in active if flight.is_done()]
+            for flight in ended:
+                stopped = flight.land()
+                if flight.batch.running.size and time.perf_counter() < deadline:
+                    flight.launch(leg)
+                else:
+                    active.remove(flight)
+                    flight.end()
+                if landed is not None:
+                    landed(flight.batch, stopped)
+            if not ended:
+                time.sleep(_LOOK)
+
+
+def _has_room(gpu: Gpu, active: Sequence[Flight], flight: Flight) -> bool:
+    """Say whether another batch fits beside those at work."""
+    if not active:
+        return True
+    busy = sum(other.warps for other in active)
+    return busy + flight.warps <= _WARPS * gpu.device.multiprocessors
+
+
+class Flight:
+    """A batch on the GPU."""
+
+    def __init__(self, gpu: Gpu, batch: Batch) -> None:
+        self._gpu, self.batch = gpu, batch
+        self._running = batch.running
+        self.iterations = 0
+        self._begun = 0.0
+
+    @property
+    def warps(self) -> int:
+        """How many warps its runs need."""
+        return -(-self._running.size * self.batch.lanes // WARP)
+
+    def begin(self) -> None:
+        """Bring everything to the GPU."""
+        batch, gpu = self.batch, self._gpu
+        needed = batch.words.nbytes + batch.fixed_words.nbytes
+        if needed > gpu.free_memory:
+            raise GpuError(
+                f"{batch.runs} runs need {needed / 1e9:.1f} GB of memory on the GPU, "
+                f"but {gpu.free_memory / 1e9:.1f} GB are free."
+            )
+        code = machine_code(batch.blueprint(gpu.device.capability))
+        self.kernel: Any = gpu.load(
+            code.cubin, code.entry, batch.plan.shared_bytes, cache=batch.plan.reads_images
+        )
+        self._stream: Any = gpu.stream()
+        self._own, self._fixed = gpu.upload(batch.words), gpu.upload(batch.fixed_words)
+        # The numbers of the runs, or a board for the blocks of a team that fills the GPU.
+        self._order = gpu.upload(np.zeros(max(batch.runs, 1 + batch.plan.blocks), dtype=np.int64))
+
+    def launch(self, seconds: float) -> None:
+        """Begin a leg of about so many seconds."""
+        pace, n = self.batch.microseconds, self.batch.setup.setting.n
+        if math.isnan(pace):
+            self.iterations = max(_FEWEST, _FIRST_LEG // (1 + n // _MANY))
+        else:
+            self.iterations = max(1, int(1e6 * seconds / pace))
+        is_grid = self.batch.plan.shape.is_grid
+        if not is_grid:
+            self._order.write(self._running)
+        count = int(self._running.size)
+        self._begun = time.perf_counter()
+        self._gpu.launch(
+            self.kernel,
+            self.batch.plan.blocks if is_grid else -(-count // self.batch.plan.seats),
+            self.batch.plan,
+            self._stream,
+            (self._fixed.address, self._own.address, self._order.address, count, self.iterations),
+        )
+
+    def is_done(self) -> bool:
+        """Say whether the leg has ended."""
+        return self._gpu.is_done(self._stream)
+
+    def land(self) -> list[int]:
+        """Fetch the states after a leg, and return the runs that have stopped in it."""
+        took = time.perf_counter() - self._begun
+        self.batch.microseconds = max(1e-4, 1e6 * took / self.iterations)
+        self._own.read(self.batch.words)
+        before, self._running = self._running, self.batch.running
+        return sorted({int(run) for run in before} - {int(run) for run in self._running})
+
+    def end(self) -> None:
+        """Give the memory on the GPU back."""
+        for buffer in (self._own, self._fixed, self._order):
+            buffer.free()
