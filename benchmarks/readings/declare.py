@@ -1,8 +1,8 @@
 """The study files of this folder: ``python -m benchmarks.readings.declare`` writes them anew.
 
 A TOML file cannot say "all of these with all of those", so this program writes them; a test checks that they
-are what it writes. A label such as ``ep-cma-4@1:n`` is that of a scheme, ``@`` and its setting, in which colons
-stand for division signs and ``&`` for commas, which labels must not have.
+are what it writes. A label such as ``ep-cma-4@1:n`` is that of a scheme, ``@`` and its setting. Colons stand
+for division signs and ``&`` for commas, which labels must not have.
 """
 
 from __future__ import annotations
@@ -126,6 +126,11 @@ def _path_scheme(label: str, scheme: str, options: Mapping[str, Any]) -> dict[st
     return {"method": "variants:PathCma", "label": label, "options": {"m": m, **options}}
 
 
+def changes(structure: str, scheme: str) -> bool:
+    """Return whether a scheme behaves differently with a structure."""
+    return scheme != "ep-cma-1" or not STRUCTURES[structure].keys() <= _WITHOUT_STORED_PATHS
+
+
 def _constants() -> Iterator[dict[str, Any]]:
     for c_p in FAILURE_RATES:
         options = {"c_p": _rate(c_p)}
@@ -137,7 +142,7 @@ def _constants() -> Iterator[dict[str, Any]]:
 def _structures() -> Iterator[dict[str, Any]]:
     for name, options in STRUCTURES.items():
         for scheme in EP_CMA:
-            if scheme != "ep-cma-1" or not options.keys() <= _WITHOUT_STORED_PATHS:
+            if changes(name, scheme):
                 yield _path_scheme(labelled(scheme, name), scheme, options)
 
 
