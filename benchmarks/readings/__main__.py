@@ -57,15 +57,16 @@ def path_page(measurements: Measurements, out: Path) -> str:
     if not scanned:
         return ""
     chosen = rates.candidates(scanned)
+    shown = chosen | rates.specialists(scanned)
     parts = [
         "# EP-CMA-1 beside SARP",
         "Iterations of EP-CMA-1 divided by those of SARP, quotients of medians; below 1, EP-CMA-1 is faster. "
         'After ">", most runs of EP-CMA-1 ended at the cap. An iteration of SARP takes two evaluations, and '
         "one of EP-CMA-1 takes one.",
         "## The settings",
-        rates.setting_table(chosen),
+        rates.setting_table(shown),
         "## On the problems that were scanned",
-        rates.candidate_table(scanned, chosen, intervals=False),
+        rates.candidate_table(scanned, shown, intervals=False),
     ]
     for n in sorted({place.n for row in scanned.values() for place in row}):
         save(rates.map_figure(scanned, n), out, f"path-{n}", ["png"])
@@ -74,7 +75,7 @@ def path_page(measurements: Measurements, out: Path) -> str:
     if others:
         parts += [
             "## On other problems",
-            "The settings were chosen by the table above alone. Numbers have 95 % intervals.",
+            "The settings were chosen by the table above alone. Intervals are at 95 %.",
             rates.candidate_table(others, chosen, intervals=True),
         ]
     lines = [

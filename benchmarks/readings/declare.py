@@ -51,7 +51,7 @@ STRUCTURES: dict[str, dict[str, Any]] = {
 _WITHOUT_STORED_PATHS = {"order", "keep", "restart", "first", "clock"}
 """Options that change nothing where no path is stored, which is so for m = 1."""
 
-PATH_C_C = ("1/n^2", "1/(10n)", "1/(3n)", "1/n", "2/(n+2)", "1/sqrt(n)")
+PATH_C_C = ("1/n^2", "1/(3n)", "1/n", "3/(2n)", "2/(n+2)", "1/sqrt(n)")
 PATH_C_COV = (0.02, 0.05, 0.1, 0.2, 0.4, 0.7)
 PATH_C_P = ("0", "1/n^2", "1/(12n)", "1/n", "1/12")
 """The grid of `path.toml` and `path-test.toml`."""

@@ -95,12 +95,18 @@ def best(found: Quotients, score: Callable[[Mapping[Place, Quotient]], float]) -
 
 
 def candidates(found: Quotients) -> dict[str, PathSetting]:
-    """Return the settings to show: the paper's, and the best of the grid by two scores and by problem."""
-    problems = dict.fromkeys(place.problem for row in found.values() for place in row)
+    """Return the settings to be tested: the paper's, and the best of the grid by two scores."""
     chosen = {"the best on average": best(found, mean), "the best where it is worst": best(found, worst)}
-    for problem in problems:
-        chosen[f"the best on {problem}"] = best(found, lambda row, name=problem: mean(_on(name, row)))  # type: ignore[misc]
     return {name: setting for name, setting in (PAPER | chosen).items() if setting in found}
+
+
+def specialists(found: Quotients) -> dict[str, PathSetting]:
+    """Return the best setting of each problem."""
+    chosen = {}
+    for problem in dict.fromkeys(place.problem for row in found.values() for place in row):
+        scores = {setting: mean(_on(problem, row)) for setting, row in found.items()}
+        chosen[f"the best on {problem}"] = min(scores, key=scores.__getitem__)
+    return chosen
 
 
 def _on(problem: str, row: Mapping[Place, Quotient]) -> dict[Place, Quotient]:
@@ -146,6 +152,7 @@ def map_figure(found: Quotients, n: int) -> matplotlib.figure.Figure:
     bar = figure.colorbar(image, ax=grid, aspect=60, pad=0.01, extend="both")
     bar.set_label("#ITS of EP-CMA-1 divided by those of SARP")
     bar.set_ticks([1 / 8, 1 / 4, 1 / 2, 1, 2, 4, 8], labels=["1/8", "1/4", "1/2", "1", "2", "4", "8"])
+    bar.minorticks_off()
     return figure
 
 
@@ -157,7 +164,9 @@ def _draw_map(axes: Axes, found: Quotients, place: Place, c_p: str) -> matplotli
             if quotient is not None:
                 values[row, column] = quotient.value
                 text = f"{'>' if quotient.capped else ''}{quotient.value:.2g}"
-                axes.text(column, row, text, ha="center", va="center", fontsize=3.5)
+                dark = abs(math.log(quotient.value)) > math.log(_FARTHEST) / 2.0
+                colour = "white" if dark else "black"
+                axes.text(column, row, text, ha="center", va="center", color=colour, fontsize=3.5)
     scale = matplotlib.colors.LogNorm(1.0 / _FARTHEST, _FARTHEST)
     image = axes.imshow(values, origin="lower", aspect="auto", cmap="PuOr_r", norm=scale)
     axes.set_xticks(range(len(PATH_C_COV)), [f"{c_cov:g}" for c_cov in PATH_C_COV])

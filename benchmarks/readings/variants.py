@@ -52,9 +52,9 @@ from pursuit.methods.line_searches import AdaptiveStep
 RATES = {
     "1/n^2": lambda n: 1.0 / n**2,
     "1/(12n)": lambda n: 1.0 / (12.0 * n),
-    "1/(10n)": lambda n: 1.0 / (10.0 * n),
     "1/(3n)": lambda n: 1.0 / (3.0 * n),
     "1/n": lambda n: 1.0 / n,
+    "3/(2n)": lambda n: 1.5 / n,
     "1/12": lambda n: 1.0 / 12.0,
     "2/(n+2)": lambda n: 2.0 / (n + 2.0),
     "4/(n+4)": lambda n: 4.0 / (n + 4.0),
