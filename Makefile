@@ -51,7 +51,7 @@ bench-acceleration: .venv/installed
 	$(BIN)/python -m benchmarks.acceleration.tables reproduced/acceleration/report --out $(ACCELERATION)/report.md
 	$(BIN)/python -m benchmarks.acceleration.reach reproduced/acceleration --out $(ACCELERATION)/reach.md
 
-# These scans are for a GPU: a day and more on two cores. Random Pursuit at L = 1e6 is taken from `full`.
+# For a GPU: two cores would need a day or more. Random Pursuit with L = 1e6 is taken from `full`, if it is there.
 READINGS := sarp constants constants-long structure path path-test
 DEVICE ?= gpu
 FULL ?= reproduced/full

@@ -39,6 +39,7 @@ STRUCTURES: dict[str, dict[str, Any]] = {
     "sigma-units": {"steps": "sigma-units"},
     "gain-1-c_c": {"gain": "1-c_c"},
     "c_c-1:n": {"c_c": "1/n"},
+    "c_c-3:(2n)": {"c_c": "3/(2n)"},
     "c_c-4:(n+4)": {"c_c": "4/(n+4)"},
     "restart&stored-first": {"restart": True, "first": True},
     "restart&m-stored": {"restart": True, "stored": 0},
@@ -46,6 +47,8 @@ STRUCTURES: dict[str, dict[str, Any]] = {
     "m-stored&successes": {"stored": 0, "clock": "successes"},
     "m-stored&c_c-1:n": {"stored": 0, "c_c": "1/n"},
     "reversed&c_c-1:n": {"order": "reversed", "c_c": "1/n"},
+    "c_c-1:n&c_p-1:(12n)": {"c_c": "1/n", "c_p": "1/(12n)"},
+    "c_c-3:(2n)&c_p-1:(12n)": {"c_c": "3/(2n)", "c_p": "1/(12n)"},
 }
 """The changes of structure, by name; the last few are combinations."""
 _WITHOUT_STORED_PATHS = {"order", "keep", "restart", "first", "clock"}
