@@ -32,22 +32,22 @@ def claims_page(measurements: Measurements, out: Path) -> str:
     parts = [
         "# Which reading agrees with the paper's claims",
         "A claim has several measurements, each of which agrees with the paper, does not, or is not decided. "
-        "Numbers in brackets: the measurements that agree, and those that are decided; a claim holds if all "
-        "of these agree. Settings are in the order of the claims that hold, and then of the mean share of "
-        "measurements that agree.",
+        "Numbers in brackets: the measurements that agree, and all that are decided under some setting. A claim "
+        "holds if all of these agree. Settings are in the order of the claims that hold, and then of the mean "
+        "share of measurements that agree.",
         "\n".join(f"{claim.number}. {claim.sentence}" for claim in CLAIMS),
     ]
     everything: list[Judged] = []
     for name, (title, settings) in _GROUPS.items():
-        rows = [row for row in agreement.judged(measurements, settings()) if row.share >= 0.0]
-        if rows:
+        rows = agreement.judged(measurements, settings())
+        if any(claim.measured for row in rows for claim in row.claims.values()):
             everything += rows
             save(agreement.agreement_figure(rows), out, name, ["png"])
             parts += [f"## {title}", f"![Settings and claims]({name}.png)", agreement.agreement_table(rows)]
     lines = [
         [row.setting, number, *claim] for row in everything for number, claim in sorted(row.claims.items())
     ]
-    _write_csv(out / "claims.csv", ["setting", "claim", "agreeing", "decided", "measurements"], lines)
+    _write_csv(out / "claims.csv", ["setting", "claim", "agreeing", "decided", "measured"], lines)
     return _page(parts)
 
 

@@ -22,27 +22,31 @@ _DAMPING, _EXACT_DAMPING = 3.0, 2.0
 
 
 class Agreement(NamedTuple):
-    """A claim under a setting: how many of its measurements agree, are decided, and exist."""
+    """A claim under a setting: how many of its measurements agree, and how many are decided."""
 
     agreeing: int
     decided: int
-    all: int
+    measured: int
+    """How many are decided under the setting that decides most: what the studies can measure."""
 
     @property
     def share(self) -> float:
-        """The share of the decided measurements that agree; NaN without any."""
-        return self.agreeing / self.decided if self.decided else math.nan
+        """The share of measurements that agree; those that are not decided do not agree."""
+        return self.agreeing / self.measured if self.measured else math.nan
 
     @property
     def holds(self) -> bool:
-        """Whether every decided measurement agrees."""
-        return 0 < self.decided == self.agreeing
+        """Whether every measurement is decided and agrees."""
+        return 0 < self.measured == self.agreeing
 
     def __str__(self) -> str:
         if not self.decided:
             return "—"
         verdict = "yes" if self.holds else "in part" if self.agreeing else "no"
-        return f"{verdict} ({self.agreeing} of {self.decided})"
+        undecided = self.measured - self.decided
+        return (
+            f"{verdict} ({self.agreeing} of {self.measured}{f', {undecided} undecided' if undecided else ''})"
+        )
 
 
 class Judged(NamedTuple):
@@ -58,8 +62,8 @@ class Judged(NamedTuple):
 
     @property
     def share(self) -> float:
-        """The mean share of measurements that agree, over the claims that are decided at all."""
-        shares = [claim.share for claim in self.claims.values() if claim.decided]
+        """The mean share of measurements that agree, over the claims that were measured."""
+        shares = [claim.share for claim in self.claims.values() if claim.measured]
         return sum(shares) / len(shares) if shares else math.nan
 
 
@@ -107,33 +111,38 @@ def structure_settings() -> list[Setting]:
 
 
 def judged(measurements: Measurements, settings: Sequence[Setting]) -> list[Judged]:
-    """Return the settings, the best first, at the places where settings of constants were measured."""
+    """Return the settings, the best first, judged where what distinguishes them was measured."""
     places = [
         place
         for place in measurements.places("")
-        if any(measurements.get(Label(label.scheme), place) for label in _own_labels(settings))
+        if any(measurements.get(label, place) for label in _own_labels(settings))
     ]
+    judgements = judge(measurements.study(settings, places))
+    most: dict[int, int] = {}
+    for judgement in judgements:
+        most[judgement.number] = max(most.get(judgement.number, 0), len(_decided(judgement)))
     found: dict[str, dict[int, Agreement]] = {}
-    for judgement in judge(measurements.study(settings, places)):
-        found.setdefault(judgement.reading, {})[judgement.number] = _agreement(judgement)
+    for judgement in judgements:
+        decided = _decided(judgement)
+        agreement = Agreement(sum(decided), len(decided), most[judgement.number])
+        found.setdefault(judgement.reading, {})[judgement.number] = agreement
     ranked = [Judged(name, claims) for name, claims in found.items()]
-    return sorted(ranked, key=lambda one: (-one.holding, -one.share if one.share >= 0.0 else 1.0))
+    return sorted(ranked, key=lambda one: (-one.holding, -one.share))
 
 
-def _own_labels(settings: Sequence[Setting]) -> list[Label]:
-    """Return the schemes that only these studies have, which excludes Random Pursuit."""
+def _own_labels(settings: Sequence[Setting]) -> set[Label]:
+    """Return what these settings are about: schemes of a reading, or else schemes that have a setting."""
     labels = {label for setting in settings for label in setting.schemes.values()}
-    return [label for label in labels if "@" in label.scheme]
+    return {one for one in labels if one.reading} or {one for one in labels if "@" in one.scheme}
 
 
-def _agreement(judgement: Judgement) -> Agreement:
-    decided = [found.holds for found in judgement.measurements if found.holds is not None]
-    return Agreement(sum(decided), len(decided), len(judgement.measurements))
+def _decided(judgement: Judgement) -> list[bool]:
+    return [found.holds for found in judgement.measurements if found.holds is not None]
 
 
 def agreement_table(rows: Sequence[Judged]) -> str:
     """Return a table of settings and claims, without claims that none of them decides."""
-    numbers = [claim.number for claim in CLAIMS if any(row.claims[claim.number].decided for row in rows)]
+    numbers = [claim.number for claim in CLAIMS if any(row.claims[claim.number].measured for row in rows)]
     return table(
         ["setting", "claims that hold", "mean share", *map(str, numbers)],
         [
@@ -154,13 +163,14 @@ def agreement_figure(rows: Sequence[Judged]) -> matplotlib.figure.Figure:
     for height, row in enumerate(rows):
         for place, number in enumerate(numbers):
             claim = row.claims[number]
-            if claim.decided:
+            if claim.measured:
                 colour = "black" if claim.share > 0.5 else "white"
-                text = f"{claim.agreeing}/{claim.decided}"
+                text = f"{claim.agreeing}/{claim.measured}"
                 axes.text(place, height, text, ha="center", va="center", color=colour, fontsize=5.0)
     axes.set_xticks(range(len(numbers)), [str(number) for number in numbers])
     axes.set_yticks(range(len(rows)), [f"{row.setting}  ({row.holding})" for row in rows])
     axes.grid(visible=False)
     axes.set_xlabel("claim (in brackets: how many of them hold)")
-    figure.colorbar(image, ax=axes, label="share of measurements that agree", aspect=40, pad=0.01)
+    label = "share of measurements that agree"
+    figure.colorbar(image, ax=axes, label=label, location="top", aspect=40, shrink=0.6, pad=0.01)
     return figure

@@ -61,11 +61,28 @@ def test_a_setting_is_judged_by_its_own_cells():
     ]
     judged = agreement.judged(found, settings)
     assert [(row.setting, row.holding) for row in judged] == [("0", 1), ("1/n", 0)]
-    assert judged[0].claims[2] == Agreement(agreeing=1, decided=1, all=4)
+    assert judged[0].claims[2] == Agreement(agreeing=1, decided=1, measured=1)
     assert str(judged[1].claims[2]) == "no (0 of 1)"
     text = agreement.agreement_table(judged)
     assert text.splitlines()[0] == "| setting | claims that hold | mean share | 2 |"
     assert text.splitlines()[2] == "| 0 | 1 | 1.00 | yes (1 of 1) |"
+
+
+def test_a_claim_does_not_hold_by_what_is_undecided():
+    """Where EP-CMA-1 ends at a cap that is too low, nothing is known of claim 3 on one of two problems."""
+    cells = []
+    for place, slow in ((("exp", 1e4, 100), 3000), (("two", 1e4, 20), 20000)):
+        cells += [entry("sarp@3", 1000, place=place), entry("ep-cma-1@0", slow, place=place)]
+        reason = "target" if slow == 3000 else "maxiter"
+        cells.append(entry("ep-cma-1@1:n", min(slow, 5000), place=place, cap=5000, reason=reason))
+    settings = [
+        Setting(c_p, {"sarp": Label("sarp@3"), "ep-cma-1": Label(declare.labelled("ep-cma-1", c_p))})
+        for c_p in ("1/n", "0")
+    ]
+    whole, half = (row.claims[3] for row in agreement.judged(measured(*cells), settings))
+    assert whole.holds
+    assert not half.holds
+    assert (str(whole), str(half)) == ("yes (2 of 2)", "in part (1 of 2, 1 undecided)")
 
 
 def test_of_equal_cells_the_one_of_the_largest_cap_counts():
@@ -116,7 +133,7 @@ def test_a_problem_that_sarp_does_not_solve_has_no_quotient():
 
 
 def test_draws_what_is_not_measured_as_gaps():
-    row = Judged("a setting", {number: Agreement(0, 0, 2) for number in range(1, 13)})
+    row = Judged("a setting", {number: Agreement(0, 0, 0) for number in range(1, 13)})
     assert len(agreement.agreement_figure([row]).axes[0].texts) == 0
 
 
