@@ -32,9 +32,9 @@ def claims_page(measurements: Measurements, out: Path) -> str:
     parts = [
         "# Which reading agrees with the paper's claims",
         "A claim has several measurements, each of which agrees with the paper, does not, or is not decided. "
-        "Numbers in brackets: the measurements that agree, and all that are decided under some setting. A claim "
-        "holds if all of these agree. Settings are in the order of the claims that hold, and then of the mean "
-        "share of measurements that agree.",
+        "Numbers in brackets: the measurements that agree, and all that are decided under some setting. A "
+        "claim holds if all of these agree. Settings are in the order of the claims that hold, and then of "
+        "the mean share of measurements that agree.",
         "\n".join(f"{claim.number}. {claim.sentence}" for claim in CLAIMS),
     ]
     everything: list[Judged] = []
