@@ -247,21 +247,20 @@ class PathState(NamedTuple):
 PathCma.create.__func__.__signature__ = inspect.signature(PathOptions.__new__)  # type: ignore[attr-defined]
 
 
-@numba.njit
-def _current(paths):
-    return paths[paths.shape[0] - 1]
+# The current path is the last row. Compiled for a GPU, no function can return it, so each takes all of them.
 
 
 @numba.njit
 def _keep_path(team, scheme, paths):
     push(team, paths)
     if scheme.restart == 1:
-        scale(team, _current(paths), 0.0)
+        scale(team, paths[paths.shape[0] - 1], 0.0)
 
 
 @numba.njit
-def _extend_path(team, scheme, path, line, step, success_rate):
+def _extend_path(team, scheme, paths, line, step, success_rate):
     """Update the path after a success."""
+    path = paths[paths.shape[0] - 1]
     if scheme.failure == THRESHOLD and success_rate >= _ENOUGH_SUCCESSES:
         scale(team, path, 1.0 - scheme.c_c)
     elif scheme.steps == STEP:
@@ -271,12 +270,18 @@ def _extend_path(team, scheme, path, line, step, success_rate):
 
 
 @numba.njit
-def _shorten_path(team, scheme, path, failures):
+def _shorten_path(team, scheme, paths, failures):
     """Update the path after a failure."""
+    path = paths[paths.shape[0] - 1]
     if scheme.failure == RESET:
         scale(team, path, 0.0)
     elif scheme.c_p != 0.0 and (scheme.failure == SHRINK or failures == scheme.n):
         scale(team, path, 1.0 - scheme.c_p)
+
+
+@numba.njit
+def _rescale_path(team, paths, factor):
+    scale(team, paths[paths.shape[0] - 1], factor)
 
 
 @ask.register(PathCma)
@@ -286,7 +291,6 @@ def _ask(team, scheme, state, normals):
 
 @tell.register(PathCma)
 def _tell(team, scheme, state, line, step):
-    path = _current(state.paths)
     success = step.length != 0.0
     fx, k, q = state.fx, state.k, state.q
     failures, success_rate = state.failures, (1.0 - _SUCCESS_RATE) * state.success_rate
@@ -299,12 +303,12 @@ def _tell(team, scheme, state, line, step):
         fx = step.value
         success_rate += _SUCCESS_RATE
         add(team, state.x, step.length, line.direction)
-        _extend_path(team, scheme, path, line, step, success_rate)
+        _extend_path(team, scheme, state.paths, line, step, success_rate)
     else:
         failures = failures + 1 if failures < scheme.n else 1
-        _shorten_path(team, scheme, path, failures)
+        _shorten_path(team, scheme, state.paths, failures)
     if scheme.steps == IN_UNITS_OF_SIGMA:
-        scale(team, path, line.sigma / step.sigma)
+        _rescale_path(team, state.paths, line.sigma / step.sigma)
     if due and scheme.first == 0:
         _keep_path(team, scheme, state.paths)
     if due:
