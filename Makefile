@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 TESTS ?=
 
-.PHONY: reproduce test test-full test-gpu lint types bench-speed bench-overhead bench-study bench-gpu bench-table bench-acceleration bench-peers test-peers attack docs clean
+.PHONY: reproduce test test-full test-gpu lint types bench-speed bench-overhead bench-study bench-gpu bench-table bench-acceleration bench-readings bench-peers test-peers attack docs clean
 
 reproduce: .venv/installed
 	$(BIN)/pursuit reproduce
@@ -57,6 +57,19 @@ bench-acceleration: .venv/installed
 	$(BIN)/python -m benchmarks.acceleration.tables reproduced/acceleration/choose --out $(ACCELERATION)/choose.md
 	$(BIN)/python -m benchmarks.acceleration.tables reproduced/acceleration/report --out $(ACCELERATION)/report.md
 	$(BIN)/python -m benchmarks.acceleration.reach reproduced/acceleration --out $(ACCELERATION)/reach.md
+
+# For a GPU: two cores would need a day or more. Random Pursuit with L = 1e6 is taken from `full`, if it is there.
+READINGS := sarp constants constants-long structure path path-test
+DEVICE ?= gpu
+FULL ?= reproduced/full
+
+bench-readings: .venv/installed
+	for study in $(READINGS); do \
+	  $(BIN)/pursuit reproduce benchmarks/readings/$$study.toml --device $(DEVICE) --no-report \
+	    --out reproduced/readings/$$study || exit 1; \
+	done
+	$(BIN)/python -m benchmarks.readings $(READINGS:%=reproduced/readings/%) $(wildcard $(FULL)) \
+	  --out docs/results/readings
 
 # The peers have many dependencies, some of them pinned: they get an environment of their own.
 PEERS ?=

@@ -36,7 +36,7 @@ def endless(method: str, n: int, runs: int, lanes: int | None = None, problem: A
     """Return runs that never stop by themselves."""
     chosen: Any = pursuit.problems.exp(n, 1e6) if problem is None else problem
     options = {} if method.startswith("auto") else _OPTIONS
-    setup, start = set_up(chosen.x0, method, sigma0=1.0, bounds=None, options=options, fun=chosen)
+    setup, start = set_up(chosen.x0, method, sigma0=1.0, bounds=None, options=options, limits={}, fun=chosen)
     limits = Limits(
         target=-math.inf,
         iterations=UNLIMITED,

@@ -13,7 +13,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pursuit.checks import (
+    Vector,
     checked_array,
+    checked_choice,
     checked_count,
     checked_flag,
     checked_generator,
@@ -21,8 +23,8 @@ from pursuit.checks import (
 )
 from pursuit.engine.evaluation import check_pickles, checked_workers, ignore_interrupts
 from pursuit.engine.interrupts import Interrupts
-from pursuit.engine.run import drive, here
-from pursuit.engine.setup import set_up
+from pursuit.engine.run import Outcome, drive, here
+from pursuit.engine.setup import Setup, set_up
 from pursuit.engine.stopping import FTOL, XTOL, Reason
 from pursuit.methods.catalogue import DEFAULT_METHOD
 from pursuit.problems.contract import Problem
@@ -60,6 +62,7 @@ def minimize_many(
     maxfev: int | None = None,
     options: Mapping[str, Any] | None = None,
     trace: bool = False,
+    device: str = "cpu",
     workers: int = -1,
 ) -> Results:
     """Minimise a function many times: with many seeds, from many starts, or both.
@@ -82,8 +85,11 @@ def minimize_many(
         What the seeds are spawned from where they are not given.
     bounds, sigma0, ftarget, xtol, ftol, maxiter, maxfev, options, trace
         As in `pursuit.minimize`, for each run.
+    device : {"cpu", "gpu"}
+        Where to make the runs. A GPU (extra ``gpu``) makes thousands at a time, of what Numba can compile.
+        Its runs have random numbers of their own, so they are not those of a CPU with the same seeds.
     workers : int
-        How many runs to make at a time; -1 for one on each core.
+        How many runs to make at a time on a CPU; -1 for one on each core.
 
     Returns
     -------
@@ -126,6 +132,8 @@ def minimize_many(
     ]
     # What is wrong for all runs is an error at once, and what they share is compiled once.
     setup, _ = set_up(starts[0], method, fun=fun, args=args, **settings)
+    if checked_choice("device", device, ("cpu", "gpu")) == "gpu":
+        return Results(_run_on_gpu(tasks))
     count = min(_checked_count_of(workers), len(tasks))
     return Results(_run_all(tasks, count, in_threads=setup.can_be_compiled or count == 1))
 
@@ -195,6 +203,38 @@ def _run_all(tasks: list[_Task], count: int, *, in_threads: bool) -> list[Result
     return _in_order(found)
 
 
+def _run_on_gpu(tasks: list[_Task]) -> list[Result]:
+    """Execute runs on a GPU, all at a time."""
+    # Numba's compiler for GPUs is an extra.
+    from pursuit.engine.gpu.batch import Batch
+    from pursuit.engine.gpu.schedule import run_batches
+
+    groups: dict[bytes, list[tuple[_Task, Setup, Vector]]] = {}
+    for task in tasks:
+        setup, start = set_up(task.x0, task.method, fun=task.fun, args=task.args, **task.settings)
+        box = setup.setting.box
+        # The margins of bounds can depend on the start.
+        groups.setdefault(b"" if box is None else box.margin.tobytes(), []).append((task, setup, start))
+    batches = [
+        Batch(
+            group[0][1],
+            group[0][1].limits,
+            np.array([start for _, _, start in group]),
+            [setup.value_at(start) for _, setup, start in group],
+            [checked_seeds(task.seed) for task, _, _ in group],
+        )
+        for group in groups.values()
+    ]
+    with contextlib.suppress(KeyboardInterrupt):
+        run_batches(batches)
+    found = {
+        task.number: _finished(batch.outcome(run), setup, task)
+        for batch, group in zip(batches, groups.values(), strict=True)
+        for run, (task, setup, _) in enumerate(group)
+    }
+    return _in_order(found)
+
+
 def _in_order(found: dict[int, Result]) -> list[Result]:
     return [found[number] for number in sorted(found)]
 
@@ -228,6 +268,13 @@ def _execute(task: _Task, stopped: threading.Event | None = None) -> Result:
     with Interrupts() as interrupts:
         reason = drive(run, here(setup.objective), interrupts=interrupts, monitor=monitor)
         outcome = run.outcome(reason, last=True)
+    return _finished(outcome, setup, task)
+
+
+def _finished(outcome: Outcome, setup: Setup, task: _Task) -> Result:
+    """Return the result of a run; one that did not stop by itself was interrupted."""
+    if outcome.reason == Reason.RUNNING:
+        outcome = outcome._replace(reason=Reason.INTERRUPTED, message=Reason.INTERRUPTED.sentence())
     result = result_of(outcome, setup.name, trace=task.trace)
     result.seed = task.seed
     return result

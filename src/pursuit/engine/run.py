@@ -57,6 +57,28 @@ class Outcome(NamedTuple):
     """Puts the trace together, which takes a while."""
 
 
+def outcome_of(
+    x: Vector, fun: float, state: Any, counting: Counting, unfinished: Unfinished, reason: Reason
+) -> Outcome:
+    """Return what a run has come to, given the best point and its value."""
+    tally, trace, limits = counting
+    if reason != Reason.RUNNING and fun <= limits.target:
+        # It may have been reached in an iteration that did not end.
+        reason = Reason.TARGET
+    nfev = tally.nfev + unfinished.nfev
+    return Outcome(
+        x=x,
+        fun=fun,
+        nit=tally.nit,
+        nfev=nfev,
+        faulty=tally.faulty + unfinished.faulty,
+        sigma=state.sigma,
+        reason=reason,
+        message=reason.sentence(idle=nfev - tally.best.nfev),
+        trace=lambda: finished_trace(tally, trace, state.f, unfinished.nfev, unfinished.value),
+    )
+
+
 class Memory(NamedTuple):
     """All that a run needs to continue as if it had never stopped."""
 
@@ -116,7 +138,7 @@ class Run:
         self._before: Mapping[str, Any] = {}
         self._finished = 0
         """How many iterations have ended since the generator was in the state `_before`."""
-        self._box, self._target = box, limits.target
+        self._box, self._limits = box, limits
         self._trace = memory.trace
         n = memory.state.x.size
         draws, points = draws_of(scheme, n), points_of(scheme)
@@ -233,21 +255,8 @@ class Run:
             self._reflect(x[np.newaxis], self._box)
         if own_reason != Reason.RUNNING:
             reason = Reason(own_reason)
-        if reason != Reason.RUNNING and fun <= self._target:
-            # It may have been reached in an iteration that did not end.
-            reason = Reason.TARGET
-        nfev = tally.nfev + unfinished.nfev
-        return Outcome(
-            x=x,
-            fun=fun,
-            nit=tally.nit,
-            nfev=nfev,
-            faulty=tally.faulty + unfinished.faulty,
-            sigma=state.sigma,
-            reason=reason,
-            message=reason.sentence(idle=nfev - tally.best.nfev),
-            trace=lambda: finished_trace(tally, self._trace, state.f, unfinished.nfev, unfinished.value),
-        )
+        counting = Counting(tally, self._trace, self._limits)
+        return outcome_of(x, fun, state, counting, unfinished, reason)
 
     def _draw(self) -> None:
         """Draw normals for the next iterations."""

@@ -19,7 +19,7 @@ H200 = (9, 0)
 
 
 def batch_of(fun, x0, method="rp", *, runs=3, lanes=None, bounds=None, **limits):
-    setup, start = set_up(x0, method, sigma0=1.0, bounds=bounds, options=None, fun=fun)
+    setup, start = set_up(x0, method, sigma0=1.0, bounds=bounds, options=None, limits={}, fun=fun)
     seeds = np.random.SeedSequence(1).spawn(runs)
     starts = np.tile(start, (runs, 1))
     return Batch(setup, setup.limits(**limits), starts, [float(fun(np.array(x0)))] * runs, seeds, lanes=lanes)
@@ -62,7 +62,9 @@ def test_runs_of_different_seeds_differ_in_their_keys_alone(batch):
 
 
 def test_a_python_function_is_refused_with_the_reason():
-    setup, start = set_up([1.0, 2.0], "rp", sigma0=1.0, bounds=None, options=None, fun=lambda x: x @ x)
+    setup, start = set_up(
+        [1.0, 2.0], "rp", sigma0=1.0, bounds=None, options=None, limits={}, fun=lambda x: x @ x
+    )
     with pytest.raises(GpuError, match=r"functions jitted by Numba, but <function .* is none of these"):
         Batch(setup, setup.limits(), [start], [5.0], [np.random.SeedSequence(1)])
 

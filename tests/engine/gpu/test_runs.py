@@ -28,7 +28,7 @@ def ellipsoid(x):
 def batch_of(fun, x0, method="rp", *, runs=RUNS, lanes=None, bounds=None, options=None, **limits):
     from pursuit.engine.gpu.batch import Batch
 
-    setup, start = set_up(x0, method, sigma0=1.0, bounds=bounds, options=options, fun=fun)
+    setup, start = set_up(x0, method, sigma0=1.0, bounds=bounds, options=options, limits={}, fun=fun)
     seeds = np.random.SeedSequence(7).spawn(runs)
     starts = np.tile(start, (runs, 1))
     return Batch(setup, setup.limits(**limits), starts, [float(fun(np.array(x0)))] * runs, seeds, lanes=lanes)

@@ -19,10 +19,10 @@ from pursuit.compiling.gpu.team import checked_lanes
 from pursuit.compiling.gpu.threads import GRID
 from pursuit.engine.gpu.kernels import Blueprint
 from pursuit.engine.gpu.plan import Fixed, Own, Plan, default_lanes, first_own, plan_for
-from pursuit.engine.run import Outcome
+from pursuit.engine.run import Outcome, outcome_of
 from pursuit.engine.setup import Setup
 from pursuit.engine.stopping import Reason
-from pursuit.engine.tally import Limits, finished_trace
+from pursuit.engine.tally import Counting, Limits
 
 
 def check_gpu(setup: Setup) -> None:
@@ -167,13 +167,5 @@ class Batch:
         if unfinished.value < fun:
             x, fun = own.best, unfinished.value
         x = self.setup.reflected(np.array(x))
-        return Outcome(
-            x=x,
-            fun=fun,
-            nit=tally.nit,
-            nfev=tally.nfev + unfinished.nfev,
-            faulty=tally.faulty + unfinished.faulty,
-            sigma=state.sigma,
-            reason=Reason(own.reason),
-            trace=lambda: finished_trace(tally, own.trace, state.f, unfinished.nfev, unfinished.value),
-        )
+        counting = Counting(tally, own.trace, self.limits)
+        return outcome_of(x, fun, state, counting, unfinished, Reason(own.reason))

@@ -243,7 +243,7 @@ def first_own(setup: Setup, start: Vector, fx: float, key: Key, lanes: int) -> O
         trace=trace,
         key=key,
         reason=0,
-        unfinished=Unfinished(nfev=0, faulty=0, value=np.inf, position=0.0),
+        unfinished=Unfinished(nfev=0, faulty=0, value=np.inf, position=0.0, highest=-np.inf),
         best=np.zeros(start.size),
         normals=np.zeros(normals),
     )

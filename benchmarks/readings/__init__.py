@@ -1,0 +1,1 @@
+"""Which reading of the paper fits what it reports, and whether an evolution path can replace SARP's drift."""

@@ -1,0 +1,99 @@
+"""The cells of several studies by what they measured, and studies made of a choice of them."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from pursuit.engine.tally import Trace
+from pursuit.experiments.study import read_store
+from pursuit.experiments.study.results import Cell, CellResults, Results
+
+
+class Place(NamedTuple):
+    """A problem with its L and n."""
+
+    problem: str
+    L: float | None
+    n: int
+
+
+class Measured(NamedTuple):
+    """The runs of a cell, and how to get their traces."""
+
+    entry: CellResults
+    trace: Callable[[Cell, int], Trace]
+
+
+class Label(NamedTuple):
+    """A scheme as a study names it; without a reading, it is the same under all."""
+
+    scheme: str
+    reading: str | None = None
+
+
+class Setting(NamedTuple):
+    """A way to read the paper: by which cells each of its schemes is represented."""
+
+    name: str
+    schemes: Mapping[str, Label]
+
+
+class Measurements:
+    """All cells of some studies that have runs; of cells of the same name, the one of the largest cap."""
+
+    def __init__(self, studies: Sequence[Results]) -> None:
+        self._found: dict[tuple[Label, Place], Measured] = {}
+        for results in studies:
+            for entry in results.select():
+                self._add(Measured(entry, results.trace))
+
+    def _add(self, measured: Measured) -> None:
+        cell = measured.entry.cell
+        for reading in (cell.reading, None):
+            key = Label(cell.scheme, reading), place_of(cell)
+            if key not in self._found or _extent(measured) > _extent(self._found[key]):
+                self._found[key] = measured
+
+    def get(self, label: Label, place: Place) -> CellResults | None:
+        """Return the cell of a scheme at a place, if it was measured."""
+        measured = self._found.get((label, place))
+        return None if measured is None else measured.entry
+
+    def places(self, scheme: str) -> list[Place]:
+        """Return where schemes whose labels begin so were measured, in the order of the declarations."""
+        return list(dict.fromkeys(place for label, place in self._found if label.scheme.startswith(scheme)))
+
+    def study(self, settings: Sequence[Setting], places: Sequence[Place]) -> Results:
+        """Return a study of the paper's schemes with a reading for every setting."""
+        sources: dict[Cell, Measured] = {}
+        for setting in settings:
+            for place in places:
+                for scheme, label in setting.schemes.items():
+                    if (label, place) in self._found:
+                        cell = Cell(*place, scheme=scheme, reading=setting.name)
+                        sources[cell] = self._found[label, place]
+
+        def trace(cell: Cell, number: int) -> Trace:
+            return sources[cell].trace(sources[cell].entry.cell, number)
+
+        cells = tuple(source.entry._replace(cell=cell) for cell, source in sources.items())
+        return Results(title="", cells=cells, figures=(), trace=trace, made={})
+
+
+def place_of(cell: Cell) -> Place:
+    """Return the problem of a cell with its L and n."""
+    return Place(cell.problem, cell.L, cell.n)
+
+
+def _extent(measured: Measured) -> tuple[int, int]:
+    return measured.entry.cap, len(measured.entry.runs)
+
+
+@contextlib.contextmanager
+def measurements_in(folders: Sequence[Path]) -> Iterator[Measurements]:
+    """Read the studies in folders, whose stores stay open for their traces."""
+    with contextlib.ExitStack() as stack:
+        yield Measurements([stack.enter_context(read_store(folder)).results() for folder in folders])
