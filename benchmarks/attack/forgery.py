@@ -193,4 +193,4 @@ def _is_similar(name: str, old: Any, new: Any) -> bool:
         most = _ROWS if name == "rows" else 2**128 if name in ("state", "inc") else 2**62
         return isinstance(new, int) and 0 <= new < most
     # A state may hold the value infinity.
-    return isinstance(old, float) and (abs(new) <= sys.float_info.max or math.isinf(new))
+    return isinstance(old, float) and (abs(new) <= sys.float_info.max or abs(new) == math.inf)

@@ -100,7 +100,7 @@ def check_result(result, start, bounds, limits):
     expect(result.status in list(Reason), f"status is {result.status!r}")
     expect(result.message.endswith(".") and result.message[0].isupper(), f"message is {result.message!r}")
     if "ftarget" in limits:
-        reached = result.fun <= limits["ftarget"]
+        reached = result.fun <= float(limits["ftarget"])
         expect(
             reached == (result.status == Reason.TARGET),
             f"fun is {result.fun} with {limits}: {result.message}",
