@@ -155,7 +155,7 @@ def test_normals_are_standard_and_differ_between_iterations(lanes):
             ahead = cuda.local.array(rows_of, kind)
             for k in range(count):
                 draw(team, KEY, k, ahead)
-                put(team, ahead, doubles_at(address + 8 * N * k, N))
+                put(team, KEY, k, ahead, doubles_at(address + 8 * N * k, N))
             wait(team)
 
     given = np.zeros(count * N)
