@@ -1,7 +1,7 @@
 """One run of very many variables, executed by all threads of the GPU: time per iteration, and memory.
 
-``python -m benchmarks.gpu.large`` prints a table. A pass over a vector reads it or writes it, as fast as a copy
-of vectors does.
+``python -m benchmarks.gpu.large`` prints a table. A pass over a vector reads it or writes it, as fast as a
+copy of vectors does.
 """
 
 from __future__ import annotations

@@ -7,32 +7,58 @@ from typing import Any, NamedTuple
 import numba
 from numba import cuda
 
+from pursuit.checks import Vector
 from pursuit.compiling.gpu.access import Memory, access_to, doubles_at, integers_at, piece
 from pursuit.compiling.gpu.layout import Where
 from pursuit.compiling.gpu.team import ahead_type, draw, put, rows_ahead, team_class, wait
 from pursuit.compiling.gpu.threads import BLOCK, GridBoard
 from pursuit.engine.gpu.plan import Own, Plan
-from pursuit.engine.iteration import Room, concluded, evaluated, keep_unfinished, nothing
-from pursuit.engine.queries import answer_to, open_query, write_point
+from pursuit.engine.iteration import noted, nothing
+from pursuit.engine.queries import answer_to, open_query, position_of, receive, write_point
 from pursuit.engine.stopping import Reason
-from pursuit.engine.tally import Counting
-from pursuit.methods.contract import ask
+from pursuit.engine.tally import count_evaluations, count_iteration, reason_to_stop
+from pursuit.methods.contract import ask, tell
+from pursuit.problems.contract import value
 
 _RUNNING, _MAXFEV = int(Reason.RUNNING), int(Reason.MAXFEV)
 
 
-class Nobody(NamedTuple):
-    """In place of the session: nothing that a kernel calls raises exceptions."""
+class Room(NamedTuple):
+    """The arrays of a loop."""
 
-    nothing: int = 0
+    point: Vector
+    """The point that is evaluated."""
+    values: Vector
+    """The values of a round of evaluations."""
 
 
-NOBODY = Nobody()
+@numba.njit(forceinline=True)
+def _evaluated(team, scheme, problem, query, query_state, budget, room):
+    """Evaluate the points that a query wants, the first of which the budget allows, while it lasts.
+
+    Returns the state of the query and what was evaluated; a query that still wants points has not been
+    answered.
+    """
+    # Most searches have no second round. Apart from the loop, the first one is compiled without it.
+    unfinished = _evaluated_round(team, problem, query, query_state, nothing(), room)
+    query_state = receive(scheme, query, query_state, room.values)
+    while query_state.wanted > 0 and unfinished.nfev + query_state.needed <= budget:
+        unfinished = _evaluated_round(team, problem, query, query_state, unfinished, room)
+        query_state = receive(scheme, query, query_state, room.values)
+    return query_state, unfinished
 
 
-@keep_unfinished.register(Nobody)
-def _keep_unfinished(nobody, unfinished):
-    pass
+@numba.njit(forceinline=True)
+def _evaluated_round(team, problem, query, query_state, unfinished, room):
+    """Evaluate the points wanted, and return what was evaluated in this iteration."""
+    values = room.values
+    # The compiler knows how many values there are at most, and unrolls the loop.
+    for j in range(values.shape[0]):
+        if j < query_state.wanted:
+            write_point(team, query, position_of(query, query_state, j), room.point)
+            values[j] = value(team, problem, room.point)
+            unfinished = noted(unfinished, query, query_state, values, j)
+    return unfinished
 
 
 @numba.njit(forceinline=True)
@@ -47,12 +73,14 @@ def _iterated(team, fixed, own, normals, ahead, room):
         return _ended(own, own.state, own.tally, _MAXFEV, own.unfinished)
     # Here, so that it fills the time in which the evaluation waits for memory: both are one block of code.
     draw(team, own.key, own.tally.nit + 1, ahead)
-    query_state, unfinished = evaluated(NOBODY, team, scheme, problem, query, query_state, budget, room)
+    query_state, unfinished = _evaluated(team, scheme, problem, query, query_state, budget, room)
     if query_state.wanted > 0:
         return _ended(own, own.state, own.tally, _MAXFEV, unfinished)
     answer = answer_to(query, query_state, room.values).content
-    counting = Counting(own.tally, own.trace, limits)
-    state, tally, reason = concluded(team, scheme, own.state, query, answer, counting, unfinished)
+    state = tell(team, scheme, own.state, query, answer)
+    tally = count_evaluations(own.tally, unfinished.nfev, unfinished.faulty)
+    tally = count_iteration(tally, own.trace, state)
+    reason = reason_to_stop(tally, limits, state)
     return _ended(own, state, tally, reason.value, own.unfinished)
 
 
