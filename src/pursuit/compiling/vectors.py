@@ -114,19 +114,6 @@ def _copy(team, out, x):
 
 
 @generic(on="team")
-def walk(team: Any, out: Vector, x: Vector, a: float, u: Vector) -> None:
-    """Set out to x + a u; to x where a is 0, and then u need not be finite on a CPU."""
-
-
-@walk.register(Serial)
-def _walk(team, out, x, a, u):
-    if a == 0.0:
-        copy(team, out, x)
-    else:
-        shift(team, out, x, a, u)
-
-
-@generic(on="team")
 def fill(team: Any, x: Vector, a: float) -> None:
     """Set every entry of x to a."""
 

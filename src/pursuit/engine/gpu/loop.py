@@ -8,8 +8,10 @@ import numba
 from numba import cuda
 
 from pursuit.checks import Vector
+from pursuit.compiling.dispatch import generic
 from pursuit.compiling.gpu.access import Memory, access_to, doubles_at, integers_at, piece
 from pursuit.compiling.gpu.layout import Where
+from pursuit.compiling.gpu.operations import walk_along
 from pursuit.compiling.gpu.team import ahead_type, draw, put, rows_ahead, team_class, wait
 from pursuit.compiling.gpu.threads import BLOCK, GridBoard
 from pursuit.engine.gpu.plan import Own, Plan
@@ -18,6 +20,7 @@ from pursuit.engine.queries import answer_to, open_query, position_of, receive, 
 from pursuit.engine.stopping import Reason
 from pursuit.engine.tally import count_evaluations, count_iteration, reason_to_stop
 from pursuit.methods.contract import ask, tell
+from pursuit.methods.line_searches import Line
 from pursuit.problems.contract import value
 
 _RUNNING, _MAXFEV = int(Reason.RUNNING), int(Reason.MAXFEV)
@@ -30,6 +33,17 @@ class Room(NamedTuple):
     """The point that is evaluated."""
     values: Vector
     """The values of a round of evaluations."""
+
+
+@generic(on="query", default=True)
+def _write(team: Any, query: Any, position: float, out: Vector) -> None:
+    """Write the point at a position into `out`, as `write_point` does, without a branch where it can be."""
+    write_point(team, query, position, out)
+
+
+@_write.register(Line)
+def _write_on_line(team, line, position, out):
+    walk_along(team, out, line.origin, position, line.direction)
 
 
 @numba.njit(forceinline=True)
@@ -55,7 +69,7 @@ def _evaluated_round(team, problem, query, query_state, unfinished, room):
     # The compiler knows how many values there are at most, and unrolls the loop.
     for j in range(values.shape[0]):
         if j < query_state.wanted:
-            write_point(team, query, position_of(query, query_state, j), room.point)
+            _write(team, query, position_of(query, query_state, j), room.point)
             values[j] = value(team, problem, room.point)
             unfinished = noted(unfinished, query, query_state, values, j)
     return unfinished
@@ -104,7 +118,7 @@ def _write_best(team, fixed, own, normals, ahead):
     draw(team, own.key, own.tally.nit, ahead)
     put(team, own.key, own.tally.nit, ahead, normals)
     query = ask(team, fixed.scheme, own.state, normals)
-    write_point(team, query, own.unfinished.position, own.best)
+    _write(team, query, own.unfinished.position, own.best)
 
 
 @numba.njit(forceinline=True)
