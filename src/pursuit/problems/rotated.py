@@ -18,6 +18,7 @@ _MATRICES = 3
 class Rotated(NamedTuple):
     """The problem f(Qx) with an orthogonal matrix Q; start and minimiser are turned along."""
 
+    constants = ("Q",)
     problem: Any
     Q: NDArray[np.float64]
     turned_x: Vector
