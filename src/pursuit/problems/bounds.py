@@ -23,10 +23,14 @@ from pursuit.problems.contract import evaluate, value
 class Box(NamedTuple):
     """Lower and upper bounds, possibly infinite, of every variable, and the margin of the rounded mirrors."""
 
-    constants = ("lower", "upper", "margin")
     lower: Vector
     upper: Vector
     margin: Vector
+
+    @property
+    def constants(self) -> tuple[str, ...]:
+        """What is never written."""
+        return self._fields
 
 
 class Bounded(NamedTuple):

@@ -18,11 +18,15 @@ _MATRICES = 3
 class Rotated(NamedTuple):
     """The problem f(Qx) with an orthogonal matrix Q; start and minimiser are turned along."""
 
-    constants = ("Q",)
     problem: Any
     Q: NDArray[np.float64]
     turned_x: Vector
     turned_u: Vector
+
+    @property
+    def constants(self) -> tuple[str, ...]:
+        """What is never written."""
+        return ("Q",)
 
     @property
     def n(self) -> int:
