@@ -12,8 +12,13 @@ from pursuit.compiling.vectors import (
     blend,
     copy,
     dot,
+    drift,
+    exchange,
+    fill,
     mix_rows,
+    multiply,
     push,
+    repeated,
     scale,
     shift,
     summed,
@@ -67,6 +72,52 @@ def test_copy(n):
     x, out = drawn(n, n, n)
     copy(SERIAL, out, x)
     np.testing.assert_array_equal(out, x)
+
+
+@every_dimension
+def test_fill_and_multiply(n):
+    x, y = drawn(n, n, n)
+    expected = x * y
+    multiply(SERIAL, x, y)
+    np.testing.assert_array_equal(x, expected)
+    fill(SERIAL, x, 0.3)
+    np.testing.assert_array_equal(x, np.full(n, 0.3))
+
+
+@every_dimension
+def test_exchange_returns_what_was_there(n):
+    (x,) = drawn(n, n)
+    before = x.copy()
+    assert exchange(SERIAL, x, n - 1, 0.3) == before[n - 1]
+    assert x[n - 1] == 0.3
+    np.testing.assert_array_equal(x[: n - 1], before[: n - 1])
+
+
+@every_dimension
+@pytest.mark.parametrize("a", [0.0, 0.3])
+def test_drift_does_in_one_pass_what_four_operations_do(n, a):
+    y, v, u = drawn(n, n, n, n)
+    slow_y, slow_v, theta, b = y.copy(), v.copy(), 0.1, 7.0 * a
+    if a != 0.0:
+        add(SERIAL, slow_y, a, u)
+    blend(SERIAL, slow_y, 1.0 / (1.0 + theta), theta / (1.0 + theta), slow_v)
+    blend(SERIAL, slow_v, 1.0 - theta, theta, slow_y)
+    if a != 0.0:
+        add(SERIAL, slow_v, b, u)
+    drift(SERIAL, y, v, theta, a, b, u)
+    np.testing.assert_array_equal(y, slow_y)
+    np.testing.assert_array_equal(v, slow_v)
+
+
+@every_dimension
+def test_a_step_is_repeated_for_all_entries(n):
+    @repeated
+    def negate(i, x, y):
+        x[i] = -y[i]
+
+    x, y = drawn(n, n, n)
+    negate(SERIAL, n, x, y)
+    np.testing.assert_array_equal(x, -y)
 
 
 @every_dimension

@@ -46,21 +46,6 @@ def _shift(team, out, x, a, u):
 
 
 @generic(on="team")
-def walk(team: Any, out: Vector, x: Vector, a: float, u: Vector) -> None:
-    """Set out to x + a u; to x where a is 0, and then u need not be finite on a CPU."""
-
-
-@walk.register(Serial)
-def _walk(team, out, x, a, u):
-    if a == 0.0:
-        for i in range(out.shape[0]):
-            out[i] = x[i]
-    else:
-        for i in range(out.shape[0]):
-            out[i] = x[i] + a * u[i]
-
-
-@generic(on="team")
 def add(team: Any, x: Vector, a: float, u: Vector) -> None:
     """Add a u to x."""
 
@@ -95,12 +80,15 @@ def _drift(team, y, v, theta, a, b, u):
     keep, part, rest = 1.0 / (1.0 + theta), theta / (1.0 + theta), 1.0 - theta
     if a == 0.0:
         for i in range(y.shape[0]):
-            y[i] = keep * y[i] + part * v[i]
-            v[i] = rest * v[i] + theta * y[i]
+            new, old = keep * y[i] + part * v[i], v[i]
+            y[i] = new
+            v[i] = rest * old + theta * new
     else:
         for i in range(y.shape[0]):
-            y[i] = keep * (y[i] + a * u[i]) + part * v[i]
-            v[i] = rest * v[i] + theta * y[i] + b * u[i]
+            way, old = u[i], v[i]
+            new = keep * (y[i] + a * way) + part * old
+            y[i] = new
+            v[i] = rest * old + theta * new + b * way
 
 
 @generic(on="team")

@@ -10,14 +10,13 @@ A session is driven in one of two ways, which give the same trajectory, bit for 
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numba
 from numba import types
 from numba.experimental import structref
 
 from pursuit.checks import Vector
-from pursuit.compiling.dispatch import generic
 from pursuit.compiling.vectors import Matrix
 from pursuit.engine.queries import answer_to, open_query, position_of, receive, trial_length, write_point
 from pursuit.engine.stopping import Reason
@@ -79,15 +78,6 @@ class Buffers(NamedTuple):
     """The points of a round of evaluations, one a row."""
     values: Vector
     """Their values."""
-
-
-class Room(NamedTuple):
-    """The arrays of a loop that is compiled whole."""
-
-    point: Vector
-    """The point that is evaluated."""
-    values: Vector
-    """The values of a round of evaluations."""
 
 
 def open_session(team, scheme, problem, state, counting, buffers, row):
@@ -164,11 +154,12 @@ def nothing():
 @numba.njit(forceinline=True)
 def _note(session, j):
     """Count the j-th value, which becomes infinite if it is not a number."""
-    session.unfinished = _noted(session.unfinished, session.query, session.query_state, session.values, j)
+    session.unfinished = noted(session.unfinished, session.query, session.query_state, session.values, j)
 
 
 @numba.njit(forceinline=True)
-def _noted(unfinished, query, query_state, values, j):
+def noted(unfinished, query, query_state, values, j):
+    """Return what was evaluated, the j-th value included, which becomes infinite if it is not a number."""
     faulty, best, position = unfinished.faulty, unfinished.value, unfinished.position
     highest = unfinished.highest
     if math.isnan(values[j]):
@@ -226,44 +217,6 @@ def _end_iteration(session):
     session.unfinished = nothing()
 
 
-@generic(on="session", default=True)
-def keep_unfinished(session: Any, unfinished: Any) -> None:
-    """Let a session have what was evaluated so far, for the case that the objective raises an exception."""
-    session.unfinished = unfinished
-
-
-@numba.njit(forceinline=True)
-def evaluated(session, team, scheme, problem, query, query_state, budget, room):
-    """Evaluate the points that a query wants, while `budget` evaluations last.
-
-    Returns the state of the query and what was evaluated; a query that still wants points has not been
-    answered.
-    """
-    unfinished = nothing()
-    if query_state.needed > budget:
-        return query_state, unfinished
-    # Most searches have no second round. Apart from the loop, the first one is compiled without it.
-    unfinished = _evaluated_round(session, team, problem, query, query_state, unfinished, room)
-    query_state = receive(scheme, query, query_state, room.values)
-    while query_state.wanted > 0 and unfinished.nfev + query_state.needed <= budget:
-        unfinished = _evaluated_round(session, team, problem, query, query_state, unfinished, room)
-        query_state = receive(scheme, query, query_state, room.values)
-    return query_state, unfinished
-
-
-@numba.njit(forceinline=True)
-def _evaluated_round(session, team, problem, query, query_state, unfinished, room):
-    """Evaluate the points wanted, and return what was evaluated in this iteration."""
-    values = room.values
-    for j in range(values.shape[0]):
-        if j < query_state.wanted:
-            write_point(team, query, position_of(query, query_state, j), room.point)
-            values[j] = value(team, problem, room.point)
-            unfinished = _noted(unfinished, query, query_state, values, j)
-            keep_unfinished(session, unfinished)
-    return unfinished
-
-
 @numba.njit(forceinline=True)
 def concluded(team, scheme, state, query, answer, counting, unfinished):
     """Return state and tally after an iteration, and the reason to stop if there is one."""
@@ -281,8 +234,8 @@ def iterate(session, rng, until):
     """
     team, scheme, problem = session.team, session.scheme, session.problem
     state, query, query_state = session.state, session.query, session.query_state
-    tally, trace, limits = session.tally, session.trace, session.limits
-    room, normals = Room(session.points[0], session.values), session.normals[0]
+    tally, trace, limits, unfinished = session.tally, session.trace, session.limits, session.unfinished
+    point, values, normals = session.points[0], session.values, session.normals[0]
     reason = session.reason
     asked = session.row > 0  # the first query, by `open_session`
     while reason == Reason.RUNNING and tally.nit < until:
@@ -292,17 +245,24 @@ def iterate(session, rng, until):
             query = ask(team, scheme, state, normals)
             query_state = open_query(team, scheme, problem, query)
         asked = False
-        budget = limits.evaluations - tally.nfev
-        query_state, unfinished = evaluated(session, team, scheme, problem, query, query_state, budget, room)
+        while (
+            query_state.wanted > 0 and tally.nfev + unfinished.nfev + query_state.needed <= limits.evaluations
+        ):
+            for j in range(query_state.wanted):
+                write_point(team, query, position_of(query, query_state, j), point)
+                values[j] = value(team, problem, point)
+                unfinished = noted(unfinished, query, query_state, values, j)
+                # An objective that raises an exception leaves behind what was evaluated before,
+                session.unfinished = unfinished
+            query_state = receive(scheme, query, query_state, values)
         if query_state.wanted > 0:
             reason = Reason.MAXFEV
         else:
-            answer = answer_to(query, query_state, room.values).content
-            state, tally, reason = concluded(
-                team, scheme, state, query, answer, Counting(tally, trace, limits), unfinished
-            )
-            # An objective that raises an exception leaves behind the last finished iteration.
-            session.state, session.tally, session.unfinished = state, tally, nothing()
+            answer, counting = answer_to(query, query_state, values).content, Counting(tally, trace, limits)
+            state, tally, reason = concluded(team, scheme, state, query, answer, counting, unfinished)
+            unfinished = nothing()
+            # and the last finished iteration.
+            session.state, session.tally, session.unfinished = state, tally, unfinished
     session.query, session.query_state = query, query_state
     session.reason = reason
     session.row = 1 if asked else 0

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from pursuit.checks import Vector
 from pursuit.compiling.dispatch import generic
-from pursuit.compiling.vectors import copy, dot, walk
+from pursuit.compiling.vectors import copy, dot, shift
 from pursuit.methods.contract import Points
 from pursuit.methods.line_searches import Line, Step, begin_search, continue_search, known_minimizer
 
@@ -74,7 +74,10 @@ def _position_on_line(line, query_state, j):
 
 @write_point.register(Line)
 def _write_on_line(team, line, position, out):
-    walk(team, out, line.origin, position, line.direction)
+    if position == 0.0:
+        copy(team, out, line.origin)
+    else:
+        shift(team, out, line.origin, position, line.direction)
 
 
 @receive.register(Line)

@@ -27,6 +27,11 @@ class Box(NamedTuple):
     upper: Vector
     margin: Vector
 
+    @property
+    def constants(self) -> tuple[str, ...]:
+        """What is never written."""
+        return self._fields
+
 
 class Bounded(NamedTuple):
     """A problem inside bounds: f of the reflected point."""

@@ -24,6 +24,11 @@ class Rotated(NamedTuple):
     turned_u: Vector
 
     @property
+    def constants(self) -> tuple[str, ...]:
+        """What is never written."""
+        return ("Q",)
+
+    @property
     def n(self) -> int:
         """The number of variables."""
         return int(self.problem.n)

@@ -47,7 +47,6 @@ def elementwise(team, x, y, z, matrix):
     vectors.blend(team, z, 0.25, 3.0, x)
     vectors.scale(team, x, 1.5)
     vectors.multiply(team, x, y)
-    vectors.walk(team, y, x, 0.125, z)
     vectors.drift(team, y, z, 0.1, 0.0, 0.0, x)
     vectors.drift(team, y, z, 0.1, 0.5, 0.25, x)
     vectors.copy(team, matrix[1], y)
@@ -155,7 +154,7 @@ def test_normals_are_standard_and_differ_between_iterations(lanes):
             ahead = cuda.local.array(rows_of, kind)
             for k in range(count):
                 draw(team, KEY, k, ahead)
-                put(team, ahead, doubles_at(address + 8 * N * k, N))
+                put(team, KEY, k, ahead, doubles_at(address + 8 * N * k, N))
             wait(team)
 
     given = np.zeros(count * N)

@@ -6,10 +6,20 @@ from typing import Any
 
 import numba
 
+from pursuit.checks import Vector
 from pursuit.compiling import vectors
+from pursuit.compiling.dispatch import generic
 from pursuit.compiling.gpu.access import seen_from
 from pursuit.compiling.gpu.terms import reads_own_entries_only
 from pursuit.compiling.gpu.threads import Entries, Waiting, u64
+
+
+@generic(on="team")
+def walk_along(team: Any, out: Vector, x: Vector, a: float, u: Vector) -> None:
+    """Set out to x + a u; to x where a is 0.
+
+    On a CPU this is a branch between `copy` and `shift`. On a GPU everything after a branch waits for it.
+    """
 
 
 def register_elementwise(team_class: Any, waiting: Waiting, entries: Entries) -> None:
@@ -74,7 +84,7 @@ def register_elementwise(team_class: Any, waiting: Waiting, entries: Entries) ->
     multiply = elementwise(lambda i, x, y: x[i] * y[i])
     advance, advance_by = _advancing(entries)
     vectors.shift.register(team_class)(lambda team, out, x, a, u: shift(team, out, x, a, u))
-    vectors.walk.register(team_class)(lambda team, out, x, a, u: walk(team, out, x, a, u))
+    walk_along.register(team_class)(lambda team, out, x, a, u: walk(team, out, x, a, u))
     vectors.add.register(team_class)(lambda team, x, a, u: add(team, x, a, u))
     vectors.blend.register(team_class)(lambda team, x, a, b, y: blend(team, x, a, b, y))
     vectors.scale.register(team_class)(lambda team, x, a: scale(team, x, a))

@@ -82,14 +82,21 @@ class Batch:
                 f"A run of n={n} variables takes all threads of the GPU: one run at a time, but {len(seeds)} "
                 "were asked for."
             )
-        firsts = [
-            first_own(setup, start, float(fx), Key.of(seed), self.lanes)
-            for start, fx, seed in zip(starts, values, seeds, strict=True)
-        ]
-        self._prepare(setup, limits, firsts[0])
-        self.words = np.zeros((len(firsts), self.plan.own.words), dtype=np.int64)
-        for row, own in zip(self.words, firsts, strict=True):
-            self.plan.own.write(own, row)
+        first = first_own(setup, starts[0], float(values[0]), Key.of(seeds[0]), self.lanes)
+        self._prepare(setup, limits, first)
+        self.words = np.zeros((len(seeds), self.plan.own.words), dtype=np.int64)
+        self._write_starts(starts, [float(value) for value in values], [Key.of(seed) for seed in seeds])
+
+    def _write_starts(self, starts: Any, values: list[float], keys: list[Key]) -> None:
+        """Write the images of runs that have evaluated their starts."""
+        at_key = self._part("key").parts[0].offset
+        for k, key in enumerate(keys):
+            if k > 0 and values[k] == values[k - 1] and np.array_equal(starts[k], starts[k - 1]):
+                self.words[k] = self.words[k - 1]
+                self.words[k, at_key : at_key + len(key)] = key
+            else:
+                own = first_own(self.setup, starts[k], values[k], key, self.lanes)
+                self.plan.own.write(own, self.words[k])
 
     def _prepare(self, setup: Setup, limits: Limits, like: Own) -> None:
         self.setup, self.limits = setup, limits
@@ -149,11 +156,15 @@ class Batch:
 
     def _column(self, *path: str) -> np.ndarray[Any, np.dtype[np.int64]]:
         """Return an integer of all runs."""
+        column: np.ndarray[Any, np.dtype[np.int64]] = self.words[:, self._part(*path).offset]
+        return column
+
+    def _part(self, *path: str) -> Any:
+        """Return where a part of what runs have for themselves lies."""
         part: Any = self.plan.own.root
         for name in path:
             part = part.parts[part.cls._fields.index(name)]
-        column: np.ndarray[Any, np.dtype[np.int64]] = self.words[:, part.offset]
-        return column
+        return part
 
     def blueprint(self, capability: tuple[int, int]) -> Blueprint:
         """Return what its kernel is made for."""

@@ -7,32 +7,72 @@ from typing import Any, NamedTuple
 import numba
 from numba import cuda
 
+from pursuit.checks import Vector
+from pursuit.compiling.dispatch import generic
 from pursuit.compiling.gpu.access import Memory, access_to, doubles_at, integers_at, piece
 from pursuit.compiling.gpu.layout import Where
+from pursuit.compiling.gpu.operations import walk_along
 from pursuit.compiling.gpu.team import ahead_type, draw, put, rows_ahead, team_class, wait
 from pursuit.compiling.gpu.threads import BLOCK, GridBoard
 from pursuit.engine.gpu.plan import Own, Plan
-from pursuit.engine.iteration import Room, concluded, evaluated, keep_unfinished, nothing
-from pursuit.engine.queries import answer_to, open_query, write_point
+from pursuit.engine.iteration import concluded, noted, nothing
+from pursuit.engine.queries import answer_to, open_query, position_of, receive, write_point
 from pursuit.engine.stopping import Reason
 from pursuit.engine.tally import Counting
 from pursuit.methods.contract import ask
+from pursuit.methods.line_searches import Line
+from pursuit.problems.contract import value
 
 _RUNNING, _MAXFEV = int(Reason.RUNNING), int(Reason.MAXFEV)
 
 
-class Nobody(NamedTuple):
-    """In place of the session: nothing that a kernel calls raises exceptions."""
+class Room(NamedTuple):
+    """The arrays of a loop."""
 
-    nothing: int = 0
+    point: Vector
+    """The point that is evaluated."""
+    values: Vector
+    """The values of a round of evaluations."""
 
 
-NOBODY = Nobody()
+@generic(on="query", default=True)
+def _write(team: Any, query: Any, position: float, out: Vector) -> None:
+    """Write the point at a position into `out`, as `write_point` does, without a branch where it can be."""
+    write_point(team, query, position, out)
 
 
-@keep_unfinished.register(Nobody)
-def _keep_unfinished(nobody, unfinished):
-    pass
+@_write.register(Line)
+def _write_on_line(team, line, position, out):
+    walk_along(team, out, line.origin, position, line.direction)
+
+
+@numba.njit(forceinline=True)
+def _evaluated(team, scheme, problem, query, query_state, budget, room):
+    """Evaluate the points that a query wants, the first of which the budget allows, while it lasts.
+
+    Returns the state of the query and what was evaluated; a query that still wants points has not been
+    answered.
+    """
+    # Most searches have no second round. Apart from the loop, the first one is compiled without it.
+    unfinished = _evaluated_round(team, problem, query, query_state, nothing(), room)
+    query_state = receive(scheme, query, query_state, room.values)
+    while query_state.wanted > 0 and unfinished.nfev + query_state.needed <= budget:
+        unfinished = _evaluated_round(team, problem, query, query_state, unfinished, room)
+        query_state = receive(scheme, query, query_state, room.values)
+    return query_state, unfinished
+
+
+@numba.njit(forceinline=True)
+def _evaluated_round(team, problem, query, query_state, unfinished, room):
+    """Evaluate the points wanted, and return what was evaluated in this iteration."""
+    values = room.values
+    # The compiler knows how many values there are at most, and unrolls the loop.
+    for j in range(values.shape[0]):
+        if j < query_state.wanted:
+            _write(team, query, position_of(query, query_state, j), room.point)
+            values[j] = value(team, problem, room.point)
+            unfinished = noted(unfinished, query, query_state, values, j)
+    return unfinished
 
 
 @numba.njit(forceinline=True)
@@ -47,7 +87,7 @@ def _iterated(team, fixed, own, normals, ahead, room):
         return _ended(own, own.state, own.tally, _MAXFEV, own.unfinished)
     # Here, so that it fills the time in which the evaluation waits for memory: both are one block of code.
     draw(team, own.key, own.tally.nit + 1, ahead)
-    query_state, unfinished = evaluated(NOBODY, team, scheme, problem, query, query_state, budget, room)
+    query_state, unfinished = _evaluated(team, scheme, problem, query, query_state, budget, room)
     if query_state.wanted > 0:
         return _ended(own, own.state, own.tally, _MAXFEV, unfinished)
     answer = answer_to(query, query_state, room.values).content
@@ -76,7 +116,7 @@ def _write_best(team, fixed, own, normals, ahead):
     draw(team, own.key, own.tally.nit, ahead)
     put(team, own.key, own.tally.nit, ahead, normals)
     query = ask(team, fixed.scheme, own.state, normals)
-    write_point(team, query, own.unfinished.position, own.best)
+    _write(team, query, own.unfinished.position, own.best)
 
 
 @numba.njit(forceinline=True)

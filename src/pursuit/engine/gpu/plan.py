@@ -122,7 +122,7 @@ def plan_for(fixed: Fixed, own: Own, lanes: int) -> Plan:
         words = words_of(array)
         if not near(array) or run.words + block.words + words > _MOST_WORDS:
             return Where.IMAGE, 0
-        if name in getattr(type(owner), "constants", ()):
+        if name in getattr(owner, "constants", ()):
             return Where.BLOCK, block.take(words)
         return Where.RUN, run.take(words)
 
