@@ -1,0 +1,5 @@
+"""Which modules' examples are run: those for a GPU need an extra that may be missing."""
+
+from importlib.util import find_spec
+
+collect_ignore_glob = [] if find_spec("numba_cuda") else ["pursuit/compiling/gpu/*", "pursuit/engine/gpu/*"]
