@@ -234,7 +234,7 @@ def reason_to_stop(tally, limits, state):
     """Return why a run in this state has to stop, or `Reason.RUNNING`."""
     best = tally.best
     since = tally.nit - best.nit
-    # One branch for all reasons together, since there is none in all iterations but the last.
+    # One branch for all reasons together, since in most iterations there is none.
     may_stop = (
         (best.value <= limits.target)
         | (state.sigma > RUNAWAY * tally.largest_sigma)
@@ -242,6 +242,7 @@ def reason_to_stop(tally, limits, state):
         | (since >= limits.patience)
         | (best.repeats >= limits.repeats)
         | (state.sigma < SMALLEST_STEP)
+        | (tally.nit == tally.recent.until)
         | (tally.nit >= limits.iterations)
     )
     if not may_stop:

@@ -51,8 +51,9 @@ def processes(jobs: int) -> Iterator[WorkerPool]:
     executor = ProcessPoolExecutor(jobs, mp_context=context, initializer=_prepare_worker)
     try:
         with _signals_blocked():
-            # The first task starts all processes. Until they are prepared, Ctrl-C waits.
-            executor.submit(os.getpid)
+            # Each of these tasks starts a process, as none is idle yet. Until they are prepared, Ctrl-C waits.
+            for _ in range(jobs):
+                executor.submit(os.getpid)
         yield WorkerPool(executor, jobs)
     except BaseException:
         executor.shutdown(wait=False, cancel_futures=True)
