@@ -51,7 +51,7 @@ def processes(jobs: int) -> Iterator[WorkerPool]:
     executor = ProcessPoolExecutor(jobs, mp_context=context, initializer=_prepare_worker)
     try:
         with _signals_blocked():
-            # Each of these tasks starts a process, as none is idle yet. Until they are prepared, Ctrl-C waits.
+            # Each task starts a process, as none is idle yet. Until they are prepared, Ctrl-C waits.
             for _ in range(jobs):
                 executor.submit(os.getpid)
         yield WorkerPool(executor, jobs)
