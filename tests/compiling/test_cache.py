@@ -182,6 +182,20 @@ def test_numba_s_own_setting_is_left_as_it_was(tmp_path):
     assert (tmp_path / "somewhere" / "pursuit").is_dir()
 
 
+def test_threads_that_compile_at_once_leave_it_as_it_was_too(tmp_path):
+    """They used to write compiled code into the working folder now and then."""
+    code = """
+    import numba, numpy as np, pursuit
+    problem = pursuit.problems.exp(3, 10.0)
+    for method in ("rp", "cma", "ep-cma-2"):
+        pursuit.minimize_many(problem, problem.x0, seeds=8, method=method, maxiter=5, workers=8)
+    print(repr(numba.config.CACHE_DIR))
+    """
+    (tmp_path / "empty").mkdir()
+    assert python(code, tmp_path / "empty", tmp_path / "cache") == ["''"]
+    assert not list((tmp_path / "empty").iterdir())
+
+
 def test_whatever_a_loop_reaches_is_noticed_when_it_changes(tmp_path):
     write(tmp_path, SPREAD)
     assert python(WRAPPED, tmp_path, tmp_path / "cache") == ["3.0"] * 3

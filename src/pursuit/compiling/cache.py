@@ -15,6 +15,7 @@ import logging
 import os
 import shutil
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from contextvars import ContextVar
 from pathlib import Path
@@ -31,6 +32,8 @@ _FOLDERS = ("compiling", "engine", "methods", "problems")
 # How many versions of the package keep their compiled code: a few, for people who switch between them.
 _VERSIONS_KEPT = 3
 _numba_config: Any = numba.config
+# Numba has one setting for its folder, which no two threads may change at the same time.
+_one_at_a_time = threading.Lock()
 _logger = logging.getLogger("pursuit")
 _listener: ContextVar[Callable[[str], None] | None] = ContextVar("_listener", default=None)
 
@@ -67,7 +70,9 @@ def compiled(function: Callable[..., Any], *records: Any, in_threads: bool = Fal
         Whether other threads of Python run meanwhile, which makes a call a little slower.
     """
     check_compiler()
-    return _compiled(function, reach_of(*records), in_threads)
+    reach = reach_of(*records)
+    with _one_at_a_time:
+        return _compiled(function, reach, in_threads)
 
 
 def check_compiler() -> None:
