@@ -52,7 +52,8 @@ def edit_header(header: Header, arrays: Arrays, random: Random) -> Forged:
     old, action = record[last], random.choice(["replace"] * 6 + ["delete", "rename"])
     if action == "delete":
         del record[last]
-        return packed(header, arrays), f"header without {place}", False
+        # With fewer rounds received, a run is at an earlier moment.
+        return packed(header, arrays), f"header without {place}", "received" in above
     if action == "rename" and isinstance(record, dict):
         record["evil"] = record.pop(last)
         return packed(header, arrays), f"header with {place} renamed", False

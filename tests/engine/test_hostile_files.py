@@ -114,9 +114,12 @@ def array(name, value):
         put("limits", "maxfev", value="many"),
         array("state.more", np.ones(3)),
         array("trace.nit", np.ones(5, dtype=np.int64)),
+        lambda header, arrays: arrays["trace.fun"].__setitem__(0, np.nan),
         array("lower", np.full(3, 100.0)),
         array("margin", np.full(3, -1.0)),
         array("margin", np.full(2, 1.0)),
+        array("margin", np.full(3, np.inf)),
+        put("version", value={"array": [2.0, 2.0], "dtype": "f8"}),
         lambda header, arrays: arrays.pop("state.v"),
         lambda header, arrays: header.pop("generator"),
         lambda header, arrays: header.pop("n"),
@@ -140,6 +143,16 @@ def test_values_of_an_iteration_that_it_did_not_ask_for_are_refused_by_minimize_
     edited(path, put("received", value=[[]]))
     with pytest.raises(ValueError, match=r"run\.npz cannot be used"):
         pursuit.minimize(ellipsoid, START, method="rp", rng=1, maxfev=30, checkpoint=path)
+
+
+def test_no_values_at_all_are_refused_where_nothing_is_asked_for(tmp_path):
+    optimizer = pursuit.Optimizer(START, "cma", rng=1, maxfev=20)
+    while not optimizer.stop():
+        advance(optimizer, 1)
+    optimizer.save(tmp_path / "run.npz")
+    edited(tmp_path / "run.npz", put("received", value=[[]]))
+    with pytest.raises(ValueError, match=r"run\.npz cannot be used"):
+        pursuit.Optimizer.load(tmp_path / "run.npz")
 
 
 def test_missing_bytes_are_one_sentence_that_names_the_file(saved):

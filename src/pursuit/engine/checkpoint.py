@@ -135,15 +135,16 @@ class Checkpoint:
         try:
             self._arrays = read_arrays(source)
             self._header = json.loads(self._arrays.pop("header").tobytes(), object_hook=_from_json)
-            known = self._header["format"], self._header["version"]
+            found = self._header["format"], self._header["version"]
+            is_known = found == (_FORMAT, _VERSION)
         except Exception as error:
             # Readers of archives, arrays and JSON raise errors of many kinds for nonsense.
             if isinstance(error, OSError) and error.filename is not None:
                 raise
             raise self._error(f"is not a checkpoint of pursuit, or not a whole one ({error})") from None
-        if known != (_FORMAT, _VERSION):
+        if not is_known:
             raise self._error(
-                f"is a {known[0]} of version {known[1]}, but this version of pursuit reads version {_VERSION}"
+                f"is a {found[0]} of version {found[1]}, but this version of pursuit reads version {_VERSION}"
             )
         self.setting = self._checked(self._read_setting)
 
@@ -192,6 +193,8 @@ class Checkpoint:
             raise ValueError("its best point, its value and its step size must be finite")
         if tally.best.value != state.fx:
             raise ValueError("its best value is not that of its best point")
+        if np.isnan(self._arrays["trace.fun"][: tally.rows]).any():
+            raise ValueError("the values of its trace must be numbers")
         generator = generator_in_state(header["generator"])
         memory = Memory(
             state=state,
@@ -215,7 +218,7 @@ class Checkpoint:
         if any(name in self._arrays for name in _BOX):
             self._expect(dict.fromkeys(_BOX, (n,)), beside=True)
             box = Box(*(self._arrays.pop(name) for name in _BOX))
-            if not ((box.lower <= box.upper).all() and (box.margin >= 0.0).all()):
+            if not ((box.lower <= box.upper).all() and ((box.margin >= 0.0) & (box.margin < np.inf)).all()):
                 raise ValueError("its bounds leave no room")
         return Setting(
             method=method,

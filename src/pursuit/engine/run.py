@@ -170,7 +170,7 @@ class Run:
             self._begin_iteration = specialized(entry(begin_iteration), self._session)
             self._show(entry(write_points)(self._session))
             for values in memory.received:
-                if len(values) != len(self.rows):
+                if not values or len(values) != len(self.rows):
                     raise ValueError(
                         "The values of a checkpoint must be those of the points that it asks for."
                     )
