@@ -59,7 +59,7 @@ def edit_header(header: Header, arrays: Arrays, random: Random) -> Forged:
         return packed(header, arrays), f"header with {place} renamed", False
     names = {"method": METHODS, "bit_generator": GENERATORS}.get(last, HOSTILE)
     new = record[last] = random.choice(names if random.random() < 0.7 else HOSTILE)
-    may_differ = _is_similar(last, old, new) or bool({"options", "limits"} & set(place))
+    may_differ = _is_similar(last, old, new) or bool({"options", "limits", "received"} & set(place))
     return packed(header, arrays), f"header with {place} = {str(new)[:60]}", may_differ
 
 

@@ -228,7 +228,7 @@ def _resumed(
     """Return setup, memory and generator of a checkpoint, if it is one of the same run."""
     for name in ("method", "options", "n", "sigma0"):
         stored, given = getattr(found.setting, name), getattr(setup.setting, name)
-        if stored != given:
+        if not _same(stored, given):
             raise ValueError(
                 f"{os.fspath(path)} holds a run with {name}={stored!r}, which cannot be resumed "
                 f"with {name}={given!r}."
@@ -240,6 +240,13 @@ def _resumed(
     if found.is_unstarted:
         raise ValueError(f"{os.fspath(path)} holds an optimizer that was told nothing yet.")
     return (setup.within(found.setting.box), *found.recall(setup.scheme))
+
+
+def _same(one: Any, other: Any) -> bool:
+    """Say whether two settings are the same; options may hold arrays."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.keys() == other.keys() and all(_same(one[name], other[name]) for name in one)
+    return np.array_equal(one, other)
 
 
 def _same_box(one: Box | None, other: Box | None) -> bool:

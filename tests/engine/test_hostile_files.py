@@ -145,6 +145,15 @@ def test_values_of_an_iteration_that_it_did_not_ask_for_are_refused_by_minimize_
         pursuit.minimize(ellipsoid, START, method="rp", rng=1, maxfev=30, checkpoint=path)
 
 
+def test_an_array_for_an_option_is_refused_by_minimize_in_a_sentence(tmp_path):
+    path = tmp_path / "run.npz"
+    settings = {"method": "rp", "options": {"p": 0.3}, "rng": 1, "checkpoint": path}
+    pursuit.minimize(ellipsoid, START, maxfev=20, **settings)
+    edited(path, put("options", "p", value={"array": [0.3, 0.3], "dtype": "f8"}))
+    with pytest.raises(ValueError, match=r"run\.npz holds a run with options="):
+        pursuit.minimize(ellipsoid, START, maxfev=30, **settings)
+
+
 def test_no_values_at_all_are_refused_where_nothing_is_asked_for(tmp_path):
     optimizer = pursuit.Optimizer(START, "cma", rng=1, maxfev=20)
     while not optimizer.stop():
