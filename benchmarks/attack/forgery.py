@@ -75,7 +75,8 @@ def edit_array(header: Header, arrays: Arrays, random: Random) -> Forged:
         )
         array.flat[random.randrange(array.size)] = new
         arrays[name], what = array, f"{what}: {new}"
-        may_differ = math.isfinite(new) or name in ("lower", "upper")
+        # Bounds, and values of the course of a run, may be infinite.
+        may_differ = math.isfinite(new) or name in ("lower", "upper", "trace.fun")
     elif action == "shape":
         column, twice = array.reshape(-1, 1), np.concatenate([array, array])
         arrays[name] = random.choice([array[:-1], array[:1], column, column.T, twice, array[:0], np.ones(())])
