@@ -91,6 +91,7 @@ def array(name, value):
         put("state", "fx", value=3),
         put("state", "fx", value=float("nan")),
         put("state", "sigma", value=float("inf")),
+        put("state", "f", value=float("nan")),
         put("state", value=[]),
         put("received", value=[["a"]]),
         put("received", value={"a": 1}),

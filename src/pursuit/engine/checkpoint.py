@@ -191,6 +191,8 @@ class Checkpoint:
         state = _rebuilt(state_like, kept | _checked_dict("state", header["state"]))
         if not (np.isfinite(state.fx) and np.isfinite(state.x).all() and 0.0 < abs(state.sigma) < np.inf):
             raise ValueError("its best point, its value and its step size must be finite")
+        if np.isnan(state.f):
+            raise ValueError("the value of its latest iterate must be a number")
         if tally.best.value != state.fx:
             raise ValueError("its best value is not that of its best point")
         if np.isnan(self._arrays["trace.fun"][: tally.rows]).any():
