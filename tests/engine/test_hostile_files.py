@@ -155,6 +155,15 @@ def test_an_array_for_an_option_is_refused_by_minimize_in_a_sentence(tmp_path):
         pursuit.minimize(ellipsoid, START, maxfev=30, **settings)
 
 
+def test_counts_of_a_state_that_no_run_has_are_refused(tmp_path):
+    optimizer = pursuit.Optimizer(START, "ep-cma-2", rng=1)
+    advance(optimizer, 30)
+    optimizer.save(tmp_path / "run.npz")
+    edited(tmp_path / "run.npz", put("state", "k", value=-1))
+    with pytest.raises(ValueError, match=r"run\.npz cannot be used"):
+        pursuit.Optimizer.load(tmp_path / "run.npz")
+
+
 def test_no_values_at_all_are_refused_where_nothing_is_asked_for(tmp_path):
     optimizer = pursuit.Optimizer(START, "cma", rng=1, maxfev=20)
     while not optimizer.stop():

@@ -94,6 +94,10 @@ class EpCmaState(NamedTuple):
     q: int
     """The iteration in which a path was stored last."""
 
+    def is_valid(self) -> bool:
+        """Say whether the iterations are those of a run."""
+        return 0 <= self.q <= self.k
+
 
 @ask.register(EpCma)
 def _ask(team, scheme, state, normals):
