@@ -8,8 +8,10 @@ import time
 import numba
 import numpy as np
 import pytest
+from scipy.stats import mannwhitneyu
 
 import pursuit
+from devices import needs_gpu
 from pursuit.engine.stopping import Reason
 
 EXP = pursuit.problems.exp(8, 1e2)
@@ -132,3 +134,17 @@ def test_wrong_arguments_are_refused(arguments, sentence):
 def test_a_function_that_workers_cannot_import_is_refused():
     with pytest.raises(TypeError, match="it cannot be pickled"):
         pursuit.minimize_many(lambda x: 1.0, EXP.x0, seeds=2, workers=2)
+
+
+@needs_gpu
+def test_runs_on_a_gpu_are_like_those_on_a_cpu():
+    problem = pursuit.problems.exp(20, 100.0)
+    many = pursuit.minimize_many(
+        problem, problem.x0, seeds=51, rng=1, method="sarp", ftarget=1e-9, device="gpu"
+    )
+    assert many.success_share == 1.0
+    assert all(problem(result.x.copy()) == pytest.approx(result.fun, rel=1e-9) for result in many)
+    alone = pursuit.minimize_many(problem, problem.x0, seeds=51, rng=1, method="sarp", ftarget=1e-9)
+    counts = [result.nfev for result in many], [result.nfev for result in alone]
+    # A right program fails with this probability; the seeds are fixed, so it does not.
+    assert mannwhitneyu(*counts).pvalue > 1e-4

@@ -19,10 +19,10 @@ H200 = (9, 0)
 
 
 def batch_of(fun, x0, method="rp", *, runs=3, lanes=None, bounds=None, **limits):
-    setup, start = set_up(x0, method, sigma0=1.0, bounds=bounds, options=None, limits={}, fun=fun)
+    setup, start = set_up(x0, method, sigma0=1.0, bounds=bounds, options=None, limits=limits, fun=fun)
     seeds = np.random.SeedSequence(1).spawn(runs)
     starts = np.tile(start, (runs, 1))
-    return Batch(setup, setup.limits(**limits), starts, [float(fun(np.array(x0)))] * runs, seeds, lanes=lanes)
+    return Batch(setup, setup.limits, starts, [float(fun(np.array(x0)))] * runs, seeds, lanes=lanes)
 
 
 @pytest.fixture
@@ -66,7 +66,7 @@ def test_a_python_function_is_refused_with_the_reason():
         [1.0, 2.0], "rp", sigma0=1.0, bounds=None, options=None, limits={}, fun=lambda x: x @ x
     )
     with pytest.raises(GpuError, match=r"functions jitted by Numba, but <function .* is none of these"):
-        Batch(setup, setup.limits(), [start], [5.0], [np.random.SeedSequence(1)])
+        Batch(setup, setup.limits, [start], [5.0], [np.random.SeedSequence(1)])
 
 
 @pytest.mark.parametrize("lanes", [0, 3, 1024, "many"])

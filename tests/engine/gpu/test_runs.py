@@ -28,10 +28,10 @@ def ellipsoid(x):
 def batch_of(fun, x0, method="rp", *, runs=RUNS, lanes=None, bounds=None, options=None, **limits):
     from pursuit.engine.gpu.batch import Batch
 
-    setup, start = set_up(x0, method, sigma0=1.0, bounds=bounds, options=options, limits={}, fun=fun)
+    setup, start = set_up(x0, method, sigma0=1.0, bounds=bounds, options=options, limits=limits, fun=fun)
     seeds = np.random.SeedSequence(7).spawn(runs)
     starts = np.tile(start, (runs, 1))
-    return Batch(setup, setup.limits(**limits), starts, [float(fun(np.array(x0)))] * runs, seeds, lanes=lanes)
+    return Batch(setup, setup.limits, starts, [float(fun(np.array(x0)))] * runs, seeds, lanes=lanes)
 
 
 def run(*batches, **options):
@@ -66,7 +66,7 @@ def test_a_gpu_needs_as_many_evaluations_as_a_cpu(name):
     fun, method, options = CASES[name]
     x0 = np.ones(20) if fun is ellipsoid else fun.x0
     target = options.pop("target", 1e-9)
-    batch = batch_of(fun, x0, method, target=target, iterations=10**7, **options)
+    batch = batch_of(fun, x0, method, ftarget=target, maxiter=10**7, **options)
     run(batch)
     outcomes = [batch.outcome(k) for k in range(RUNS)]
     assert {outcome.reason for outcome in outcomes} == {Reason.TARGET}
@@ -89,7 +89,7 @@ def test_a_run_depends_neither_on_legs_nor_on_being_resumed(method, lanes):
     from pursuit.engine.gpu.batch import Batch
 
     def new():
-        return batch_of(P.exp(20, 1e3), np.ones(20), method, runs=20, lanes=lanes, iterations=20_000)
+        return batch_of(P.exp(20, 1e3), np.ones(20), method, runs=20, lanes=lanes, maxiter=20_000)
 
     whole, in_legs, cut = new(), new(), new()
     run(whole)
@@ -103,9 +103,7 @@ def test_a_run_depends_neither_on_legs_nor_on_being_resumed(method, lanes):
 
 
 def test_a_run_does_not_depend_on_the_runs_beside_it():
-    few, many = (
-        batch_of(P.exp(20, 1e3), np.ones(20), "auto", runs=runs, iterations=5_000) for runs in (3, 50)
-    )
+    few, many = (batch_of(P.exp(20, 1e3), np.ones(20), "auto", runs=runs, maxiter=5_000) for runs in (3, 50))
     run(few, many)
     np.testing.assert_array_equal(few.words, many.words[:3])
 
@@ -113,7 +111,7 @@ def test_a_run_does_not_depend_on_the_runs_beside_it():
 @pytest.mark.parametrize("method", ["rp", "sarp", "auto"])
 @pytest.mark.parametrize("most", [1, 2, 3, 776, 777])
 def test_evaluations_end_where_they_shall(method, most):
-    batch = batch_of(P.exp(20, 100.0), np.ones(20), method, runs=5, evaluations=most)
+    batch = batch_of(P.exp(20, 100.0), np.ones(20), method, runs=5, maxfev=most)
     run(batch)
     for k in range(5):
         outcome = batch.outcome(k)
@@ -123,7 +121,7 @@ def test_evaluations_end_where_they_shall(method, most):
 
 
 def test_runs_that_end_are_reported_once_and_an_exception_goes_through():
-    batch, seen = batch_of(P.exp(20, 100.0), np.ones(20), target=1e-9), []
+    batch, seen = batch_of(P.exp(20, 100.0), np.ones(20), ftarget=1e-9), []
     run(batch, leg=0.005, landed=lambda landed, ended: seen.extend(ended))
     assert sorted(seen) == list(range(RUNS))
 
@@ -138,7 +136,7 @@ def test_runs_that_end_are_reported_once_and_an_exception_goes_through():
 def test_all_threads_of_the_gpu_do_what_a_cpu_does_on_one_vector(method):
     n = 10_000
     problem = P.lin(n, 10.0)
-    batch = batch_of(problem, problem.x0, method, runs=1, iterations=2_000)
+    batch = batch_of(problem, problem.x0, method, runs=1, maxiter=2_000)
     run(batch)
     outcome = batch.outcome(0)
     values = [
@@ -158,7 +156,7 @@ def test_values_that_are_no_numbers_count_as_infinite():
             total += x[i] * x[i]
         return total if x[0] < 2.0 else np.nan
 
-    batch = batch_of(hole, np.ones(5), runs=20, target=1e-9)
+    batch = batch_of(hole, np.ones(5), runs=20, ftarget=1e-9)
     run(batch)
     outcomes = [batch.outcome(k) for k in range(20)]
     assert {outcome.reason for outcome in outcomes} == {Reason.TARGET}

@@ -107,10 +107,16 @@ def test_the_engine_itself_says_why_there_is_no_gpu(tmp_path, capsys):
     assert not (tmp_path / "out").exists()
 
 
-def test_what_cannot_be_compiled_is_a_sentence(engine, study, tmp_path):
-    engine.refused = "This scheme cannot run on a GPU."
-    with pytest.raises(StudyError, match=r"^This scheme cannot run on a GPU. Finished runs are kept.$"):
-        reproduce(study, tmp_path / "out")
+def test_what_cannot_be_compiled_is_left_out_with_a_sentence(engine, study, tmp_path, capsys):
+    engine.refused, engine.refused_scheme = "This scheme cannot run on a GPU.", "RandomPursuit"
+    reproduced = reproduce(study, tmp_path / "out")
+    assert {failure.cell.scheme for failure in reproduced.failures} == {"rp"}
+    assert "This scheme cannot run on a GPU. The rest of its runs are left out." in str(
+        reproduced.failures[0]
+    )
+    runs = stored(tmp_path / "out")
+    assert all(bool(found) == (" rp " not in f"{cell} ") for cell, found in runs.items())
+    assert {cell.split()[-1] for cell in runs} != {"rp"}
 
 
 def test_an_executor_is_not_for_a_gpu(engine, study, tmp_path):
@@ -284,13 +290,13 @@ def test_where_states_cannot_be_written_a_sentence_says_so(engine, study, tmp_pa
 def test_the_longest_runs_begin_first(engine, tmp_path):
     entries = {entry.cell[:4]: entry for entry in entries_of(load_study(declared(tmp_path)))}
     small, large = entries["exp", 10.0, 4, "rp"], entries["exp", 10.0, 6, "rp"]
-    assert expected_iterations(small, []) == 40.0
-    assert expected_iterations(entries["rosenbrock", None, 4, "rp"], []) == 80_000.0
+    assert expected_iterations(small, []) == 120.0
+    assert expected_iterations(entries["rosenbrock", None, 4, "rp"], []) == 43_200.0
     run = RunRecord(number=0, nit=1000, nfev=1001, fun=0.0, reason="target", seconds=0.1)
     known = CellResults(cell=small.cell, target=1e-6, cap=80_000, wanted=1, code="", runs=(run,))
     assert expected_iterations(small, [known]) == 1000.0
     assert expected_iterations(large, [known]) == 1500.0
-    assert expected_iterations(entries["exp", 10.0, 4, "cma"], [known]) == 40.0
+    assert expected_iterations(entries["exp", 10.0, 4, "cma"], [known]) == 1600.0
     reproduce(declared(tmp_path), tmp_path / "out", device="gpu")
     assert engine.order == sorted(engine.order, reverse=True)
 

@@ -140,6 +140,11 @@ class Batch:
         return len(self.words)
 
     @property
+    def nbytes(self) -> int:
+        """How much memory it needs on the GPU."""
+        return int(self.words.nbytes + self.fixed_words.nbytes)
+
+    @property
     def identity(self) -> dict[str, Any]:
         """What fixes a run beside its problem, its method and its seed."""
         return {"device": "gpu", "generator": GENERATOR, "lanes": self.lanes}

@@ -7,7 +7,7 @@ import hashlib
 import multiprocessing
 import os
 import pickle
-from collections.abc import Iterable
+from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from importlib.metadata import version
 from pathlib import Path
@@ -51,25 +51,30 @@ _made: dict[str, MachineCode] = {}
 """Kernels of this process, by the folder and the name."""
 
 
-def build(blueprints: Iterable[Blueprint], workers: int | None = None) -> None:
-    """Compile kernels that are not kept yet, by `workers` processes at once, by default one for each core."""
-    missing = {_place(blueprint): blueprint for blueprint in blueprints if _kept(blueprint) is None}
-    shared: list[Blueprint] = []
-    here: list[Blueprint] = []
-    for (folder, _), blueprint in missing.items():
-        (shared if folder is not None and _pickles(blueprint) else here).append(blueprint)
+def build(blueprints: Sequence[Blueprint], workers: int | None = None) -> list[str | None]:
+    """Compile kernels that are not kept yet, by `workers` processes at once, by default one for each core.
+
+    Returns for each of them the sentence that says why it cannot be compiled, or None.
+    """
+    places = [_place(blueprint) for blueprint in blueprints]
+    missing = {
+        place: blueprint
+        for place, blueprint in zip(places, blueprints, strict=True)
+        if _kept(blueprint) is None
+    }
+    shared = [place for place, blueprint in missing.items() if place[0] is not None and _pickles(blueprint)]
+    refusals: dict[tuple[Path | None, str], str | None] = {}
     if len(shared) > 1:
         count = min(len(shared), workers or os.cpu_count() or 1)
         # Spawned processes inherit neither a GPU nor locks of other threads.
         context = multiprocessing.get_context("spawn")
         with ProcessPoolExecutor(count, mp_context=context) as executor:
-            for error in executor.map(_build_quietly, shared):
-                if error is not None:
-                    raise GpuError(error)
-    else:
-        here += shared
-    for blueprint in here:
-        _build(blueprint)
+            found = executor.map(_refusal, [missing[place] for place in shared])
+            refusals.update(zip(shared, found, strict=True))
+    for place, blueprint in missing.items():
+        if place not in refusals:
+            refusals[place] = _refusal(blueprint)
+    return [refusals.get(place) for place in places]
 
 
 def machine_code(blueprint: Blueprint) -> MachineCode:
@@ -111,8 +116,8 @@ def _build(blueprint: Blueprint) -> MachineCode:
     return code
 
 
-def _build_quietly(blueprint: Blueprint) -> str | None:
-    """Build a kernel in a worker; return the sentence of an error."""
+def _refusal(blueprint: Blueprint) -> str | None:
+    """Build a kernel; return the sentence of an error."""
     try:
         _build(blueprint)
     except GpuError as error:

@@ -200,7 +200,7 @@ def default_lanes(scheme: Any, problem: Any, n: int) -> int:
         return 32 if n <= 20 else 64 if n <= 40 else 128 if n <= 200 else 512
     if n > _MOST_VARIABLES:
         return GRID
-    return 8 if n <= 50 else 16 if n <= 150 else 32 if n <= 512 else 128 if n <= 2048 else 512
+    return 8 if n <= 30 else 16 if n <= 50 else 32 if n <= 512 else 128 if n <= 2048 else 512
 
 
 def _has_matrix(scheme: Any, n: int) -> bool:

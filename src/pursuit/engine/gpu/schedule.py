@@ -16,8 +16,9 @@ from pursuit.engine.gpu.batch import Batch
 from pursuit.engine.gpu.kernels import build, machine_code
 
 Landed = Callable[[Batch, list[int]], None]
-# How many warps a multiprocessor is given: more would fit, but runs of long batches would take longer.
-_WARPS = 16
+# How many warps a multiprocessor is given: more would fit, but the longest runs, which all others wait for in
+# the end, would take longer.
+_WARPS = 10
 # The first leg of a batch finds out how long an iteration takes: so many of them, fewer of many variables.
 _FIRST_LEG, _MANY, _FEWEST = 2_000, 10_000, 5
 # How often to look whether a leg has ended, in seconds.
@@ -26,8 +27,10 @@ _LOOK = 0.0005
 
 def build_kernels(
     batches: Sequence[Batch], *, workers: int | None = None, capability: tuple[int, int] | None = None
-) -> None:
+) -> list[str | None]:
     """Compile what batches need, in parallel processes, unless it is kept on disk already.
+
+    Returns for each batch the sentence that says why it cannot be compiled, or None.
 
     Parameters
     ----------
@@ -39,7 +42,7 @@ def build_kernels(
         The compute capability to compile for, by default that of the GPU of this machine.
     """
     capability = capability or Gpu().device.capability
-    build([batch.blueprint(capability) for batch in batches], workers)
+    return build([batch.blueprint(capability) for batch in batches], workers)
 
 
 def run_batches(
@@ -67,7 +70,11 @@ def run_batches(
         How many processes compile kernels.
     """
     gpu = Gpu()
-    build_kernels(batches, workers=workers, capability=gpu.device.capability)
+    for batch in batches:
+        _check_memory(gpu, batch)
+    for refusal in build_kernels(batches, workers=workers, capability=gpu.device.capability):
+        if refusal is not None:
+            raise GpuError(refusal)
     deadline = time.perf_counter() + seconds
     waiting = sorted(
         (Flight(gpu, batch) for batch in batches if batch.running.size),
@@ -100,7 +107,18 @@ def _has_room(gpu: Gpu, active: Sequence[Flight], flight: Flight) -> bool:
     if not active:
         return True
     busy = sum(other.warps for other in active)
-    return busy + flight.warps <= _WARPS * gpu.device.multiprocessors
+    fits = flight.batch.nbytes <= gpu.free_memory
+    return fits and busy + flight.warps <= _WARPS * gpu.device.multiprocessors
+
+
+def _check_memory(gpu: Gpu, batch: Batch) -> None:
+    """Complain about a batch that is too large for the GPU even if it were alone."""
+    free = gpu.free_memory
+    if batch.nbytes > free:
+        raise GpuError(
+            f"{batch.runs} runs need {batch.nbytes / 1e9:.1f} GB of memory on the GPU, "
+            f"but {free / 1e9:.1f} GB are free."
+        )
 
 
 class Flight:
@@ -120,12 +138,7 @@ class Flight:
     def begin(self) -> None:
         """Bring everything to the GPU."""
         batch, gpu = self.batch, self._gpu
-        needed = batch.words.nbytes + batch.fixed_words.nbytes
-        if needed > gpu.free_memory:
-            raise GpuError(
-                f"{batch.runs} runs need {needed / 1e9:.1f} GB of memory on the GPU, "
-                f"but {gpu.free_memory / 1e9:.1f} GB are free."
-            )
+        _check_memory(gpu, batch)
         code = machine_code(batch.blueprint(gpu.device.capability))
         self.kernel: Any = gpu.load(
             code.cubin, code.entry, batch.plan.shared_bytes, cache=batch.plan.reads_images

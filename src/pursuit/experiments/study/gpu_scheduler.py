@@ -21,9 +21,12 @@ from pursuit.engine.tally import Trace
 from pursuit.experiments.common.errors import StudyError
 from pursuit.experiments.study.grid import Entry, make_batch, seed_of, set_up_runs
 from pursuit.experiments.study.kept_states import FOLDER, KeptState, KeptStates
-from pursuit.experiments.study.results import DEVICES, CellResults, RunRecord
-from pursuit.experiments.study.scheduler import ProgressListener, RunGroup, run_groups
+from pursuit.experiments.study.results import DEVICES, Cell, CellResults, RunRecord
+from pursuit.experiments.study.scheduler import ProgressListener, RunFailure, RunGroup, run_groups
 from pursuit.experiments.study.store import Store, key_of
+
+# That of the Hessian at the minimiser.
+_CONDITION_OF_ROSENBROCK = 3600.0
 
 
 class RunBatch(NamedTuple):
@@ -71,8 +74,8 @@ def check_gpu() -> Any:
 
 def execute_on_gpu(
     entries: Sequence[Entry], store: Store, workers: int | None, listener: ProgressListener
-) -> None:
-    """Execute the runs that the store lacks.
+) -> list[RunFailure]:
+    """Execute the runs that the store lacks, and return one of each cell that cannot be compiled for a GPU.
 
     The seconds of a run are its share of the time in which the GPU was at work, without compiling: the time
     between two landings of legs belongs to the batch that has landed, in equal parts to its runs. So the
@@ -99,13 +102,14 @@ def execute_on_gpu(
         try:
             batches = scheduler.begin(groups)
             if batches:
-                build_kernels(batches, workers=workers)
+                batches = scheduler.without_refused(batches, build_kernels(batches, workers=workers))
                 scheduler.start_clock()
                 run_batches(batches, landed=scheduler.landed, workers=workers)
         except GpuError as error:
             raise StudyError(f"{str(error).removesuffix('.')}. Finished runs are kept.") from error
         finally:
             listener.end()
+    return scheduler.failures
 
 
 class _GpuScheduler:
@@ -115,6 +119,7 @@ class _GpuScheduler:
         self._store = store
         self._kept = kept
         self._listener = listener
+        self.failures: list[RunFailure] = []
         self._batches: dict[int, RunBatch] = {}
         self._clock = 0.0
 
@@ -136,6 +141,18 @@ class _GpuScheduler:
             # A process that was killed may have kept the end of a run, and not have stored the run.
             self._collect(one, np.setdiff1d(np.arange(one.numbers.size), one.batch.running))
         return [one.batch for one in self._batches.values() if one.batch.running.size]
+
+    def without_refused(self, batches: Sequence[Any], refusals: Sequence[str | None]) -> list[Any]:
+        """Return the batches that could be compiled, and report the others, whose runs are left out."""
+        for batch, refusal in zip(batches, refusals, strict=True):
+            one = self._batches[id(batch)]
+            if refusal is not None and not one.group.given_up:
+                failure = RunFailure(one.group.entry.cell, min(one.wanted), StudyError(refusal))
+                self.failures.append(failure)
+                self._listener.failed(failure)
+                for _ in one.wanted:
+                    one.group.give_up()
+        return [batch for batch, refusal in zip(batches, refusals, strict=True) if refusal is None]
 
     def start_clock(self) -> None:
         """Begin to measure the time of runs."""
@@ -224,8 +241,7 @@ def expected_iterations(entry: Entry, known: Sequence[CellResults]) -> float:
     """Return how many iterations the longest run of a cell may take, by which the longest begin first.
 
     It is that of the same scheme on the same problem in the nearest dimension that is known, taken as
-    proportional to n. Where none is known, it is n times L, to which the iterations of Random Pursuit are
-    proportional on a quadratic function, or the cap.
+    proportional to n. Where none is known, it is what theory suggests for the scheme, or the cap.
     """
     cell, cap = entry.cell, float(entry.recipe.cap)
     alike = [
@@ -234,8 +250,18 @@ def expected_iterations(entry: Entry, known: Sequence[CellResults]) -> float:
         if (other.cell.problem, other.cell.L, other.cell.scheme) == (cell.problem, cell.L, cell.scheme)
     ]
     if not alike:
-        return cap if cell.L is None else min(cap, cell.n * cell.L)
+        return min(cap, _rough_iterations(cell))
     nearest = min(
         alike, key=lambda other: (abs(math.log(other.cell.n / cell.n)), other.cell.reading != cell.reading)
     )
     return min(cap, max(run.nit for run in nearest.runs) * cell.n / nearest.cell.n)
+
+
+def _rough_iterations(cell: Cell) -> float:
+    """Return about how many iterations a scheme takes on a quadratic function with condition number L."""
+    condition = cell.L or _CONDITION_OF_ROSENBROCK
+    if cell.scheme.startswith("sarp"):
+        return 20.0 * cell.n * math.sqrt(condition)
+    if cell.scheme in ("cma", "ep-cma-n"):
+        return 100.0 * cell.n**2
+    return 3.0 * cell.n * condition

@@ -121,8 +121,7 @@ def reproduce(
         _remove_leftovers(folder)
         listener = listener_for(console)
         if gpu is not None:
-            execute_on_gpu(entries, store, jobs, listener)
-            return Reproduced(folder, [])
+            return Reproduced(folder, execute_on_gpu(entries, store, jobs, listener))
         return Reproduced(folder, execute_missing(entries, store, make_pool, listener))
 
 
