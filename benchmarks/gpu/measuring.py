@@ -52,15 +52,15 @@ def full(gpu: Gpu, method: str, n: int, lanes: int | None = None) -> Batch:
     """Return as many endless runs as the GPU executes at once."""
     one = endless(method, n, 1, lanes)
     flight = Flight(gpu, one)
-    flight.begin()
+    flight.load()
     runs = gpu.resident_blocks(flight.kernel, one.plan) * one.plan.seats
-    flight.end()
     return endless(method, n, runs, lanes)
 
 
 def speed_of(gpu: Gpu, batch: Batch, seconds: float = 0.1, rounds: int = 3) -> Speed:
     """Return the median speed of a batch over a few legs."""
     flight = Flight(gpu, batch)
+    flight.load()
     flight.begin()
     times = []
     for _ in range(2 + rounds):

@@ -9,7 +9,14 @@ import pytest
 from experiments.study.pretended_gpu import Engine
 from experiments.study.small import DECLARATION, RUNS, declared
 from pursuit.cli import main
-from pursuit.experiments.study import StudyError, draw_report, load_study, read_store, reproduce
+from pursuit.experiments.study import (
+    StudyError,
+    draw_report,
+    gpu_scheduler,
+    load_study,
+    read_store,
+    reproduce,
+)
 from pursuit.experiments.study.gpu_scheduler import expected_iterations
 from pursuit.experiments.study.grid import entries_of, identify
 from pursuit.experiments.study.kept_states import FOLDER
@@ -24,6 +31,8 @@ def engine(monkeypatch):
     pretended = Engine()
     for name, module in pretended.modules().items():
         monkeypatch.setitem(sys.modules, name, module)
+    # States are kept after every leg, however short it was.
+    monkeypatch.setattr(gpu_scheduler, "KEEP_EVERY", 0.0)
     identify.cache_clear()
     yield pretended
     identify.cache_clear()

@@ -14,6 +14,7 @@ from pursuit.compiling.gpu.errors import GpuError
 
 # Of older ones nothing is known: they lack some of the instructions that teams use.
 _OLDEST = (7, 0)
+_LARGE = 1 << 28
 _INSTALL = "pip install 'pursuit[gpu]'"
 Words = np.ndarray[Any, Any]
 
@@ -57,6 +58,8 @@ class Gpu:
         self.device = self._described(handle)
         self._check_versions()
         self._call("cuCtxSetCurrent", self._call("cuDevicePrimaryCtxRetain", handle))
+        self._loaded: dict[tuple[bytes, int, bool], Any] = {}
+        self._idle: dict[int, list[int]] = {}
 
     def _described(self, handle: Any) -> Device:
         kinds = self._driver.CUdevice_attribute
@@ -110,7 +113,7 @@ class Gpu:
     def free_memory(self) -> int:
         """How many bytes of its memory are free."""
         free, _ = self._driver.cuMemGetInfo()[1:]
-        return int(free)
+        return int(free) + sum(size * len(addresses) for size, addresses in self._idle.items())
 
     def load(self, cubin: bytes, entry: str, shared: int, *, cache: bool) -> Any:
         """Return a kernel that is launched with so many bytes of shared memory.
@@ -122,6 +125,12 @@ class Gpu:
                 f"A block of these runs needs {shared} bytes of shared memory, but the {self.device.name} "
                 f"has {self.device.shared}."
             )
+        # The driver waits for the kernels at work before it loads another.
+        if (cubin, shared, cache) not in self._loaded:
+            self._loaded[cubin, shared, cache] = self._load(cubin, entry, shared, cache=cache)
+        return self._loaded[cubin, shared, cache]
+
+    def _load(self, cubin: bytes, entry: str, shared: int, *, cache: bool) -> Any:
         module = self._call("cuModuleLoadData", cubin)
         function = self._call("cuModuleGetFunction", module, entry.encode())
         kinds = self._driver.CUfunction_attribute
@@ -150,10 +159,25 @@ class Gpu:
 
     def upload(self, words: Words) -> Buffer:
         """Return a copy of an array in the GPU's memory."""
-        address = int(self._call("cuMemAlloc", max(8, words.nbytes)))
-        buffer = Buffer(self, address, words.nbytes)
+        room = _rounded(words.nbytes)
+        if not self._idle.get(room):
+            try:
+                self._idle[room] = [int(self._call("cuMemAlloc", room))]
+            except GpuError:
+                self._free_idle()
+                self._idle[room] = [int(self._call("cuMemAlloc", room))]
+        buffer = Buffer(self, self._idle[room].pop(), words.nbytes)
         buffer.write(words)
         return buffer
+
+    def put_back(self, buffer: Buffer) -> None:
+        """Keep the memory of an array for the next one: to free it, the driver waits for all kernels."""
+        self._idle[_rounded(buffer.size)].append(buffer.address)
+
+    def _free_idle(self) -> None:
+        for addresses in self._idle.values():
+            while addresses:
+                self._call("cuMemFree", addresses.pop())
 
     def copy(self, target: Buffer, source: Buffer) -> None:
         """Copy one array of the GPU's into another of the same size."""
@@ -191,6 +215,7 @@ class Gpu:
             yield
         finally:
             self.synchronize()
+            self._free_idle()
 
 
 class Buffer:
@@ -214,7 +239,12 @@ class Buffer:
 
     def free(self) -> None:
         """Give the memory back."""
-        self._gpu._call("cuMemFree", self.address)
+        self._gpu.put_back(self)
+
+
+def _rounded(size: int) -> int:
+    """Return how much memory an array gets: a small one more than it needs, so that others fit later."""
+    return max(8, size) if size > _LARGE else 1 << max(8, size - 1).bit_length()
 
 
 def _dotted(version: tuple[int, ...]) -> str:

@@ -105,6 +105,7 @@ class Batch:
         self.fixed_words = np.zeros(self.plan.fixed.words, dtype=np.int64)
         self.plan.fixed.write(fixed, self.fixed_words)
         self._fixed, self._like = fixed, like
+        self._blueprint: Blueprint | None = None
         self.expected = math.inf
         """How many iterations the longest of its runs is expected to take."""
         self.microseconds = math.nan
@@ -173,7 +174,9 @@ class Batch:
 
     def blueprint(self, capability: tuple[int, int]) -> Blueprint:
         """Return what its kernel is made for."""
-        return Blueprint(self._fixed, self._like, self.lanes, capability)
+        if self._blueprint is None or self._blueprint.capability != capability:
+            self._blueprint = Blueprint(self._fixed, self._like, self.lanes, capability)
+        return self._blueprint
 
     def outcome(self, run: int) -> Outcome:
         """Return what a run has come to."""

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import hashlib
 import multiprocessing
 import os
 import pickle
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -27,7 +29,8 @@ _SEPARATOR = b"\n"
 _PACKAGES = ("numba", "numba-cuda", "llvmlite")
 
 
-class Blueprint(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Blueprint:
     """What a kernel is made for: any run of its kind, and the width of a team."""
 
     fixed: Fixed
@@ -35,20 +38,39 @@ class Blueprint(NamedTuple):
     lanes: int
     capability: tuple[int, int]
 
-    @property
+    @functools.cached_property
     def plan(self) -> Plan:
         """The layout of its runs."""
         return plan_for(self.fixed, self.own, self.lanes)
 
+    @functools.cached_property
+    def place(self) -> Place:
+        """Where it is kept: in no folder if it cannot be, with a name that kernels of the same code share."""
+        parts = [repr(self.plan), repr(self.capability), *_versions()]
+        name = hashlib.sha256("\n".join(parts).encode()).hexdigest()[:32]
+        return Place(cache_folder(self.fixed.scheme, self.fixed.problem), name)
+
+
+class Place(NamedTuple):
+    """Where a kernel is kept."""
+
+    folder: Path | None
+    name: str
+
     @property
-    def name(self) -> str:
-        """A name that kernels of the same code share, and no others."""
-        parts = [repr(self.plan), repr(self.capability), *(f"{name} {version(name)}" for name in _PACKAGES)]
-        return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:32]
+    def file(self) -> Path:
+        """Its file, if it is kept in a folder."""
+        assert self.folder is not None
+        return self.folder / f"gpu-{self.name}.cubin"
 
 
-_made: dict[str, MachineCode] = {}
-"""Kernels of this process, by the folder and the name."""
+@functools.cache
+def _versions() -> tuple[str, ...]:
+    return tuple(f"{name} {version(name)}" for name in _PACKAGES)
+
+
+_made: dict[Place, MachineCode] = {}
+"""Kernels of this process."""
 
 
 def build(blueprints: Sequence[Blueprint], workers: int | None = None) -> list[str | None]:
@@ -56,14 +78,11 @@ def build(blueprints: Sequence[Blueprint], workers: int | None = None) -> list[s
 
     Returns for each of them the sentence that says why it cannot be compiled, or None.
     """
-    places = [_place(blueprint) for blueprint in blueprints]
-    missing = {
-        place: blueprint
-        for place, blueprint in zip(places, blueprints, strict=True)
-        if _kept(blueprint) is None
-    }
-    shared = [place for place, blueprint in missing.items() if place[0] is not None and _pickles(blueprint)]
-    refusals: dict[tuple[Path | None, str], str | None] = {}
+    missing = {blueprint.place: blueprint for blueprint in blueprints if _kept(blueprint.place) is None}
+    shared = [
+        place for place, blueprint in missing.items() if place.folder is not None and _pickles(blueprint)
+    ]
+    refusals: dict[Place, str | None] = {}
     if len(shared) > 1:
         count = min(len(shared), workers or os.cpu_count() or 1)
         # Spawned processes inherit neither a GPU nor locks of other threads.
@@ -74,28 +93,26 @@ def build(blueprints: Sequence[Blueprint], workers: int | None = None) -> list[s
     for place, blueprint in missing.items():
         if place not in refusals:
             refusals[place] = _refusal(blueprint)
-    return [refusals.get(place) for place in places]
+    return [refusals.get(blueprint.place) for blueprint in blueprints]
 
 
 def machine_code(blueprint: Blueprint) -> MachineCode:
     """Return a kernel, from disk if it is kept there."""
-    return _kept(blueprint) or _build(blueprint)
+    return _kept(blueprint.place) or _build(blueprint)
 
 
-def _kept(blueprint: Blueprint) -> MachineCode | None:
+def _kept(place: Place) -> MachineCode | None:
     """Return a kernel if there is one already."""
-    place = _place(blueprint)
-    key = repr(place)
-    if key not in _made and place[0] is not None:
+    if place not in _made and place.folder is not None:
         try:
-            entry, _, cubin = _file(place).read_bytes().partition(_SEPARATOR)
+            entry, _, cubin = place.file.read_bytes().partition(_SEPARATOR)
         except OSError:
             return None
         digest, _, cubin = cubin.partition(_SEPARATOR)
         if hashlib.sha256(cubin).hexdigest().encode() != digest:
             return None  # It is damaged, and made anew.
-        _made[key] = MachineCode(entry.decode(), cubin)
-    return _made.get(key)
+        _made[place] = MachineCode(entry.decode(), cubin)
+    return _made.get(place)
 
 
 def _build(blueprint: Blueprint) -> MachineCode:
@@ -105,14 +122,14 @@ def _build(blueprint: Blueprint) -> MachineCode:
         names = (type(record).__qualname__.rpartition(".")[2] for record in blueprint.fixed[:2])
         raise GpuError(f"{' on '.join(names)} cannot be compiled for a GPU: {_reason(error)}.") from error
     code = assembled(ptx, blueprint.capability)
-    place = _place(blueprint)
-    _made[repr(place)] = code
-    if place[0] is not None:
+    place = blueprint.place
+    _made[place] = code
+    if place.folder is not None:
         digest = hashlib.sha256(code.cubin).hexdigest().encode()
         content = _SEPARATOR.join([code.entry.encode(), digest, code.cubin])
         with contextlib.suppress(OSError):
             # If it cannot be kept, it is compiled again next time.
-            _write(_file(place), content)
+            _write(place.file, content)
     return code
 
 
@@ -123,16 +140,6 @@ def _refusal(blueprint: Blueprint) -> str | None:
     except GpuError as error:
         return str(error)
     return None
-
-
-def _place(blueprint: Blueprint) -> tuple[Path | None, str]:
-    return cache_folder(blueprint.fixed.scheme, blueprint.fixed.problem), blueprint.name
-
-
-def _file(place: tuple[Path | None, str]) -> Path:
-    folder, name = place
-    assert folder is not None
-    return folder / f"gpu-{name}.cubin"
 
 
 def _write(path: Path, content: bytes) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dis
+import functools
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -225,6 +226,7 @@ def _classes_in(record: Any) -> Iterator[type]:
             yield from _classes_in(entry)
 
 
+@functools.cache
 def _takes_arrays_apart(function: Any) -> bool:
     """Say whether a function reads or writes entries of anything, or calls what may do so."""
     names = {instruction.opname for instruction in dis.get_instructions(function)}

@@ -80,6 +80,8 @@ def run_batches(
         (Flight(gpu, batch) for batch in batches if batch.running.size),
         key=lambda flight: flight.batch.expected,
     )
+    for flight in waiting:
+        flight.load()
     active: list[Flight] = []
     with gpu.waiting_for_all():
         while (waiting or active) and (active or time.perf_counter() < deadline):
@@ -135,14 +137,16 @@ class Flight:
         """How many warps its runs need."""
         return -(-self._running.size * self.batch.lanes // WARP)
 
+    def load(self) -> None:
+        """Bring its kernel to the GPU."""
+        plan, gpu = self.batch.plan, self._gpu
+        code = machine_code(self.batch.blueprint(gpu.device.capability))
+        self.kernel: Any = gpu.load(code.cubin, code.entry, plan.shared_bytes, cache=plan.reads_images)
+
     def begin(self) -> None:
-        """Bring everything to the GPU."""
+        """Bring everything else to the GPU."""
         batch, gpu = self.batch, self._gpu
         _check_memory(gpu, batch)
-        code = machine_code(batch.blueprint(gpu.device.capability))
-        self.kernel: Any = gpu.load(
-            code.cubin, code.entry, batch.plan.shared_bytes, cache=batch.plan.reads_images
-        )
         self._stream: Any = gpu.stream()
         self._own, self._fixed = gpu.upload(batch.words), gpu.upload(batch.fixed_words)
         # The numbers of the runs, or a board for the blocks of a team that fills the GPU.

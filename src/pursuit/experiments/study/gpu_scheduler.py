@@ -25,6 +25,8 @@ from pursuit.experiments.study.results import DEVICES, Cell, CellResults, RunRec
 from pursuit.experiments.study.scheduler import ProgressListener, RunFailure, RunGroup, run_groups
 from pursuit.experiments.study.store import Store, key_of
 
+# So many seconds lie at least between two states of a batch that are written to disk.
+KEEP_EVERY = 1.0
 # That of the Hessian at the minimiser.
 _CONDITION_OF_ROSENBROCK = 3600.0
 
@@ -121,7 +123,8 @@ class _GpuScheduler:
         self._listener = listener
         self.failures: list[RunFailure] = []
         self._batches: dict[int, RunBatch] = {}
-        self._clock = 0.0
+        self._kept_at: dict[int, float] = {}
+        self._begun = self._clock = 0.0
 
     def begin(self, groups: Sequence[RunGroup]) -> list[Any]:
         """Return the batches of all missing runs that still have to be executed."""
@@ -156,7 +159,7 @@ class _GpuScheduler:
 
     def start_clock(self) -> None:
         """Begin to measure the time of runs."""
-        self._clock = time.perf_counter()
+        self._begun = self._clock = time.perf_counter()
 
     def landed(self, batch: Any, ended: Sequence[int]) -> None:
         """Store the runs that have ended in a leg of a batch, and keep the states of the others."""
@@ -166,8 +169,9 @@ class _GpuScheduler:
         one.seconds[at_work] += (now - self._clock) / len(at_work)
         self._clock = now
         self._collect(one, ended)
-        if batch.running.size:
+        if batch.running.size and now - self._kept_at.get(id(batch), self._begun) >= KEEP_EVERY:
             self._kept.keep(one.path, KeptState(one.numbers, one.seconds, batch.memory()))
+            self._kept_at[id(batch)] = time.perf_counter()
 
     def _batches_of(self, group: RunGroup) -> Iterator[RunBatch]:
         """Yield batches of a group's missing runs: those whose states are kept, and one of all others."""
