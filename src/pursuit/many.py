@@ -54,7 +54,7 @@ def minimize_many(
     *,
     rng: Any = None,
     bounds: Any = None,
-    sigma0: float = 1.0,
+    sigma0: float | ArrayLike = 1.0,
     ftarget: float | None = None,
     xtol: float = XTOL,
     ftol: float = FTOL,
@@ -209,12 +209,16 @@ def _run_on_gpu(tasks: list[_Task]) -> list[Result]:
     from pursuit.engine.gpu.batch import Batch
     from pursuit.engine.gpu.schedule import run_batches
 
-    groups: dict[bytes, list[tuple[_Task, Setup, Vector]]] = {}
+    groups: dict[tuple[bytes, bytes], list[tuple[_Task, Setup, Vector]]] = {}
     for task in tasks:
         setup, start = set_up(task.x0, task.method, fun=task.fun, args=task.args, **task.settings)
-        box = setup.setting.box
-        # The margins of bounds can depend on the start.
-        groups.setdefault(b"" if box is None else box.margin.tobytes(), []).append((task, setup, start))
+        box, scale = setup.setting.box, setup.setting.scale
+        # The margins of bounds and the offset of scaled variables can depend on the start.
+        place = (
+            b"" if box is None else box.margin.tobytes(),
+            b"" if scale is None else scale.offset.tobytes(),
+        )
+        groups.setdefault(place, []).append((task, setup, start))
     batches = [
         Batch(
             group[0][1],

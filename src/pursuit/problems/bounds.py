@@ -125,8 +125,11 @@ def _images(points: Vector, box: Box) -> Vector:
     return images
 
 
-def make_box(lower: Vector, upper: Vector, sigma0: float) -> Box:
-    """Return the box with margins of one step size, or half the width where that is less."""
+def make_box(lower: Vector, upper: Vector, sigma0: float | Vector) -> Box:
+    """Return the box with margins of one step size, or half the width where that is less.
+
+    With margins of 0 there are no mirrors: a point inside is its own image, and one outside is projected.
+    """
     return Box(lower, upper, np.minimum(sigma0, 0.5 * (upper - lower)))
 
 
@@ -141,7 +144,7 @@ def _with_exact_start(box: Box, x0: Vector) -> Box:
     return box._replace(margin=np.where(inexact, np.minimum(box.margin, 0.5 * distance), box.margin))
 
 
-def checked_box(bounds: Any, x0: Vector, sigma0: float) -> Box | None:
+def checked_box(bounds: Any, x0: Vector, sigma0: float | Vector) -> Box | None:
     """Return the bounds of `scipy.optimize.Bounds` or of a sequence of pairs as a box around x0."""
     if bounds is None:
         return None
