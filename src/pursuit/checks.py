@@ -48,7 +48,7 @@ def checked_numbers(
     numbers = checked_array(name, value)
     if numbers.shape != (n,):
         raise ValueError(
-            f"{name} must be a single number, or one for each of the {n} variables, "
+            f"{name} must be one number, or one for each of the {n} variables, "
             f"but its shape is {numbers.shape}."
         )
     wrong = ~((numbers >= at_least) & (numbers < below) & np.isfinite(numbers))

@@ -114,7 +114,8 @@ def preimage(x: Vector, box: Box) -> Vector:
     for side in (-np.inf, np.inf):
         neighbour = found
         for _ in range(_NEIGHBOURS):
-            neighbour = np.nextafter(neighbour, side)
+            with np.errstate(over="ignore"):
+                neighbour = np.nextafter(neighbour, side)
             found = np.where(_images(found, box) == x, found, neighbour)
     return found
 
@@ -130,7 +131,8 @@ def make_box(lower: Vector, upper: Vector, sigma0: float | Vector) -> Box:
 
     With margins of 0 there are no mirrors: a point inside is its own image, and one outside is projected.
     """
-    return Box(lower, upper, np.minimum(sigma0, 0.5 * (upper - lower)))
+    with np.errstate(over="ignore"):
+        return Box(lower, upper, np.minimum(sigma0, 0.5 * (upper - lower)))
 
 
 def _with_exact_start(box: Box, x0: Vector) -> Box:
