@@ -56,9 +56,9 @@ def test_bounds_of_scaled_variables_stand_for_the_bounds_themselves(given_pairs,
     with np.errstate(over="ignore"):
         box = make_box(x0 - gap, x0 + gap, 0.0)
     scale, z0 = scale_around(sigma0, x0)
+    lower, upper = scale.bounds(box)
+    assert ((lower <= z0) & (z0 <= upper)).all()
     with np.errstate(over="ignore"):
-        lower, upper = scale.bounds(box)
-        assert ((lower <= z0) & (z0 <= upper)).all()
         for z, side in ((lower, box.lower), (upper, box.upper)):
             image = scale.offset + scale.factor * z
             np.testing.assert_array_equal(np.clip(image, box.lower, box.upper), side)

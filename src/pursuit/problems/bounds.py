@@ -142,7 +142,8 @@ def _with_exact_start(box: Box, x0: Vector) -> Box:
     that x0 is its own image.
     """
     inexact = _images(preimage(x0, box), box) != x0
-    distance = np.minimum(x0 - box.lower, box.upper - x0)
+    with np.errstate(over="ignore"):
+        distance = np.minimum(x0 - box.lower, box.upper - x0)
     return box._replace(margin=np.where(inexact, np.minimum(box.margin, 0.5 * distance), box.margin))
 
 

@@ -35,11 +35,13 @@ class Scale(NamedTuple):
 
     def bounds(self, box: Box) -> tuple[Vector, Vector]:
         """Return the bounds of z, a few rounding errors too wide: the box then brings x onto its own."""
-        lower, upper = (
-            (side - self.offset) / self.factor
-            + sign * _SLACK * np.finfo(np.float64).eps * (np.abs(side) + np.abs(self.offset)) / self.factor
-            for side, sign in ((box.lower, -1.0), (box.upper, 1.0))
-        )
+        slack = _SLACK * np.finfo(np.float64).eps
+        with np.errstate(over="ignore"):
+            lower, upper = (
+                (side - self.offset) / self.factor
+                + sign * slack * (np.abs(side) + np.abs(self.offset)) / self.factor
+                for side, sign in ((box.lower, -1.0), (box.upper, 1.0))
+            )
         return lower, upper
 
 
