@@ -27,7 +27,7 @@ from pursuit.engine.run import Outcome, drive, here
 from pursuit.engine.setup import Setup, set_up
 from pursuit.engine.stopping import FTOL, XTOL, Reason
 from pursuit.methods.catalogue import DEFAULT_METHOD
-from pursuit.problems.contract import Problem
+from pursuit.problems.contract import Problem, value, with_own_arrays
 from pursuit.result import Result, Results, result_of
 
 
@@ -261,7 +261,8 @@ def _executor(count: int, *, in_threads: bool) -> Iterator[Executor]:
 
 def _execute(task: _Task, stopped: threading.Event | None = None) -> Result:
     """Make one run, in this thread."""
-    setup, start = set_up(task.x0, task.method, fun=task.fun, args=task.args, **task.settings)
+    fun = with_own_arrays(task.fun) if value.handles(type(task.fun)) else task.fun
+    setup, start = set_up(task.x0, task.method, fun=fun, args=task.args, **task.settings)
     generator = checked_generator(task.seed)
     memory = setup.first_memory(start, setup.value_at(start), generator)
     run = setup.run(memory, generator, whole=setup.can_be_compiled)

@@ -42,9 +42,10 @@ NO_COUNTS = [*NO_NUMBERS, 0, -1, -(10**400), 1.5, math.inf, -math.inf, Fraction(
 NO_POSITIVES = [*NO_NUMBERS, 0, -1.0, math.inf, -math.inf, 10**400, -(10**5000), Fraction(10**400)]
 
 NO_STEPS = [
-    *(entry for entry in NO_POSITIVES if not isinstance(entry, list | tuple | np.ndarray)), None, 1e-301, 5e-324,
-    1e149, 1e308, [], (), [1.0] * 9, np.ones((2, 2)), [[1.0, 2.0]], *([entry] * n for entry in
-    (0.0, -1.0, math.nan, math.inf, 10**400, "1", True, None, 1e-250, 1e100, Rude()) for n in (1, 2, 3)),
+    *(entry for entry in NO_POSITIVES if not isinstance(entry, list | tuple | np.ndarray)), None, 1e-301,
+    5e-324, 1e149, 1e308, np.array("1"), np.ma.masked, [], (), [1.0] * 9, np.ones((2, 2)), [[1.0, 2.0]],
+    *([entry] * n for n in (1, 2, 3)
+      for entry in (0.0, -1.0, math.nan, math.inf, 10**400, "1", True, None, 1e-250, 1e100, Rude())),
 ]  # fmt: skip
 """What is neither a step size, nor one for each variable."""
 
