@@ -9,9 +9,9 @@ apart) and has
   is not constant);
 - `__call__`, for people: `problem(x)` is `evaluate(problem, x)`, a float.
 
-It may have `constants`, the names of its arrays that `value` and `line_minimizer` never write: runs in several
-threads, and those on a GPU, share these and have copies of the others. On a GPU, arrays of more than 8 kB are
-shared in any case.
+It may have `constants`, the names of its arrays that `value` and `line_minimizer` never write: runs in
+several threads, and those on a GPU, share these and have copies of the others. On a GPU, arrays of more than
+8 kB are shared in any case.
 
 `ProblemBase` has what most problems share.
 """
