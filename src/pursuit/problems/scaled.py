@@ -38,11 +38,11 @@ class Scale(NamedTuple):
         slack = _SLACK * np.finfo(np.float64).eps
         with np.errstate(over="ignore"):
             lower, upper = (
-                (side - self.offset) / self.factor
-                + sign * slack * (np.abs(side) + np.abs(self.offset)) / self.factor
+                (side - self.offset + sign * slack * (np.abs(side) + np.abs(self.offset))) / self.factor
                 for side, sign in ((box.lower, -1.0), (box.upper, 1.0))
             )
-        return lower, upper
+            # One number more, for bounds so near 0 that there is no smaller rounding error.
+            return np.nextafter(lower, -np.inf), np.nextafter(upper, np.inf)
 
 
 class Scaled(NamedTuple):
