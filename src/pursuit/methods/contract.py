@@ -1,6 +1,7 @@
 """What a scheme is.
 
-A scheme is a `NamedTuple` that holds its parameters (numbers and other `NamedTuple`s of numbers) and has
+A scheme is a `NamedTuple` that holds its parameters (numbers, other `NamedTuple`s of numbers, and arrays that
+it never writes) and has
 
 - `create(n, **options)`, a class method: the scheme for n variables, its options checked;
 - `init(x, fx, sigma)`: the first state, from a start that the scheme may keep, its value and sigma0;
@@ -22,8 +23,9 @@ It may have
   a vector; `init` then gets the smallest of them. Without this method, a scheme moves in variables that are
   scaled for it, so that its first step size is the same along all of them.
 
-Both are called after `create` and before `init`, `scaled` first, and only where there are bounds or there is
-a vector. A scheme may be given new bounds before `init`.
+The last two are called after `create` and before `init`, `scaled` first, and only where there is a vector or
+there are bounds; `within` may be called again, with other bounds, before the run begins. Its arrays, if it has
+any, are best named in `constants`, as those of a problem.
 
 A scheme holds neither objective nor random generator, so the same `ask` and `tell` serve a Python loop
 around any function and a loop compiled whole.
