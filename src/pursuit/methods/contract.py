@@ -24,8 +24,8 @@ It may have
   scaled for it, so that its first step size is the same along all of them.
 
 The last two are called after `create` and before `init`, `scaled` first, and only where there is a vector or
-there are bounds; `within` may be called again, with other bounds, before the run begins. Its arrays, if it has
-any, are best named in `constants`, as those of a problem.
+there are bounds. Both may be called again before the run begins, and the last call counts. Arrays of a scheme
+are best named in `constants`, as those of a problem.
 
 A scheme holds neither objective nor random generator, so the same `ask` and `tell` serve a Python loop
 around any function and a loop compiled whole.
