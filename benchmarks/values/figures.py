@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -66,7 +67,7 @@ def _noisy(rows: Sequence[Row]) -> Figure:
     return _figure(NOISY_PRECISIONS, panel, TABLE_BUDGETS[0] / 1.3)
 
 
-def _style(place: int) -> dict[str, str]:
+def _style(place: int) -> dict[str, Any]:
     return {
         "color": COLOURS[place % len(COLOURS)],
         "marker": _MARKERS[place % len(_MARKERS)],

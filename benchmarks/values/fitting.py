@@ -145,7 +145,7 @@ def peaks(count: int) -> Problem:
 
 
 def smoothing(n: int) -> Problem:
-    """A curve smoothed: sum (sqrt(1 + r_i^2) - 1) + 10 (x_{i+1} - x_i)^2, r_i = x_i - y_i, from 0."""
+    """Smooth a curve: sum (sqrt(1 + r_i^2) - 1) + 10 (x_{i+1} - x_i)^2, r_i = x_i - y_i, from 0."""
     rng = np.random.default_rng([n, 9])
     y = 3.0 * np.sin(np.linspace(0.0, 12.0, n)) + 0.5 * rng.standard_normal(n)
 
@@ -163,7 +163,7 @@ def smoothing(n: int) -> Problem:
 
 
 def reaction(n: int) -> Problem:
-    """The energy of u'' = u^3 - 5 sin(3 pi t) with u = 0 at both ends, on n inner points, from 0."""
+    """Return the energy of u'' = u^3 - 5 sin(3 pi t) with u = 0 at both ends, on n inner points, from 0."""
     h = 1.0 / (n + 1.0)
     force = 5.0 * np.sin(3.0 * np.pi * h * np.arange(1.0, n + 1.0))
 
@@ -184,7 +184,7 @@ def reaction(n: int) -> Problem:
 
 
 def network(inputs: int, hidden: int) -> Problem:
-    """A network with one hidden layer of tanh fitted to 60 values of a smooth function.
+    """Fit a network with one hidden layer of tanh to 60 values of a smooth function.
 
     n = hidden (inputs + 2) + 1: weights and offsets of the hidden layer, weights and an offset of the sum.
     """
@@ -203,7 +203,7 @@ def network(inputs: int, hidden: int) -> Problem:
 
 
 def classifying_network(hidden: int) -> Problem:
-    """A network with two inputs and one hidden layer of sigmoids that tells a disc from what is around it.
+    """Tell a disc from what is around it, by a network with two inputs and one hidden layer of sigmoids.
 
     n = 4 hidden + 1.
     """

@@ -61,7 +61,7 @@ class Problem(NamedTuple):
 
 
 def rotated(problem: Problem, seed: int) -> Problem:
-    """Return f(Qx), started at Q^T x0, where Q is a product of random reflections, which takes O(n) operations."""
+    """Return f(Qx), started at Q^T x0, with a product Q of random reflections, at a cost of O(n)."""
     mirrors = np.random.default_rng(seed).standard_normal((_REFLECTIONS, problem.n))
     mirrors /= np.linalg.norm(mirrors, axis=1)[:, None]
 

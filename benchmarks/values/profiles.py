@@ -1,7 +1,7 @@
 """Data profiles: which share of the problems a method solves within a budget, to a precision.
 
-Every problem counts the same, by the share of its seeds that solved it. A method that was not run on a problem,
-because it has too many variables for it, has not solved it.
+Every problem counts the same, by the share of its seeds that solved it. A method that was not run on a
+problem, because that has too many variables for it, has not solved it.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ class Profile(NamedTuple):
 
     solver: str
     problems: int
-    shares: dict[tuple[float, float], float]
+    shares: dict[tuple[int, float], float]
 
 
 def profiles_of(rows: Sequence[Row], precisions: Sequence[float] = PRECISIONS) -> list[Profile]:

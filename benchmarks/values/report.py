@@ -14,13 +14,14 @@ from benchmarks.values.problems import CHOOSING
 from benchmarks.values.profiles import (
     TABLE_BUDGETS,
     Cases,
-    Profile,
     ProblemKey,
+    Profile,
     below_minimum,
     cases_of,
     median_error,
     median_evaluations,
     profiles_of,
+    share_by_budget,
     solvers_of,
 )
 from benchmarks.values.rows import NOISY_PRECISIONS, PRECISIONS, Row
@@ -62,10 +63,11 @@ def _head(rows: Sequence[Row], group: str) -> str:
     versions = dict.fromkeys((row.solver, row.version) for row in rows if row.evaluations is not None)
     return (
         f"# Values: the problems {use}\n\n"
-        "The share of problems, in per cent, that a method solves: f - f\\* <= τ (f0 - f\\*) with the smallest "
-        f"value f\\* that is known. The methods have random numbers and noise of {seeds} seeds; all begin at the "
-        "same point with the same first step size, 1. Without noise the best value so far counts; with noise "
-        "the true value at the point that the method returns, each budget in a run of its own.\n\n"
+        "The share of problems, in per cent, that a method solves: f - f\\* <= τ (f0 - f\\*), where f\\* is "
+        f"the smallest value known. Random numbers and noise are those of {seeds} seeds; a method without "
+        "random numbers is run once where there is no noise. All methods begin at the same point with the "
+        "same first step size, 1. Without noise the best value so far counts; with noise the true value at "
+        "the point that the method returns, each budget in a run of its own.\n\n"
         "Versions: " + ", ".join(f"{solver} ({version})" for solver, version in versions) + "."
     )
 
@@ -91,19 +93,20 @@ def _smooth_parts(rows: Sequence[Row]) -> list[str]:
     return parts
 
 
+_BUDGETS_IN_WORDS = " / ".join(f"{budget} n" for budget in TABLE_BUDGETS)
+
+
 def _profile_table(profiles: Sequence[Profile], precisions: Sequence[float]) -> str:
-    header = ["method", "problems"]
-    header += [f"{power(precision)}: {budget} n" for precision in precisions for budget in TABLE_BUDGETS]
     lines = [
         [one.solver, str(one.problems)]
         + [
-            f"{100 * one.shares[budget, precision]:.0f}"
+            " / ".join(f"{100 * one.shares[budget, precision]:.0f}" for budget in TABLE_BUDGETS)
             for precision in precisions
-            for budget in TABLE_BUDGETS
         ]
         for one in profiles
     ]
-    return table(header, lines)
+    header = ["method", "problems", *(f"τ = {power(precision)}" for precision in precisions)]
+    return f"At {_BUDGETS_IN_WORDS} evaluations:\n\n{table(header, lines)}"
 
 
 def _points_ahead(profiles: Sequence[Profile]) -> str:
@@ -112,17 +115,16 @@ def _points_ahead(profiles: Sequence[Profile]) -> str:
     mine = [one for one in profiles if one.solver in ours()]
     if not rivals or not mine:
         return ""
-    header = ["method"] + [f"{power(p)}: {budget} n" for p in PRECISIONS for budget in TABLE_BUDGETS]
+
+    def points(one: Profile, budget: int, precision: float) -> str:
+        best = max(rival.shares[budget, precision] for rival in rivals)
+        return f"{100 * (one.shares[budget, precision] - best):+.0f}"
+
     lines = [
-        [one.solver]
-        + [
-            f"{100 * (one.shares[budget, p] - max(rival.shares[budget, p] for rival in rivals)):+.0f}"
-            for p in PRECISIONS
-            for budget in TABLE_BUDGETS
-        ]
+        [one.solver, *(" / ".join(points(one, budget, p) for budget in TABLE_BUDGETS) for p in PRECISIONS)]
         for one in mine
     ]
-    return table(header, lines)
+    return table(["method", *(f"τ = {power(precision)}" for precision in PRECISIONS)], lines)
 
 
 def _kind_table(rows: Sequence[Row]) -> str:
@@ -131,10 +133,9 @@ def _kind_table(rows: Sequence[Row]) -> str:
     for solver in solvers_of(rows):
         shares = []
         for kind in kinds:
-            (profile,) = profiles_of([row for row in rows if (row.kind, row.solver) == (kind, solver)]) or [
-                None
-            ]
-            shares.append("—" if profile is None else f"{100 * profile.shares[100, _DETAIL_PRECISION]:.0f}")
+            cases = cases_of([row for row in rows if row.kind == kind], solver)
+            share = share_by_budget(cases, _DETAIL_BUDGETS[0], _DETAIL_PRECISION)
+            shares.append(f"{100 * share:.0f}" if cases else "—")
         lines.append([solver, *shares])
     return table(["method", *kinds], lines)
 
@@ -193,7 +194,7 @@ def _remarks(rows: Sequence[Row]) -> list[str]:
             lines.append(f"- {solver} failed in {len(failed)} runs, the first with: {failed[0].detail}")
     for row in below_minimum(rows):
         lines.append(
-            f"- {row.solver} found {row.value_at(TABLE_BUDGETS[-1]):.10g} on {row.problem}, n = {row.n}, below "
-            f"the smallest value known, {row.minimum:.10g}."
+            f"- {row.solver} found {row.value_at(TABLE_BUDGETS[-1]):.10g} on {row.problem}, n = {row.n}, "
+            f"below the smallest value known, {row.minimum:.10g}."
         )
     return ["## Remarks", "\n".join(lines)] if lines else []

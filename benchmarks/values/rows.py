@@ -19,8 +19,8 @@ class Row(NamedTuple):
     """A method on a problem with one seed.
 
     Without noise this is one run with the largest budget, and the value at a budget is the smallest one until
-    then. With noise it is one run for each of four budgets, and the value is the true one at the point that the
-    method returns; the evaluations and seconds are those of all four.
+    then. With noise it is one run for each of four budgets, and the value is the true one at the point that
+    the method returns; the evaluations and seconds are those of all four.
     """
 
     group: str

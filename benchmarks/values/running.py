@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from benchmarks.peers.counting import CAP, ERROR, QUIT, REACHED, TIME, Counted, RunResult, run_solver
+from benchmarks.peers.counting import ERROR, QUIT, REACHED, TIME, Counted, RunResult, run_solver
 from benchmarks.peers.isolation import Failure, Job, run_jobs
 from benchmarks.peers.records import MISSING, NOT_RUN, SKIPPED, Table
 from benchmarks.peers.versions import version_of
@@ -18,11 +18,12 @@ from benchmarks.values.problems import problem_named
 from benchmarks.values.rows import AT, BUDGETS, NOISY_BUDGETS, PRECISIONS, TO, Row
 from benchmarks.values.solvers import DETERMINISTIC, MOST_VARIABLES, SPSAS, solver_named
 from pursuit.checks import Vector
+from pursuit.experiments.common.counting import CAP
 
 SIGMA0 = 1.0
-# A run of so many evaluations precedes the measured one, so that imports and compilation take none of its time.
+# A run of so many evaluations precedes the measured one, so that imports and compilation do not count.
 _WARM_UP = 20
-# Methods with populations may exceed the budget of a noisy run by so much, since they then return their point.
+# Methods with populations may exceed the budget of a noisy run by so much, and then return their point.
 _EXCESS, _EXCESS_OF_FEW = 0.1, 20
 # One that returns after such a share of its budget has spent it, except for less than a population.
 _NEARLY = 0.95
@@ -31,7 +32,7 @@ _PATIENCE, _GRACE = 5.0, 120.0
 
 
 class Progress:
-    """The true function, which remembers its smallest value at every budget, and when it reached a precision."""
+    """The true function; it remembers its smallest value at each budget, and when it reached a precision."""
 
     def __init__(self, problem: Problem, minimum: float) -> None:
         self._problem = problem
@@ -107,7 +108,8 @@ def _smooth_case(row: Row, problem: Problem, solve: Callable[..., Any]) -> Row:
 
 
 def _noisy_case(row: Row, problem: Problem, solve: Callable[..., Any]) -> Row:
-    results, values = [], {}
+    results: list[RunResult] = []
+    values: dict[str, Any] = {}
     for budget in NOISY_BUDGETS:
         result, point = _returned(problem, solve, budget * problem.n, row)
         results.append(result)
@@ -158,7 +160,8 @@ class Plan(NamedTuple):
                 for seed in range(1, count + 1):
                     yield Row(
                         group=group, problem=problem.name, kind=problem.kind, n=problem.n, seed=seed,
-                        solver=name, version=version_of(solver_named(name)), noisy=noisy, maxtime=self.maxtime,
+                        solver=name, version=version_of(solver_named(name)), noisy=noisy,
+                        maxtime=self.maxtime,
                     )  # fmt: skip
 
 

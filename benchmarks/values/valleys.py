@@ -1,7 +1,7 @@
 """Classical test functions: curved valleys, chains, separable ones and quadratics.
 
-Formulas are those of Moré, Garbow and Hillstrom (ACM Transactions on Mathematical Software 7, 1981) and of the
-collection CUTEst, unless a docstring names another source. Indices in docstrings begin with 1.
+Most formulas are those of Moré, Garbow and Hillstrom (ACM Transactions on Mathematical Software 7, 1981) and
+of the collection CUTEst; docstrings give the others. Indices in docstrings begin with 1.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def _counted(n: int) -> Vector:
 
 
 def chained_rosenbrock(n: int) -> Problem:
-    """Rosenbrock's chain, sum 100 (x_{i+1} - x_i^2)^2 + (1 - x_i)^2, from 0, whence no local minimum is near."""
+    """Rosenbrock's chain, sum 100 (x_{i+1} - x_i^2)^2 + (1 - x_i)^2, from 0, far from its local minimum."""
 
     def formula(x: Any) -> Any:
         return np.sum(100.0 * (x[1:] - x[:-1] ** 2) ** 2 + (1.0 - x[:-1]) ** 2)
@@ -42,7 +42,7 @@ def paired_rosenbrock(n: int) -> Problem:
 
 
 def cubic_valley(n: int) -> Problem:
-    """The chain (x_1 - 1)^2 + sum 10 (x_{i+1} - x_i^3)^2, from 0.5."""
+    """Sum 10 (x_{i+1} - x_i^3)^2, plus (x_1 - 1)^2, from 0.5."""
 
     def formula(x: Any) -> Any:
         return (x[0] - 1.0) ** 2 + 10.0 * np.sum((x[1:] - x[:-1] ** 3) ** 2)
@@ -84,7 +84,7 @@ def brown(n: int) -> Problem:
 
 
 def broyden_tridiagonal(n: int) -> Problem:
-    """The sum of squares of Broyden's equations (3 - 2 x_i) x_i - x_{i-1} - 2 x_{i+1} + 1 = 0, from -1."""
+    """Sum the squares of Broyden's equations (3 - 2 x_i) x_i - x_{i-1} - 2 x_{i+1} + 1 = 0, from -1."""
 
     def formula(x: Any) -> Any:
         residual = (3.0 - 2.0 * x) * x + 1.0
@@ -132,7 +132,7 @@ def cragg_levy(n: int) -> Problem:
 
 
 def boundary_value(n: int) -> Problem:
-    """The sum of squares of a discrete boundary value problem, times 1/h^2, whose condition grows like n^4."""
+    """Sum the squares of a discrete boundary value problem, divided by h^2: a condition number like n^4."""
     h = 1.0 / (n + 1.0)
     t = h * _counted(n)
 
@@ -146,7 +146,7 @@ def boundary_value(n: int) -> Problem:
 
 
 def integral_equation(n: int) -> Problem:
-    """The sum of squares of a discrete integral equation, in which every equation has all variables."""
+    """Sum the squares of a discrete integral equation, in which every equation has all variables."""
     h = 1.0 / (n + 1.0)
     t = h * _counted(n)
 
@@ -249,7 +249,7 @@ def quartics(n: int) -> Problem:
 
 
 def soft_absolutes(n: int) -> Problem:
-    """Sum s_i (sqrt(1 + x_i^2) - 1) with s_i from 1 to 1e4, from 3: nearly |x_i| far away, a parabola near 0."""
+    """Sum s_i (sqrt(1 + x_i^2) - 1) with s_i from 1 to 1e4, from 3: |x_i| far away, a parabola near 0."""
     scales = 10.0 ** np.linspace(0.0, 4.0, n)
 
     def formula(x: Any) -> Any:
