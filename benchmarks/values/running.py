@@ -19,6 +19,7 @@ from benchmarks.values.rows import AT, BUDGETS, NOISY_BUDGETS, PRECISIONS, TO, R
 from benchmarks.values.solvers import DETERMINISTIC, MOST_VARIABLES, SPSAS, solver_named
 from pursuit.checks import Vector
 from pursuit.experiments.common.counting import CAP
+from pursuit.experiments.common.errors import StudyError
 
 SIGMA0 = 1.0
 # A run of so many evaluations precedes the measured one, so that imports and compilation do not count.
@@ -29,6 +30,11 @@ _EXCESS, _EXCESS_OF_FEW = 0.1, 20
 _NEARLY = 0.95
 # A process is killed after so many times the limit, and so many seconds more.
 _PATIENCE, _GRACE = 5.0, 120.0
+_LONGEST_DESCENT = 600.0
+
+
+_Key = tuple[str, str, int]
+"""The set, the name and the number of variables of a problem."""
 
 
 class Progress:
@@ -183,8 +189,10 @@ def run_missing(
     say : callable
         Shows progress.
     """
-    wanted = [row for row in plan.rows() if _is_wanted(row, table, keep)]
-    jobs = {Job(one_case, (row,), _PATIENCE * row.maxtime + _GRACE): row for row in map(_with_facts, wanted)}
+    rows = [row for row in plan.rows() if _is_wanted(row, table, keep)]
+    facts = _facts_of(rows, at_once, say)
+    rows = [row._replace(**facts[row.group, row.problem, row.n]) for row in rows]
+    jobs = {Job(one_case, (row,), _PATIENCE * row.maxtime + _GRACE): row for row in rows}
     begin = time.monotonic()
     for done, (job, result) in enumerate(run_jobs(list(jobs), at_once), 1):
         row = result
@@ -211,20 +219,30 @@ def _is_wanted(row: Row, table: Table[Row], keep: bool) -> bool:
         return True
     # A result from a machine on which the solver was installed is better than none.
     if found is None or found.status in NOT_RUN:
-        table.add(_with_facts(row)._replace(status=status, detail=detail))
+        table.add(row._replace(status=status, detail=detail))
     return False
 
 
-def _with_facts(row: Row) -> Row:
-    start, minimum = _facts(row.group, row.problem, row.n)
-    return row._replace(start=start, minimum=minimum)
+def _facts_of(rows: Sequence[Row], at_once: int, say: Callable[[str], None]) -> dict[_Key, dict[str, Any]]:
+    """Return the values at the start and at the minimum of every problem, computed in other processes.
+
+    Those have one thread each; with more, small matrices take many times longer on a busy machine.
+    """
+    keys = dict.fromkeys((row.group, row.problem, row.n) for row in rows)
+    if keys:
+        say(f"Computing the minima of {len(keys)} problems.")
+    found: dict[Any, dict[str, Any]] = {}
+    for job, result in run_jobs([Job(facts_of, key, _LONGEST_DESCENT) for key in keys], at_once):
+        if isinstance(result, Failure):
+            raise StudyError(f"The minimum of {job.arguments[1]} was not found: {result.text}")
+        found[job.arguments] = result
+    return found
 
 
-@functools.cache
-def _facts(group: str, name: str, n: int) -> tuple[float, float]:
-    """Return the values at the start and at the minimum of a problem."""
+def facts_of(group: str, name: str, n: int) -> dict[str, float]:
+    """Return the fields of a row that follow from its problem; what a child process does."""
     problem = problem_named(group, name, n)
-    return problem.f0, minimum_of(problem)
+    return {"start": problem.f0, "minimum": minimum_of(problem)}
 
 
 def _describe(row: Row) -> str:
