@@ -30,7 +30,7 @@ OURS = ("auto", "auto-values")
 DETERMINISTIC = ("L-BFGS-B", "NEWUOA", "BOBYQA", "COBYQA")
 """Their runs differ by the noise alone, so they are made once where there is none."""
 # A step of these takes so long beyond this number of variables that budgets are out of reach.
-MOST_VARIABLES = {"NEWUOA": 200, "BOBYQA": 200, "COBYQA": 60, "pycma": 1000}
+MOST_VARIABLES = {"NEWUOA": 200, "BOBYQA": 200, "COBYQA": 30, "pycma": 1000}
 # Where NLopt's methods end, in units of their first step.
 _LEAST_STEP = 1e-13
 
