@@ -1,7 +1,8 @@
 """Run methods from differences and other optimisers on two sets of problems, and write tables and figures.
 
 ``python -m benchmarks.values`` makes the runs that are missing under ``docs/results/values``, and writes one
-report for each set. It resumes after an interruption. Options choose a part of it; ``--report`` runs nothing.
+report for each set. It resumes after an interruption. Options choose a part of it: the report is then on
+these problems alone, with all methods that have stored runs. ``--report`` runs nothing.
 """
 
 from __future__ import annotations
@@ -39,7 +40,9 @@ def main() -> None:
                 run_missing(plan, table, at_once=options.jobs, keep=options.keep, say=_say)
         except StudyError as error:
             raise SystemExit(str(error)) from None
-    rows = read_rows(options.out / FILE, Row)
+    keys = {(group, problem.name, problem.n) for group, problem in chosen}
+    stored = read_rows(options.out / FILE, Row)
+    rows = [row for row in stored if (row.group, row.problem, row.n) in keys]
     for group in SETS:
         if any(row.group == group for row in rows):
             _say(f"The report is {report.write(rows, options.out, group)}.")
@@ -66,7 +69,11 @@ def _parser() -> argparse.ArgumentParser:
     kinds.add_argument("--noisy", action="store_true", help="only with noise")
     parser.add_argument("--seeds", type=int, default=11, help="how many, 11 if not given")
     parser.add_argument(
-        "--time-limit", type=float, default=120.0, metavar="SECONDS", help="of processor time for each run"
+        "--time-limit",
+        type=float,
+        default=600.0,
+        metavar="SECONDS",
+        help="of processor time for each run, 600 if not given",
     )
     parser.add_argument("--jobs", type=int, default=2, help="how many runs at a time")
     parser.add_argument("--keep", action="store_true", help="keep rows that other versions have made")

@@ -50,6 +50,7 @@ def _choosing_smooth() -> list[Problem]:
         valleys.soft_absolutes(1000),
         rotated(valleys.spread_quadratic(100, 1e4), _SEED),
         badly_scaled(valleys.chained_rosenbrock(20)),
+        badly_scaled(valleys.broyden_tridiagonal(100)),
         badly_scaled(fitting.logistic_regression(20)),
     ]
 
@@ -82,6 +83,7 @@ def _reporting_smooth() -> list[Problem]:
         valleys.chained_quadratic(1000),
         rotated(valleys.linear_quadratic(200, 1e4), _SEED),
         badly_scaled(valleys.broyden_banded(20)),
+        badly_scaled(valleys.chained_quadratic(100)),
         badly_scaled(fitting.poisson_regression(20)),
     ]
 

@@ -13,7 +13,7 @@ import numpy as np
 from benchmarks.peers.adapters import Fun, Solve
 from pursuit.checks import Vector
 
-GAINS = (0.003, 0.01, 0.03, 0.1)
+GAINS = (0.003, 0.015, 0.07, 0.3)
 """How far the first steps move each variable, in units of `sigma0`; what is best depends on the problem."""
 _ALPHA, _GAMMA = 0.602, 0.101
 _DISTANCE = 0.1
