@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 TESTS ?=
 
-.PHONY: reproduce test test-full test-gpu lint types bench-speed bench-overhead bench-study bench-gpu bench-table bench-acceleration bench-readings bench-peers test-peers attack docs clean
+.PHONY: reproduce test test-full test-gpu lint types bench-speed bench-overhead bench-study bench-gpu bench-table bench-acceleration bench-readings bench-peers bench-values test-peers attack docs clean
 
 reproduce: .venv/installed
 	$(BIN)/pursuit reproduce
@@ -78,8 +78,14 @@ bench-peers: .venv-peers/installed
 	.venv-peers/bin/python -m benchmarks.peers $(PEERS)
 	.venv-peers/bin/python -m benchmarks.peers --page
 
+# VALUES="--most 100 --methods auto-values L-BFGS-B --out reproduced/values" runs a part of it elsewhere.
+VALUES ?=
+
+bench-values: .venv-peers/installed
+	.venv-peers/bin/python -m benchmarks.values $(VALUES)
+
 test-peers: .venv-peers/installed
-	.venv-peers/bin/python -m pytest tests/peers
+	.venv-peers/bin/python -m pytest tests/peers tests/values
 
 # Kills, damaged files, load, full disks and dying workers, for about ten minutes.
 attack: .venv/installed

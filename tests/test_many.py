@@ -70,6 +70,16 @@ def test_starts_bounds_and_traces_are_those_of_single_runs(fun, args, workers):
             np.testing.assert_array_equal(column, same)
 
 
+@pytest.mark.parametrize("sigma0", [1.0, np.linspace(0.5, 1.5, 100)], ids=["scalar", "vector"])
+def test_runs_in_threads_do_not_share_what_a_problem_writes(sigma0):
+    problem = pursuit.problems.rotated(pursuit.problems.exp(100, 100.0), 1)
+    arguments = {"method": "rp", "maxiter": 3000, "sigma0": sigma0}
+    results = pursuit.minimize_many(problem, problem.x0, [1, 2, 3, 4], workers=4, **arguments)
+    for result in results:
+        single = pursuit.minimize(problem, problem.x0, rng=result.seed, **arguments)
+        np.testing.assert_array_equal(result.x, single.x)
+
+
 def test_seeds_follow_from_one():
     many = [pursuit.minimize_many(EXP, EXP.x0, seeds=3, rng=7, maxfev=50) for _ in range(2)]
     assert_equal(*many)

@@ -26,8 +26,8 @@ LINEAR, QUADRATIC, OUTSIDER = "linear", "quadratic", "outsider"
 class Solve(Protocol):
     """The call of an adapter."""
 
-    def __call__(self, fun: Fun, x0: Vector, *, sigma0: float, maxfev: int, seed: int) -> None:
-        """Minimise `fun`, and return when the solver stops."""
+    def __call__(self, fun: Fun, x0: Vector, *, sigma0: float, maxfev: int, seed: int) -> Vector | None:
+        """Minimise `fun`; return the point that the solver recommends, None where nobody needs it."""
 
 
 class Solver(NamedTuple):
@@ -65,10 +65,11 @@ class Solver(NamedTuple):
 
 
 def using_pursuit(method: str) -> Solve:
-    def solve(fun: Fun, x0: Vector, *, sigma0: float, maxfev: int, seed: int) -> None:
+    def solve(fun: Fun, x0: Vector, *, sigma0: float, maxfev: int, seed: int) -> Vector:
         import pursuit
 
-        pursuit.minimize(fun, x0, method=method, rng=seed, sigma0=sigma0, maxfev=maxfev)
+        result = pursuit.minimize(fun, x0, method=method, rng=seed, sigma0=sigma0, maxfev=maxfev)
+        return np.asarray(result.x)
 
     return solve
 
@@ -77,7 +78,7 @@ def using_pursuit(method: str) -> Solve:
 
 
 def using_pycma(**mode: Any) -> Solve:
-    def solve(fun: Fun, x0: Vector, *, sigma0: float, maxfev: int, seed: int) -> None:
+    def solve(fun: Fun, x0: Vector, *, sigma0: float, maxfev: int, seed: int) -> Vector:
         import cma
 
         options = {"seed": seed, "maxfevals": maxfev, "verbose": -9, **mode}
@@ -85,6 +86,8 @@ def using_pycma(**mode: Any) -> Solve:
         while not strategy.stop():
             points = strategy.ask()
             strategy.tell(points, [fun(x) for x in points])
+        # The mean, which it recommends under noise.
+        return np.asarray(strategy.result.xfavorite)
 
     return solve
 
@@ -143,11 +146,12 @@ def using_nevergrad(name: str) -> Solve:
 # --- fcmaes ----------------------------------------------------------------------------------------
 
 
-def fcmaes_crfmnes(fun: Fun, x0: Vector, *, sigma0: float, maxfev: int, seed: int) -> None:
+def fcmaes_crfmnes(fun: Fun, x0: Vector, *, sigma0: float, maxfev: int, seed: int) -> Vector:
     from fcmaes import crfmnescpp
 
     rg = np.random.Generator(np.random.PCG64DXSM(seed))
-    crfmnescpp.minimize(fun, x0=x0, input_sigma=sigma0, max_evaluations=maxfev, rg=rg)
+    result = crfmnescpp.minimize(fun, x0=x0, input_sigma=sigma0, max_evaluations=maxfev, rg=rg)
+    return np.asarray(result.x)
 
 
 # --- scipy -----------------------------------------------------------------------------------------

@@ -79,12 +79,12 @@ class MemoryRow(NamedTuple):
     bytes: int | None = None
 
 
-Row = TypeVar("Row", RunRow, OverheadRow, MemoryRow)
+Row = TypeVar("Row", bound=NamedTuple)
 # A file has one row for each combination of those of these that its rows have.
 _KEY_FIELDS = ("solver", "problem", "L", "rotated", "n", "seed")
 
 
-def key_of(row: RunRow | OverheadRow | MemoryRow) -> tuple[Any, ...]:
+def key_of(row: NamedTuple) -> tuple[Any, ...]:
     """Return what a row is a measurement of; a file has one row for each."""
     return tuple(getattr(row, name) for name in _KEY_FIELDS if name in row._fields)
 

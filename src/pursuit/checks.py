@@ -39,6 +39,33 @@ def checked_number(
     return number
 
 
+def checked_numbers(
+    name: str, value: Any, n: int, *, below: float = math.inf, at_least: float = -math.inf
+) -> float | Vector:
+    """Return `value` as a finite float within the given range, or as n of them if they are not all equal."""
+    if _is_single(value):
+        return checked_number(name, value, below=below, at_least=at_least)
+    numbers = checked_array(name, value)
+    if numbers.shape != (n,):
+        raise ValueError(
+            f"{name} must be one number, or one for each of the {n} variables, "
+            f"but its shape is {numbers.shape}."
+        )
+    wrong = ~((numbers >= at_least) & (numbers < below) & np.isfinite(numbers))
+    first = int(np.argmax(wrong))
+    number = checked_number(f"{name}[{first}]", float(numbers[first]), below=below, at_least=at_least)
+    return number if (numbers == number).all() else numbers
+
+
+def _is_single(value: Any) -> bool:
+    """Say whether something is a number, or at least is no sequence."""
+    try:
+        as_float(value)
+    except TypeError:
+        return isinstance(value, str | bytes | bytearray) or not hasattr(value, "__len__")
+    return True
+
+
 def checked_count(name: str, value: Any, *, at_least: int) -> int:
     """Return `value` as an int that is not too small; a float without a fraction will do."""
     try:

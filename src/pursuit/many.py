@@ -27,7 +27,7 @@ from pursuit.engine.run import Outcome, drive, here
 from pursuit.engine.setup import Setup, set_up
 from pursuit.engine.stopping import FTOL, XTOL, Reason
 from pursuit.methods.catalogue import DEFAULT_METHOD
-from pursuit.problems.contract import Problem
+from pursuit.problems.contract import Problem, value, with_own_arrays
 from pursuit.result import Result, Results, result_of
 
 
@@ -54,7 +54,7 @@ def minimize_many(
     *,
     rng: Any = None,
     bounds: Any = None,
-    sigma0: float = 1.0,
+    sigma0: float | ArrayLike = 1.0,
     ftarget: float | None = None,
     xtol: float = XTOL,
     ftol: float = FTOL,
@@ -209,12 +209,16 @@ def _run_on_gpu(tasks: list[_Task]) -> list[Result]:
     from pursuit.engine.gpu.batch import Batch
     from pursuit.engine.gpu.schedule import run_batches
 
-    groups: dict[bytes, list[tuple[_Task, Setup, Vector]]] = {}
+    groups: dict[tuple[bytes, bytes], list[tuple[_Task, Setup, Vector]]] = {}
     for task in tasks:
         setup, start = set_up(task.x0, task.method, fun=task.fun, args=task.args, **task.settings)
-        box = setup.setting.box
-        # The margins of bounds can depend on the start.
-        groups.setdefault(b"" if box is None else box.margin.tobytes(), []).append((task, setup, start))
+        box, scale = setup.setting.box, setup.setting.scale
+        # The margins of bounds and the offset of scaled variables can depend on the start.
+        place = (
+            b"" if box is None else box.margin.tobytes(),
+            b"" if scale is None else scale.offset.tobytes(),
+        )
+        groups.setdefault(place, []).append((task, setup, start))
     batches = [
         Batch(
             group[0][1],
@@ -257,7 +261,8 @@ def _executor(count: int, *, in_threads: bool) -> Iterator[Executor]:
 
 def _execute(task: _Task, stopped: threading.Event | None = None) -> Result:
     """Make one run, in this thread."""
-    setup, start = set_up(task.x0, task.method, fun=task.fun, args=task.args, **task.settings)
+    fun = with_own_arrays(task.fun) if value.handles(type(task.fun)) else task.fun
+    setup, start = set_up(task.x0, task.method, fun=fun, args=task.args, **task.settings)
     generator = checked_generator(task.seed)
     memory = setup.first_memory(start, setup.value_at(start), generator)
     run = setup.run(memory, generator, whole=setup.can_be_compiled)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pursuit.checks import checked_flag, checked_generator, checked_number
+from pursuit.checks import checked_flag, checked_generator, checked_number, shown
 from pursuit.engine import checkpoint as checkpoints
 from pursuit.engine.evaluation import Map, Processes, TimeLimitError, checked_workers, evaluator
 from pursuit.engine.interrupts import Interrupts
@@ -36,7 +36,7 @@ def minimize(
     *,
     bounds: Any = None,
     rng: Any = None,
-    sigma0: float = 1.0,
+    sigma0: float | ArrayLike = 1.0,
     ftarget: float | None = None,
     xtol: float = XTOL,
     ftol: float = FTOL,
@@ -68,12 +68,14 @@ def minimize(
         A name out of `pursuit.methods()`, any ``ep-cma-<m>``, or a scheme's class.
     bounds : scipy.optimize.Bounds, sequence of pairs, or None
         Lower and upper bounds, infinite or None for none. `fun` is never called outside; points are
-        reflected at the bounds, by mirrors that are rounded over a margin of `sigma0`.
+        reflected at the bounds, by mirrors that are rounded over a margin of `sigma0`, unless the method
+        keeps to the bounds by itself.
     rng : int, numpy.random.Generator or None
         What `numpy.random.default_rng` takes. The same seed gives the same run, bit for bit.
-    sigma0 : float
-        The first step size, by which every variable is varied at first. Too large a one costs a few
-        failures, too small a one a few successes; it adapts.
+    sigma0 : float or array_like
+        The first step size, by which every variable is varied at first, or one for each variable, where
+        these have different units. Too large a one costs a few failures, too small a one a few successes;
+        it adapts.
     ftarget : float
         Stop when a value not above this one is found.
     xtol, ftol : float
@@ -154,9 +156,10 @@ def minimize(
     objective = setup.objective if alone else function_of_point(fun, args)
     with showing_compilation(progress), evaluator(objective, workers) as evaluate:
         elsewhere = None if alone else evaluate
-        if checkpoint is not None and Path(checkpoint).exists():
+        if checkpoint is not None and save is not None and Path(checkpoint).exists():
             found = checkpoints.Checkpoint(checkpoint)
             setup, memory, generator = _resumed(found, checkpoint, setup)
+            save.setting = setup.setting
             if checkpoint_check:
                 _check_objective(checkpoint, memory, setup.value_at(memory.state.x, elsewhere))
         else:
@@ -230,8 +233,8 @@ def _resumed(
         stored, given = getattr(found.setting, name), getattr(setup.setting, name)
         if not _same(stored, given):
             raise ValueError(
-                f"{os.fspath(path)} holds a run with {name}={stored!r}, which cannot be resumed "
-                f"with {name}={given!r}."
+                f"{os.fspath(path)} holds a run with {name}={shown(stored, 300)}, which cannot be resumed "
+                f"with {name}={shown(given, 300)}."
             )
     if not _same_box(found.setting.box, setup.setting.box):
         raise ValueError(
@@ -239,7 +242,8 @@ def _resumed(
         )
     if found.is_unstarted:
         raise ValueError(f"{os.fspath(path)} holds an optimizer that was told nothing yet.")
-    return (setup.within(found.setting.box), *found.recall(setup.scheme))
+    setup = found.checked(setup.resumed)
+    return (setup, *found.recall(setup.scheme))
 
 
 def _same(one: Any, other: Any) -> bool:

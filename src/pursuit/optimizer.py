@@ -33,8 +33,8 @@ class Optimizer:
         A name out of `pursuit.methods()`, any ``ep-cma-<m>``, or a scheme's class.
     rng : int, numpy.random.Generator or None
         What `numpy.random.default_rng` takes.
-    sigma0 : float
-        The first step size.
+    sigma0 : float or array_like
+        The first step size, or one for each variable.
     bounds : scipy.optimize.Bounds, sequence of pairs, or None
         Within which all points asked for lie.
     ftarget, xtol, ftol, maxiter, maxfev : float or int
@@ -67,7 +67,7 @@ class Optimizer:
         method: str | type = DEFAULT_METHOD,
         *,
         rng: Any = None,
-        sigma0: float = 1.0,
+        sigma0: float | ArrayLike = 1.0,
         bounds: Any = None,
         ftarget: float | None = None,
         xtol: float = XTOL,
@@ -91,7 +91,7 @@ class Optimizer:
         """Return the points to evaluate next, one a row; asked again, the same."""
         if self._asked is None:
             if self._run is None:
-                self._asked = self._setup.reflected(self._x0)[np.newaxis]
+                self._asked = self._setup.moved(self._x0)[np.newaxis]
             else:
                 rows = self._run.rows
                 if not rows:
@@ -141,12 +141,12 @@ class Optimizer:
         """The best so far; before the first `tell`, the start with an infinite value."""
         if self._run is None:
             return Result(
-                x=self._setup.reflected(self._x0),
+                x=self._setup.moved(self._x0),
                 fun=math.inf,
                 nit=0,
                 nfev=0,
                 nfaulty=0,
-                sigma=self._setup.setting.sigma0,
+                sigma=self._setup.setting.first_step,
                 success=False,
                 status=int(Reason.RUNNING),
                 message=Reason.RUNNING.sentence(),

@@ -32,7 +32,8 @@ class Result(OptimizeResult):
     method : str
         The method's name.
     sigma : float
-        The step size at the end.
+        The step size at the end. If `sigma0` is a vector, it is that of the variable with the smallest entry,
+        and those of the others are in proportion.
     time : float
         How many seconds `minimize` took, without the time for compiling and for evaluating the start.
     nfaulty : int

@@ -1,4 +1,4 @@
-"""A user's own scheme and a user's own problem, written against the contracts as a user would."""
+"""A user's own schemes and a user's own problem, written against the contracts as a user would."""
 
 from typing import NamedTuple
 
@@ -56,6 +56,90 @@ def _tell(team, scheme, state, query, values):
         return State(state.x, state.fx, state.fx, 0.7 * state.sigma, state.steps, state.trials)
     for i in range(state.x.shape[0]):
         state.x[i] += state.steps[best, i]
+    return State(state.x, values[best], values[best], 1.5 * state.sigma, state.steps, state.trials)
+
+
+class Clipping(NamedTuple):
+    """A (1+lambda) search that keeps to bounds itself: what it draws outside is moved onto them."""
+
+    lower: np.ndarray
+    upper: np.ndarray
+
+    @classmethod
+    def create(cls, n):
+        return cls(np.full(n, -np.inf), np.full(n, np.inf))
+
+    def within(self, lower, upper):
+        return self._replace(lower=lower, upper=upper)
+
+    def init(self, x, fx, sigma):
+        return State(x, fx, fx, sigma, np.empty((OFFSPRING, x.size)), np.empty((OFFSPRING, x.size)))
+
+    def points(self):
+        return OFFSPRING
+
+    def draws(self, n):
+        return OFFSPRING * n
+
+
+class Sized(NamedTuple):
+    """The same, with a step size for each variable that it takes itself."""
+
+    lower: np.ndarray
+    upper: np.ndarray
+    sizes: np.ndarray
+
+    @classmethod
+    def create(cls, n):
+        return cls(np.full(n, -np.inf), np.full(n, np.inf), np.ones(n))
+
+    def within(self, lower, upper):
+        return self._replace(lower=lower, upper=upper)
+
+    def scaled(self, sigma):
+        return self._replace(sizes=sigma / sigma.min())
+
+    def init(self, x, fx, sigma):
+        return State(x, fx, fx, sigma, np.empty((OFFSPRING, x.size)), np.empty((OFFSPRING, x.size)))
+
+    def points(self):
+        return OFFSPRING
+
+    def draws(self, n):
+        return OFFSPRING * n
+
+
+OFFSPRING = 3
+
+
+@ask.register(Clipping)
+def _ask_clipping(team, scheme, state, normals):
+    n = state.x.shape[0]
+    for j in range(OFFSPRING):
+        for i in range(n):
+            t = state.x[i] + state.sigma * normals[j * n + i]
+            state.trials[j, i] = state.steps[j, i] = min(max(t, scheme.lower[i]), scheme.upper[i])
+    return Points(state.trials)
+
+
+@ask.register(Sized)
+def _ask_sized(team, scheme, state, normals):
+    n = state.x.shape[0]
+    for j in range(OFFSPRING):
+        for i in range(n):
+            t = state.x[i] + state.sigma * scheme.sizes[i] * normals[j * n + i]
+            state.trials[j, i] = state.steps[j, i] = min(max(t, scheme.lower[i]), scheme.upper[i])
+    return Points(state.trials)
+
+
+@tell.register(Sized)
+@tell.register(Clipping)
+def _tell_clipping(team, scheme, state, query, values):
+    best = np.argmin(values)
+    if values[best] > state.fx:
+        return State(state.x, state.fx, state.fx, 0.7 * state.sigma, state.steps, state.trials)
+    for i in range(state.x.shape[0]):
+        state.x[i] = state.steps[best, i]
     return State(state.x, values[best], values[best], 1.5 * state.sigma, state.steps, state.trials)
 
 

@@ -41,6 +41,14 @@ NO_NUMBERS = [
 NO_COUNTS = [*NO_NUMBERS, 0, -1, -(10**400), 1.5, math.inf, -math.inf, Fraction(1, 2)]
 NO_POSITIVES = [*NO_NUMBERS, 0, -1.0, math.inf, -math.inf, 10**400, -(10**5000), Fraction(10**400)]
 
+NO_STEPS = [
+    *(entry for entry in NO_POSITIVES if not isinstance(entry, list | tuple | np.ndarray)), None, 1e-301,
+    5e-324, 1e149, 1e308, np.array("1"), np.ma.masked, [], (), [1.0] * 9, np.ones((2, 2)), [[1.0, 2.0]],
+    *([entry] * n for n in (1, 2, 3)
+      for entry in (0.0, -1.0, math.nan, math.inf, 10**400, "1", True, None, 1e-250, 1e100, Rude())),
+]  # fmt: skip
+"""What is neither a step size, nor one for each variable."""
+
 NO_POINTS = [
     None, "1", "ab", b"ab", 3.0, True, [], [[1.0, 2.0]], [[1.0], [2.0, 3.0]], [1.0, None], [1.0, "2"],
     ["1", "2"],
@@ -62,6 +70,15 @@ numbers = st.one_of(
     st.sampled_from([1e-300, 1e10, -1e10, 1e150, -1e300, 5e-324]),
 )
 steps = st.one_of(st.just(1.0), st.floats(1e-3, 1e3), st.sampled_from([1e-200, 1e-17, 1e17, 1e40, 1e99]))
+
+
+def steps_of(n):
+    """Return what must be accepted as step sizes of n variables."""
+    return st.one_of(
+        steps, st.lists(steps, min_size=n, max_size=n), st.lists(steps, min_size=n, max_size=n).map(np.array)
+    )
+
+
 counts = st.integers(1, 60)
 seeds = st.integers(0, 50)
 

@@ -15,6 +15,7 @@ from fuzz.arguments import (
     NO_NUMBERS,
     NO_POINTS,
     NO_POSITIVES,
+    NO_STEPS,
     Rude,
     bounds_around,
     counts,
@@ -22,7 +23,7 @@ from fuzz.arguments import (
     numbers,
     points,
     seeds,
-    steps,
+    steps_of,
 )
 from fuzz.objectives import ERRORS, SLIPS, VALUES, Objective, jitted
 
@@ -31,7 +32,7 @@ METHODS = ("rp", "rp", "rp", "auto", "auto", "auto", "rp-exact", "sarp", "cma", 
 
 WRONG = {
     "x0": NO_POINTS,
-    "sigma0": [None, *NO_POSITIVES, 1e-301, 5e-324, 1e149, 1e308],
+    "sigma0": NO_STEPS,
     "ftarget": [*NO_NUMBERS, 10**400],
     "xtol": [None, *NO_NUMBERS, -1e-300, 10**400],
     "ftol": [None, *NO_NUMBERS, -1e-300, 10**400],
@@ -178,7 +179,7 @@ def minimize_calls(draw):
         "maxiter": draw(counts),
     }
     for name, values in {
-        "rng": seeds, "sigma0": steps, "ftarget": numbers, "trace": st.booleans(),
+        "rng": seeds, "sigma0": steps_of(len(start)), "ftarget": numbers, "trace": st.booleans(),
         "bounds": bounds_around(reals),
     }.items():  # fmt: skip
         if draw(st.booleans()):
@@ -292,7 +293,7 @@ def optimizer_calls(draw):
     }
     reals = [float(entry) for entry in start]
     for name, values in {
-        "rng": seeds, "sigma0": steps, "trace": st.booleans(), "bounds": bounds_around(reals),
+        "rng": seeds, "sigma0": steps_of(len(start)), "trace": st.booleans(), "bounds": bounds_around(reals),
     }.items():  # fmt: skip
         if draw(st.booleans()):
             arguments[name] = draw(values)

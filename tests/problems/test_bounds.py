@@ -147,6 +147,25 @@ def test_even_absurd_points_are_brought_inside(value, box):
     assert box[0] <= image(value, *box, 1.0) <= box[1]
 
 
+@given(
+    lower=st.one_of(st.just(-np.inf), st.floats(-1e300, 1e300)),
+    width=st.one_of(st.just(np.inf), st.just(0.0), st.floats(0.0, 1e300)),
+    t=st.one_of(st.floats(-10.0, 10.0), st.floats(allow_nan=False, allow_infinity=False)),
+)
+def test_without_margins_there_are_no_mirrors(lower, width, t):
+    """A point inside stays to the last bit, that of the sign of zero included; others go to the bound."""
+    upper = np.inf if np.isinf(lower) else lower + width
+    for inside in (t, lower, upper, np.nextafter(lower, upper), 0.0, -0.0):
+        if np.isfinite(inside):
+            here = image(inside, lower, upper, 0.0)
+            assert here == min(max(inside, lower), upper)
+            if lower <= inside <= upper:
+                assert np.float64(here).tobytes() == np.float64(inside).tobytes()
+                x = np.array([inside])
+                box = make_box(np.array([lower]), np.array([upper]), 0.0)
+                assert preimage(x, box).tobytes() == x.tobytes()
+
+
 @pytest.mark.parametrize(
     ("bounds", "error", "words"),
     [
@@ -249,6 +268,12 @@ def test_the_start_is_evaluated_exactly_where_it_was_put(kind, sigma0):
 @numba.njit
 def jitted_sphere(x):
     return x[0] * x[0] + x[1] * x[1]
+
+
+@pytest.mark.parametrize("bounds", [[(None, None)] * 2, [(-1.7e308, 1.7e308)] * 2])
+def test_bounds_and_starts_as_large_as_numbers_go_warn_of_nothing(bounds):
+    x0 = [1.7e308, -1.7e308] if bounds[0][0] else [np.finfo(float).max, np.finfo(float).min]
+    np.testing.assert_array_equal(pursuit.Optimizer(x0, "rp", bounds=bounds).ask()[0], x0)
 
 
 @pytest.mark.parametrize("sigma0", [1e-301, 1e-250, 1e120])

@@ -70,6 +70,60 @@ def test_scaling_x_together_with_sigma0_scales_the_trajectory(method, n, seed, n
     assert scale * plain.sigma == scaled.sigma
 
 
+@pytest.mark.parametrize("method", [*COMPARING, "auto-values", "rp-exact", "sarp-exact"])
+@given(n=dimensions, seed=seeds, name=names, data=st.data())
+@few
+def test_a_step_size_for_each_variable_is_a_change_of_variables(method, n, seed, name, data):
+    """Minimising f(x) with sigma0 = s is minimising f(s z) with sigma0 = 1; exactly, for powers of two."""
+    problem = make_problem(name, n, 1e3)
+    sizes = 2.0 ** np.array(data.draw(st.lists(st.integers(-20, 20), min_size=n, max_size=n)))
+    x, z = (
+        pursuit.minimize(
+            fun,
+            x0,
+            method=method,
+            sigma0=sigma0,
+            rng=seed,
+            maxiter=100,
+            options=options_for(method, kappa=1e3),
+        )
+        for fun, x0, sigma0 in (
+            (lambda x: problem(x / sizes), sizes * problem.x0, sizes),
+            (problem.__call__, problem.x0, 1.0),
+        )
+    )
+    np.testing.assert_array_equal(x.x, sizes * z.x)
+    assert (x.fun, x.nit, x.nfev, x.sigma) == (z.fun, z.nit, z.nfev, z.sigma * sizes.min())
+
+
+@pytest.mark.parametrize("method", COMPARING)
+@given(n=dimensions, seed=seeds, name=names, data=st.data())
+@few
+def test_any_step_sizes_are_a_change_of_variables_but_for_rounding(method, n, seed, name, data):
+    """A few iterations, since rounding may turn a comparison sooner or later.
+
+    Not for methods that divide differences of values, which magnifies rounding.
+    """
+    problem = make_problem(name, n, 10.0)
+    sizes = np.array(data.draw(st.lists(st.floats(1e-3, 1e3), min_size=n, max_size=n)))
+    x, z = (
+        pursuit.minimize(
+            fun,
+            x0,
+            method=method,
+            sigma0=sigma0,
+            rng=seed,
+            maxiter=10,
+            options=options_for(method, kappa=10.0),
+        )
+        for fun, x0, sigma0 in (
+            (lambda x: problem(x / sizes), sizes * problem.x0, sizes),
+            (problem.__call__, problem.x0, 1.0),
+        )
+    )
+    np.testing.assert_allclose(x.x / sizes, z.x, rtol=1e-6, atol=1e-6)
+
+
 def drive(scheme, f, x0, draw, iterations):
     """Drive a scheme through its contract with given normals; return the values of all iterates."""
     state = scheme.init(x0.copy(), f(x0), 1.0)

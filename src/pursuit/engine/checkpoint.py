@@ -5,7 +5,8 @@ The file is an uncompressed NumPy archive: `numpy.load` opens it, and no pickle 
 
 - ``format`` and ``version``: "pursuit checkpoint" and the version of this layout, 2.
 - ``method``, ``options``, ``n`` and ``sigma0``: what the scheme was created from; arrays ``lower``, ``upper``
-  and ``margin`` if there are bounds.
+  and ``margin`` if there are bounds. A ``sigma0`` for each variable is an array too, with an array ``offset``
+  if the scheme moves in scaled variables.
 - ``limits``: when to stop; null for a limit that is none.
 - ``generator``: the state of the bit generator before it drew the normals of the iteration at hand.
 - ``received``: the values received in this iteration, round by round.
@@ -39,6 +40,7 @@ from pursuit.engine.run import Memory, Run
 from pursuit.engine.tally import LIMITS, Trace, check_tally, start_tally
 from pursuit.methods.contract import Scheme
 from pursuit.problems.bounds import Box
+from pursuit.problems.scaled import Scale, factors
 
 _FORMAT, _VERSION = "pursuit checkpoint", 2
 _BOX = ("lower", "upper", "margin")
@@ -51,10 +53,17 @@ class Setting(NamedTuple):
     method: str
     options: dict[str, Any]
     n: int
-    sigma0: float
+    sigma0: float | Vector
     box: Box | None
     limits: dict[str, Any]
     """When to stop, which may change when a run is resumed."""
+    scale: Scale | None = None
+    """The variables of the scheme, where `sigma0` is a vector that it does not take itself."""
+
+    @property
+    def first_step(self) -> float:
+        """The first step size of the scheme."""
+        return float(np.min(self.sigma0))
 
 
 class Unstarted(NamedTuple):
@@ -68,7 +77,7 @@ class Saver:
     """Writes the checkpoints of a run; that they can be written is checked before the run begins."""
 
     def __init__(self, path: str | os.PathLike[str], setting: Setting) -> None:
-        self._path, self._setting = Path(path), setting
+        self._path, self.setting = Path(path), setting
         _as_json({"options": setting.options})
         try:
             check_writable(self._path)
@@ -79,7 +88,7 @@ class Saver:
     def __call__(self, run: Run) -> None:
         """Write a checkpoint; if that fails, warn, since the run is worth more than its checkpoint."""
         try:
-            save(self._path, self._setting, run.memory())
+            save(self._path, self.setting, run.memory())
         except OSError as error:
             warnings.warn(
                 f"The checkpoint {self._path} could not be written: {error.strerror or error}. The run "
@@ -104,8 +113,12 @@ def to_bytes(setting: Setting, memory: Memory | Unstarted) -> bytes:
 
 def _write(file: Any, setting: Setting, memory: Memory | Unstarted) -> None:
     header: dict[str, Any] = {"format": _FORMAT, "version": _VERSION, **setting._asdict()}
-    box = header.pop("box")
+    box, scale = header.pop("box"), header.pop("scale")
     arrays: dict[str, Any] = {} if box is None else dict(box._asdict())
+    if isinstance(setting.sigma0, np.ndarray):
+        arrays["sigma0"] = header.pop("sigma0")
+    if scale is not None:
+        arrays["offset"] = scale.offset
     header["generator"] = memory.generator
     if isinstance(memory, Unstarted):
         arrays["x0"] = memory.x0
@@ -180,7 +193,7 @@ class Checkpoint:
     def _recalled(self, scheme: Scheme) -> tuple[Memory, np.random.Generator]:
         header, n = self._header, self.setting.n
         tally_like, trace_like = start_tally(0.0, 1.0)
-        state_like, shapes = _like(scheme, n, self.setting.sigma0)
+        state_like, shapes = _like(scheme, n, self.setting.first_step)
         self._expect(
             {f"state.{name}": shape for name, shape in shapes.items()}
             | {f"trace.{name}": column.shape for name, column in trace_like._asdict().items()}
@@ -209,11 +222,9 @@ class Checkpoint:
 
     def _read_setting(self) -> Setting:
         header = self._header
-        n, sigma0, method = header["n"], header["sigma0"], header["method"]
+        n, method = header["n"], header["method"]
         if type(n) is not int or n < 1:
             raise ValueError(f"n must be a positive whole number, but is {n!r}")
-        if type(sigma0) is not float or not 0.0 < sigma0 < np.inf:
-            raise ValueError(f"sigma0 must be a positive number, but is {sigma0!r}")
         if not isinstance(method, str):
             raise ValueError(f"method must be a name, but is {method!r}")
         box = None
@@ -222,6 +233,7 @@ class Checkpoint:
             box = Box(*(self._arrays.pop(name) for name in _BOX))
             if not ((box.lower <= box.upper).all() and ((box.margin >= 0.0) & (box.margin < np.inf)).all()):
                 raise ValueError("its bounds leave no room")
+        sigma0, scale = self._read_steps(n)
         return Setting(
             method=method,
             options=_checked_dict("options", header["options"]),
@@ -229,7 +241,24 @@ class Checkpoint:
             sigma0=sigma0,
             box=box,
             limits=_checked_limits(header["limits"]),
+            scale=scale,
         )
+
+    def _read_steps(self, n: int) -> tuple[float | Vector, Scale | None]:
+        """Return the first step size, or that of each variable and the scale if there is one."""
+        if "sigma0" in self._header:
+            sigma0 = self._header["sigma0"]
+            if type(sigma0) is not float or not 0.0 < sigma0 < np.inf:
+                raise ValueError(f"sigma0 must be a positive number, but is {sigma0!r}")
+            return sigma0, None
+        names = [name for name in ("sigma0", "offset") if name in self._arrays]
+        self._expect(dict.fromkeys(["sigma0", *names], (n,)), beside=True)
+        steps, *offset = (self._arrays.pop(name) for name in names)
+        with np.errstate(all="ignore"):
+            is_usable = all(np.isfinite(array).all() for array in (factors(steps), *offset))
+        if not (is_usable and (steps > 0.0).all()):
+            raise ValueError("its sigma0 must be positive numbers, and its offset finite ones")
+        return steps, Scale(factors(steps), *offset) if offset else None
 
     def _expect(self, shapes: Mapping[str, tuple[int, ...]], *, beside: bool = False) -> None:
         """Complain of arrays that are missing, of another shape, or too many; `beside` others, if allowed."""

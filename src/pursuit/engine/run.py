@@ -11,7 +11,7 @@ import numpy as np
 
 from pursuit.checks import Vector
 from pursuit.compiling.cache import compiled, specialized
-from pursuit.compiling.vectors import SERIAL
+from pursuit.compiling.vectors import SERIAL, Matrix
 from pursuit.engine.interrupts import Interrupts
 from pursuit.engine.iteration import (
     Buffers,
@@ -30,11 +30,12 @@ from pursuit.engine.iteration import (
 from pursuit.engine.stopping import Reason
 from pursuit.engine.tally import UNLIMITED, Counting, Limits, Tally, Trace, finished_trace, start_tally
 from pursuit.methods.contract import Scheme, draws_of, points_of
-from pursuit.problems.bounds import Box, reflect
 from pursuit.problems.objective import as_value
 
 Evaluate = Callable[[list[Vector], list[float | None]], None]
 """Puts the values of points into a list of as many, so that those found before an exception are kept."""
+Move = Callable[[Matrix], None]
+"""Replaces points as a scheme sees them, one a row, by those that they stand for."""
 # The normals that the Python loop draws at a time, so that passing the generator costs little.
 _NORMALS_AT_ONCE = 4096
 # How long the compiled loop runs before it returns to Python, in seconds.
@@ -117,8 +118,9 @@ class Run:
         When to stop.
     whole : bool
         Whether the loop is compiled whole. The trajectory is the same.
-    box : Box or None
-        The bounds within which the points of a black box lie.
+    move : callable or None
+        Moves the points of a black box to where they are evaluated: into people's variables, and inside
+        their bounds. None where a scheme sees them as they are.
     """
 
     def __init__(
@@ -130,7 +132,7 @@ class Run:
         limits: Limits,
         *,
         whole: bool,
-        box: Box | None = None,
+        move: Move | None = None,
     ) -> None:
         self.whole = whole
         self.nit = memory.tally.nit
@@ -138,7 +140,7 @@ class Run:
         self._before: Mapping[str, Any] = {}
         self._finished = 0
         """How many iterations have ended since the generator was in the state `_before`."""
-        self._box, self._limits = box, limits
+        self._move, self._limits = move, limits
         self._trace = memory.trace
         n = memory.state.x.size
         draws, points = draws_of(scheme, n), points_of(scheme)
@@ -151,7 +153,7 @@ class Run:
         def entry(function: Callable[..., Any], *, in_threads: bool = False) -> Any:
             return compiled(function, scheme, problem, in_threads=in_threads)
 
-        self._draw_normals, self._reflect = compiled(draw_normals), compiled(reflect)
+        self._draw_normals = compiled(draw_normals)
         self._entry = entry
         rng.bit_generator.state = memory.generator
         self._draw()
@@ -249,10 +251,10 @@ class Run:
         if unfinished.value < fun:
             x, fun = np.empty_like(x), unfinished.value
             self._entry(write_best)(self._session, x)
-        elif not last or self._box is not None:
+        elif not last or self._move is not None:
             x = x.copy()
-        if self._box is not None:
-            self._reflect(x[np.newaxis], self._box)
+        if self._move is not None:
+            self._move(x[np.newaxis])
         if own_reason != Reason.RUNNING:
             reason = Reason(own_reason)
         counting = Counting(tally, self._trace, self._limits)
@@ -281,10 +283,10 @@ class Run:
         return state
 
     def _show(self, wanted: int) -> None:
-        """Let `rows` be the points just written, moved inside the bounds."""
+        """Let `rows` be the points just written, moved to where they are evaluated."""
         self.rows = self._rows[wanted]
-        if self._box is not None:
-            self._reflect(self._points[:wanted], self._box)
+        if self._move is not None:
+            self._move(self._points[:wanted])
 
 
 def here(objective: Callable[[Vector], Any]) -> Evaluate:

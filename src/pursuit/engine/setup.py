@@ -8,17 +8,19 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pursuit.checks import Vector, checked_number, checked_options, checked_point, shown
+from pursuit.checks import Vector, checked_numbers, checked_options, checked_point, shown
 from pursuit.compiling.cache import check_compiler, compiled
+from pursuit.compiling.vectors import Matrix
 from pursuit.engine.checkpoint import Setting
 from pursuit.engine.iteration import BlackBox
-from pursuit.engine.run import Evaluate, Memory, Run, first_memory, here
+from pursuit.engine.run import Evaluate, Memory, Move, Run, first_memory, here
 from pursuit.engine.tally import LIMITS, Limits
-from pursuit.methods.catalogue import create_scheme, method_name, method_text
-from pursuit.methods.contract import Scheme
-from pursuit.problems.bounds import Bounded, Box, checked_box, preimage, reflect
+from pursuit.methods.catalogue import create_scheme, method_name, method_text, resolved
+from pursuit.methods.contract import Scheme, keeps_bounds, takes_vector
+from pursuit.problems.bounds import checked_box, preimage, reflect
 from pursuit.problems.contract import value
-from pursuit.problems.objective import checked_objective
+from pursuit.problems.objective import checked_objective, rewrapped
+from pursuit.problems.scaled import rescale, scale_around
 
 # Far enough from the step sizes at which a run stops, so that it can find a better one first.
 SMALLEST_SIGMA0, LARGEST_SIGMA0 = 1e-200, 1e100
@@ -47,12 +49,14 @@ class Setup(NamedTuple):
         """Whether the whole loop can be compiled."""
         return value.handles(type(self.objective))
 
-    def within(self, box: Box | None) -> Setup:
-        """Return the same setup with another box: that of a checkpoint may have other margins."""
-        objective = self.objective
-        if box is not None and isinstance(objective, Bounded):
-            objective = objective._replace(box=box)
-        return self._replace(objective=objective, setting=self.setting._replace(box=box))
+    def resumed(self, setting: Setting) -> Setup:
+        """Return the same setup with the margins and the offset of a checkpoint: they depend on its start."""
+        setting = _checked_place(self.setting._replace(box=setting.box, scale=setting.scale), self.scheme)
+        return self._replace(
+            scheme=_placed(self.scheme, setting),
+            objective=rewrapped(self.objective, setting.box, setting.scale),
+            setting=setting,
+        )
 
     def within_limits(self, limits: Mapping[str, Any]) -> Setup:
         """Return the same setup with other limits in place of those named."""
@@ -64,36 +68,52 @@ class Setup(NamedTuple):
         setting = self.setting._replace(limits={**self.setting.limits, **limits})
         return self._replace(setting=setting, limits=Limits.of(self.scheme, setting.n, **setting.limits))
 
-    def reflected(self, point: Vector) -> Vector:
-        """Return a copy of a point, moved inside the bounds."""
-        image = point.copy()
-        if self.setting.box is not None:
-            compiled(reflect)(image[np.newaxis], self.setting.box)
+    @property
+    def move(self) -> Move | None:
+        """What moves points from where the scheme sees them to where they are evaluated, if anything."""
+        box, scale = self.setting.box, self.setting.scale
+        to_box, to_scale = compiled(reflect), compiled(rescale)
+        if scale is None:
+            return None if box is None else lambda points: to_box(points, box)
+        if box is None:
+            return lambda points: to_scale(points, scale)
+
+        def move(points: Matrix) -> None:
+            to_scale(points, scale)
+            to_box(points, box)
+
+        return move
+
+    def moved(self, point: Vector) -> Vector:
+        """Return a copy of a point as the scheme sees it, moved to where it is evaluated."""
+        image, move = point.copy(), self.move
+        if move is not None:
+            move(image[np.newaxis])
         return image
 
     def value_at(self, point: Vector, evaluate: Evaluate | None = None) -> float:
         """Return f at a point as the scheme sees it; `evaluate` evaluates people's function elsewhere."""
-        # A bounded problem moves points inside by itself; others get one that is inside.
-        own = evaluate is None and isinstance(self.objective, Bounded)
+        # A problem moves points by itself; a function gets one that was moved.
+        own = evaluate is None and self.can_be_compiled
         values: list[Any] = [None]
-        (evaluate or here(self.objective))([point.copy() if own else self.reflected(point)], values)
+        (evaluate or here(self.objective))([point.copy() if own else self.moved(point)], values)
         value: float = values[0]
         return value
 
     def first_memory(self, start: Vector, fx: float, rng: np.random.Generator) -> Memory:
         """Return the memory of a run that has evaluated its start and nothing else."""
-        return first_memory(self.scheme, start, fx, self.setting.sigma0, rng)
+        return first_memory(self.scheme, start, fx, self.setting.first_step, rng)
 
     def run(self, memory: Memory, rng: np.random.Generator, *, whole: bool) -> Run:
         """Return a run that begins with a memory."""
-        return Run(self.scheme, self.problem, memory, rng, self.limits, whole=whole, box=self.setting.box)
+        return Run(self.scheme, self.problem, memory, rng, self.limits, whole=whole, move=self.move)
 
 
 def set_up(
     x0: ArrayLike,
     method: str | type,
     *,
-    sigma0: float,
+    sigma0: Any,
     bounds: Any,
     options: Mapping[str, Any] | None,
     limits: dict[str, Any],
@@ -107,10 +127,15 @@ def set_up(
     check_compiler()
     start = checked_point("x0", x0)
     n = start.size
-    sigma0 = checked_number("sigma0", sigma0, at_least=SMALLEST_SIGMA0, below=LARGEST_SIGMA0)
-    box = checked_box(bounds, start, sigma0)
-    objective = fun if isinstance(fun, BlackBox) else checked_objective(fun, args, n, box)
-    scheme = create_scheme(method, n, options, objective)
+    sigma0 = checked_numbers("sigma0", sigma0, n, at_least=SMALLEST_SIGMA0, below=LARGEST_SIGMA0)
+    cls, _ = resolved(method, n)
+    box = checked_box(bounds, start, 0.0 if keeps_bounds(cls) else sigma0)
+    if box is not None:
+        start = preimage(start, box)
+    scale = None
+    if isinstance(sigma0, np.ndarray) and not takes_vector(cls):
+        scale, start = scale_around(sigma0, start)
+    objective = fun if isinstance(fun, BlackBox) else checked_objective(fun, args, n, box, scale)
     setting = Setting(
         method=method_text(method),
         options=checked_options(options),
@@ -118,7 +143,9 @@ def set_up(
         sigma0=sigma0,
         box=box,
         limits=limits,
+        scale=scale,
     )
+    scheme = _placed(create_scheme(method, n, options, objective), setting)
     setup = Setup(
         name=method_name(method),
         scheme=scheme,
@@ -126,7 +153,29 @@ def set_up(
         setting=setting,
         limits=Limits.of(scheme, n, **limits),
     )
-    return setup, start if box is None else preimage(start, box)
+    return setup, start
+
+
+def _placed(scheme: Any, setting: Setting) -> Any:
+    """Return a scheme that knows the step sizes and the bounds, if it takes them."""
+    if isinstance(setting.sigma0, np.ndarray) and takes_vector(scheme):
+        scheme = scheme.scaled(setting.sigma0)
+    if setting.box is not None and keeps_bounds(scheme):
+        lower, upper, _ = setting.box
+        scheme = scheme.within(
+            *((lower, upper) if setting.scale is None else setting.scale.bounds(setting.box))
+        )
+    return scheme
+
+
+def _checked_place(setting: Setting, scheme: Scheme) -> Setting:
+    """Return the setting of a checkpoint if it is one of such a scheme, without mirrors if it needs none."""
+    is_scaled = isinstance(setting.sigma0, np.ndarray) and not takes_vector(scheme)
+    if is_scaled != (setting.scale is not None):
+        raise ValueError(f"its entry offset is {'missing' if is_scaled else 'not one of its method'}")
+    if setting.box is not None and keeps_bounds(scheme):
+        return setting._replace(box=setting.box._replace(margin=np.zeros(setting.n)))
+    return setting
 
 
 def restored(setting: Setting, method: type | None) -> Setup:
@@ -140,6 +189,8 @@ def restored(setting: Setting, method: type | None) -> Setup:
         raise ValueError(f"its method is a class, {setting.method}: pass that class as method")
     chosen = setting.method if method is None else method
     scheme = create_scheme(chosen, setting.n, setting.options, BlackBox())
+    setting = _checked_place(setting, scheme)
+    scheme = _placed(scheme, setting)
     return Setup(
         name=method_name(chosen),
         scheme=scheme,

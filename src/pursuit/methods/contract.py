@@ -1,6 +1,7 @@
 """What a scheme is.
 
-A scheme is a `NamedTuple` that holds its parameters (numbers and other `NamedTuple`s of numbers) and has
+A scheme is a `NamedTuple` that holds its parameters (numbers, other `NamedTuple`s of numbers, and arrays that
+it never writes) and has
 
 - `create(n, **options)`, a class method: the scheme for n variables, its options checked;
 - `init(x, fx, sigma)`: the first state, from a start that the scheme may keep, its value and sigma0;
@@ -14,7 +15,17 @@ It may have
 - `draws(n)`: how many standard normals an iteration takes; n of them without this method;
 - `points()`: the most points that a query poses at once; 1 without it;
 - `patience(n)`: after how many iterations without a better point to give up, as a number or a `Patience`;
-  without it, that of a scheme which never leaves its best point but for a better one.
+  without it, that of a scheme which never leaves its best point but for a better one;
+- `within(lower, upper)`: the scheme for points inside these bounds, arrays that may hold infinities and that
+  it may keep but not change. Then it never asks for a point outside; one that is outside by rounding is moved
+  onto the bound. Without this method, a scheme moves freely, and f is evaluated at mirror images inside;
+- `scaled(sigma)`: the scheme whose first step sizes are these, one for each variable, for a `sigma0` that is
+  a vector; `init` then gets the smallest of them. Without this method, a scheme moves in variables that are
+  scaled for it, so that its first step size is the same along all of them.
+
+The last two are called after `create` and before `init`, `scaled` first, and only where there is a vector or
+there are bounds. Both may be called again before the run begins, and the last call counts. Arrays of a scheme
+are best named in `constants`, as those of a problem.
 
 A scheme holds neither objective nor random generator, so the same `ask` and `tell` serve a Python loop
 around any function and a loop compiled whole.
@@ -159,6 +170,16 @@ def patience_of(scheme: Any, n: int) -> Patience:
     """Return after how many iterations without a better point to give up."""
     patience = scheme.patience(n) if hasattr(scheme, "patience") else elitist_patience(n)
     return patience if isinstance(patience, Patience) else Patience(patience)
+
+
+def keeps_bounds(scheme: Any) -> bool:
+    """Say whether a scheme, or its class, keeps points inside bounds itself."""
+    return hasattr(scheme, "within")
+
+
+def takes_vector(scheme: Any) -> bool:
+    """Say whether a scheme, or its class, takes a first step size for each variable itself."""
+    return hasattr(scheme, "scaled")
 
 
 def elitist_patience(n: int) -> int:

@@ -114,7 +114,8 @@ def preimage(x: Vector, box: Box) -> Vector:
     for side in (-np.inf, np.inf):
         neighbour = found
         for _ in range(_NEIGHBOURS):
-            neighbour = np.nextafter(neighbour, side)
+            with np.errstate(over="ignore"):
+                neighbour = np.nextafter(neighbour, side)
             found = np.where(_images(found, box) == x, found, neighbour)
     return found
 
@@ -125,9 +126,13 @@ def _images(points: Vector, box: Box) -> Vector:
     return images
 
 
-def make_box(lower: Vector, upper: Vector, sigma0: float) -> Box:
-    """Return the box with margins of one step size, or half the width where that is less."""
-    return Box(lower, upper, np.minimum(sigma0, 0.5 * (upper - lower)))
+def make_box(lower: Vector, upper: Vector, sigma0: float | Vector) -> Box:
+    """Return the box with margins of one step size, or half the width where that is less.
+
+    With margins of 0 there are no mirrors: a point inside is its own image, and one outside is projected.
+    """
+    with np.errstate(over="ignore"):
+        return Box(lower, upper, np.minimum(sigma0, 0.5 * (upper - lower)))
 
 
 def _with_exact_start(box: Box, x0: Vector) -> Box:
@@ -137,11 +142,12 @@ def _with_exact_start(box: Box, x0: Vector) -> Box:
     that x0 is its own image.
     """
     inexact = _images(preimage(x0, box), box) != x0
-    distance = np.minimum(x0 - box.lower, box.upper - x0)
+    with np.errstate(over="ignore"):
+        distance = np.minimum(x0 - box.lower, box.upper - x0)
     return box._replace(margin=np.where(inexact, np.minimum(box.margin, 0.5 * distance), box.margin))
 
 
-def checked_box(bounds: Any, x0: Vector, sigma0: float) -> Box | None:
+def checked_box(bounds: Any, x0: Vector, sigma0: float | Vector) -> Box | None:
     """Return the bounds of `scipy.optimize.Bounds` or of a sequence of pairs as a box around x0."""
     if bounds is None:
         return None

@@ -9,8 +9,9 @@ apart) and has
   is not constant);
 - `__call__`, for people: `problem(x)` is `evaluate(problem, x)`, a float.
 
-It may have `constants`, the names of its arrays that `value` and `line_minimizer` never write: on a GPU, runs
-share these, and have copies of the others. Arrays of more than 8 kB are shared in any case.
+It may have `constants`, the names of its arrays that `value` and `line_minimizer` never write: runs in
+several threads, and those on a GPU, share these and have copies of the others. On a GPU, arrays of more than
+8 kB are shared in any case.
 
 `ProblemBase` has what most problems share.
 """
@@ -113,6 +114,18 @@ def has_line_minimizer(problem: Any) -> bool:
     """Say whether a problem knows its line minimiser, and so does the problem inside it, if there is one."""
     inner = getattr(problem, "problem", None)
     return line_minimizer.handles(type(problem)) and (inner is None or has_line_minimizer(inner))
+
+
+def with_own_arrays(problem: Any) -> Any:
+    """Return a problem for another thread, with copies of the arrays that evaluating it may write."""
+    constants = getattr(problem, "constants", ())
+    return problem._replace(
+        **{
+            name: entry.copy() if isinstance(entry, np.ndarray) else with_own_arrays(entry)
+            for name, entry in zip(problem._fields, problem, strict=True)
+            if name not in constants and (isinstance(entry, np.ndarray) or hasattr(entry, "_fields"))
+        }
+    )
 
 
 def evaluate(problem: Any, x: Any) -> float:

@@ -185,6 +185,6 @@ class Batch:
         x, fun = state.x, state.fx
         if unfinished.value < fun:
             x, fun = own.best, unfinished.value
-        x = self.setup.reflected(np.array(x))
+        x = self.setup.moved(np.array(x))
         counting = Counting(tally, own.trace, self.limits)
         return outcome_of(x, fun, state, counting, unfinished, Reason(own.reason))

@@ -235,12 +235,12 @@ def _takes_arrays_apart(function: Any) -> bool:
 
 def first_own(setup: Setup, start: Vector, fx: float, key: Key, lanes: int) -> Own:
     """Return what a run that has evaluated its start has for itself."""
-    tally, trace = start_tally(fx, setup.setting.sigma0)
+    tally, trace = start_tally(fx, setup.setting.first_step)
     normals = draws_of(setup.scheme, start.size) if lanes > BLOCK else 0
     for column in trace:
         column[tally.rows :] = 0
     return Own(
-        state=setup.scheme.init(np.array(start), fx, setup.setting.sigma0),
+        state=setup.scheme.init(np.array(start), fx, setup.setting.first_step),
         tally=tally,
         trace=trace,
         key=key,

@@ -1,0 +1,94 @@
+"""The figures: data profiles, a panel for each precision and a line for each method."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import PercentFormatter
+
+from benchmarks.values.profiles import (
+    TABLE_BUDGETS,
+    cases_of,
+    profiles_of,
+    share_by_evaluations,
+    solvers_of,
+)
+from benchmarks.values.rows import BUDGETS, NOISY_PRECISIONS, PRECISIONS, Row
+from benchmarks.values.solvers import SPSA
+from pursuit.experiments.common.formatting import power
+from pursuit.experiments.common.plotting import COLOURS, label_powers, print_style, save
+
+_MARKERS = "os^Dv*PX"
+_POINTS = 200
+
+
+def draw(rows: Sequence[Row], folder: Path, group: str) -> dict[str, str]:
+    """Draw the profiles of a set; return the titles of the figures by the names of their files."""
+    smooth, noisy = [row for row in rows if not row.noisy], [row for row in rows if row.noisy]
+    drawn = {}
+    if smooth:
+        drawn[f"{group}-smooth"] = _smooth(smooth), "Problems solved, without noise"
+    if noisy:
+        drawn[f"{group}-noisy"] = _noisy(noisy), "Problems solved, with noise"
+    for name, (figure, _) in drawn.items():
+        save(figure, folder, name, ["png"])
+    return {f"{name}.png": title for name, (_, title) in drawn.items()}
+
+
+@print_style
+def _smooth(rows: Sequence[Row]) -> Figure:
+    spent = np.geomspace(BUDGETS[0], BUDGETS[-1], _POINTS)
+    solvers = [name for name in solvers_of(rows) if not name.startswith(SPSA)]
+    found = {name: cases_of(rows, name) for name in solvers}
+
+    def panel(axes: Axes, precision: float) -> None:
+        for place, (name, cases) in enumerate(found.items()):
+            shares = [share_by_evaluations(cases, one, precision) for one in spent]
+            # Markers are shifted, so that they do not cover each other.
+            axes.plot(spent, shares, label=name, markevery=(4 * place, 40), **_style(place))
+
+    return _figure(PRECISIONS, panel, BUDGETS[0])
+
+
+@print_style
+def _noisy(rows: Sequence[Row]) -> Figure:
+    profiles = profiles_of(rows, NOISY_PRECISIONS)
+
+    def panel(axes: Axes, precision: float) -> None:
+        for place, profile in enumerate(profiles):
+            shares = [profile.shares[budget, precision] for budget in TABLE_BUDGETS]
+            axes.plot(TABLE_BUDGETS, shares, label=profile.solver, **_style(place))
+
+    return _figure(NOISY_PRECISIONS, panel, TABLE_BUDGETS[0] / 1.3)
+
+
+def _style(place: int) -> dict[str, Any]:
+    return {
+        "color": COLOURS[place % len(COLOURS)],
+        "marker": _MARKERS[place % len(_MARKERS)],
+        "linestyle": "-" if place < len(COLOURS) else "--",
+    }
+
+
+def _figure(precisions: Sequence[float], panel: Callable[[Axes, float], None], first: float) -> Figure:
+    figure = Figure(figsize=(6.4, 2.6 if len(precisions) < 4 else 4.4), layout="constrained")
+    columns = len(precisions) if len(precisions) < 4 else 2
+    grid = figure.subplots(len(precisions) // columns, columns, sharex=True, sharey=True, squeeze=False)
+    for axes, precision in zip(grid.flat, precisions, strict=True):
+        panel(axes, precision)
+        axes.set(title=f"precision {power(precision)}", xscale="log", xlim=(first, 1.1 * BUDGETS[-1]))
+        axes.set_ylim(-0.02, 1.02)
+        label_powers(axes.xaxis, first, BUDGETS[-1], 8)
+        axes.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
+    for axes in grid[-1]:
+        axes.set_xlabel("evaluations / n")
+    for axes in grid[:, 0]:
+        axes.set_ylabel("problems solved")
+    handles, labels = grid[0, 0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=5)
+    return figure
