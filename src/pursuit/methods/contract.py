@@ -114,8 +114,8 @@ class Round(NamedTuple):
     upper: Vector
 
 
-# The rows of the moves of a round: multiples of the two directions, a coordinate (-1 for none), and how far to go
-# along it.
+# The rows of the moves of a round: multiples of the two directions, a coordinate (-1 for none), and how far to
+# go along it.
 FIRST_MULTIPLE, SECOND_MULTIPLE, COORDINATE, LENGTH = range(4)
 
 

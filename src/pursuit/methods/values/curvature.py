@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import math
 
-import numba
 import numpy as np
 
-inner = numba.njit(error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
+from pursuit.compiling.inner import inner
 
 # Where a second probe is, as a multiple of the first: on the other side, or halfway where a bound is there.
 OTHER_SIDE, HALFWAY = -1.0, 0.5
@@ -19,14 +18,22 @@ OTHER_SIDE, HALFWAY = -1.0, 0.5
 _TRUST = 0.3
 
 
-# What is known at a point y and along each coordinate, the rows of a matrix: y; the slopes there, and at the
-# point before; the direction p and the step s; the mean of the latest points under noise; the weights by which p
-# is scaled; D, NaN where it is not known; its size, which may only halve from one measurement to the next; the
-# length and the side of the latest probe, or how long the next one shall be; the length of the probes that D
-# comes from; and whether there was a second probe from y.
+# What is known at a point y and along each coordinate, the rows of a matrix.
 (
-    Y, SLOPES, BEFORE, P, S, MEAN, WEIGHTS, ALONG, SCALE, REACH, MEASURED, TWO_SIDED, VECTORS,
-) = range(13)  # fmt: skip
+    Y,
+    SLOPES,  # at y; before all probes are made, the differences f(y + h e_i) - f(y)
+    BEFORE,  # the slopes at the point before
+    P,  # the direction p
+    S,  # the step s
+    MEAN,  # of the latest points, under noise
+    WEIGHTS,  # by which p is scaled
+    ALONG,  # D, the second derivatives; NaN where they are not known
+    SCALE,  # their sizes, which may only halve from one measurement to the next
+    REACH,  # h, the length and the side of the latest probe, or how long the next one shall be
+    MEASURED,  # the length of the probes that D comes from
+    TWO_SIDED,  # whether there was a second probe from y
+    VECTORS,  # how many there are
+) = range(13)
 
 
 @inner
@@ -83,17 +90,34 @@ def error_of(vectors, i, noise):
 
 
 @inner
-def sampled(values, only_positive):
-    """Return up to 512 of the finite values, in order; of many, every k-th."""
+def sampled(values):
+    """Return up to 512 of the sizes of the values, but for 0 and infinity, in order; of many, every k-th."""
     n = values.shape[0]
     stride = 1 + (n - 1) // 512
     out = np.empty(1 + (n - 1) // stride)
     count = 0
     for i in range(0, n, stride):
-        if math.isfinite(values[i]) and (values[i] > 0.0 or not only_positive):
-            out[count] = values[i]
+        size = abs(values[i])
+        if 0.0 < size < math.inf:
+            out[count] = size
             count += 1
-    return np.sort(out[:count])
+    sort(out[:count])
+    return out[:count]
+
+
+@inner
+def sort(values):
+    """Put values in order, by Shell's method: NumPy's would take longer to compile than all of this file."""
+    n = values.shape[0]
+    gap = n // 2
+    while gap > 0:
+        for i in range(gap, n):
+            value, j = values[i], i
+            while j >= gap and values[j - gap] > value:
+                values[j] = values[j - gap]
+                j -= gap
+            values[j] = value
+        gap //= 2
 
 
 @inner

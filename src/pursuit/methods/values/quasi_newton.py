@@ -5,14 +5,12 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
 from pursuit.checks import Vector
+from pursuit.compiling.inner import inner
 from pursuit.compiling.vectors import Matrix, add, copy, dot
-
-inner = numba.njit(error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
 
 # Pairs whose step and change are closer to a right angle than this say nothing about curvature.
 _FLAT = 1e-8
@@ -28,7 +26,7 @@ class Pairs(NamedTuple):
     factors: Vector
     """Room for the recursion."""
     places: NDArray[np.int64]
-    """Where the newest pair is, how many there are, and how many of the newest are an unbroken chain of steps."""
+    """Where the newest pair is, how many there are, and how many of these are an unbroken chain of steps."""
 
     @classmethod
     def create(cls, n: int, most: int) -> Pairs:

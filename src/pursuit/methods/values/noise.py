@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import math
 
-import numba
 import numpy as np
 
-inner = numba.njit(error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
+from pursuit.compiling.inner import inner
 
 VALUES = 8
 """How many values the noise is measured from."""
@@ -42,7 +41,7 @@ def noise_level(values):
 
 @inner
 def are_told_apart(values):
-    """Say whether the differences of these values mean anything: at least 4 of them differ, or they vary a lot."""
+    """Say whether the differences of these values mean anything: 4 of them differ, or they vary a lot."""
     lowest, highest, different = math.inf, -math.inf, 0
     for j in range(VALUES):
         lowest, highest = min(lowest, values[j]), max(highest, values[j])
