@@ -129,7 +129,7 @@ def _answer_points(points, query_state, values):
 
 @open_query.register(Round)
 def _open_round(team, scheme, problem, query):
-    return PointsState(query.count, query.count, math.inf)
+    return PointsState(query.size, query.size, math.inf)
 
 
 @position_of.register(Round)
@@ -154,4 +154,4 @@ def _length_of_round(team, query, state):
 
 @answer_to.register(Round)
 def _answer_round(query, query_state, values):
-    return Answer(values[: query.count])
+    return Answer(values[: query.size])

@@ -107,15 +107,15 @@ class Round(NamedTuple):
     first: Vector
     second: Vector
     moves: Matrix
-    count: int
+    size: int
     """How many points there are; there may be room for more."""
     lower: Vector
     """Bounds; empty arrays where there are none."""
     upper: Vector
 
 
-# The rows of the moves of a round: multiples of the two directions, a coordinate (-1 for none), and how far to
-# go along it.
+# The rows of the moves of a round: multiples of the two directions, a coordinate (-1 for none), and how far
+# to go along it.
 FIRST_MULTIPLE, SECOND_MULTIPLE, COORDINATE, LENGTH = range(4)
 
 

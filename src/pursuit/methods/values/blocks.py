@@ -10,8 +10,8 @@
         theta <- (sqrt(theta^4 + 4 theta^2) - theta^2)/2
 
 This is the accelerated method of Fercoq and Richtarik, with step sizes that are measured. It ends where f
-rises, where the curvatures along the coordinates differ a lot, are negative or cannot be measured, and after 10 n or
-n^2/10 evaluations. Then whole sweeps of probes are worth more.
+rises, where the curvatures along the coordinates differ a lot, are negative or cannot be measured, and after
+10 n or n^2/10 evaluations. Then whole sweeps of probes are worth more.
 """
 
 from __future__ import annotations

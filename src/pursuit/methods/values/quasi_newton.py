@@ -6,8 +6,6 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
-
 from pursuit.checks import Vector
 from pursuit.compiling.inner import inner
 from pursuit.compiling.vectors import Matrix, add, copy, dot
@@ -25,7 +23,7 @@ class Pairs(NamedTuple):
     """step'change, 0 for a pair that is not used."""
     factors: Vector
     """Room for the recursion."""
-    places: NDArray[np.int64]
+    places: Vector
     """Where the newest pair is, how many there are, and how many of these are an unbroken chain of steps."""
 
     @classmethod
@@ -36,7 +34,7 @@ class Pairs(NamedTuple):
             changes=np.zeros((most, n)),
             products=np.zeros(most),
             factors=np.zeros(most),
-            places=np.array([-1, 0, 0]),
+            places=np.array([-1.0, 0.0, 0.0]),
         )
 
 
@@ -46,7 +44,7 @@ _NEWEST, _COUNT, _CHAIN = range(3)
 @inner
 def chain_of(pairs):
     """Return how many of the newest pairs are an unbroken chain of steps."""
-    return pairs.places[_CHAIN]
+    return int(pairs.places[_CHAIN])
 
 
 @inner
@@ -59,7 +57,7 @@ def break_chain(pairs):
 def add_pair(team, pairs, step, slopes, slopes_before):
     """Remember a step, and the slopes after and before it."""
     most, places = pairs.products.shape[0], pairs.places
-    newest = (places[_NEWEST] + 1) % most
+    newest = int(places[_NEWEST] + 1) % most
     s, c = pairs.steps[newest], pairs.changes[newest]
     copy(team, s, step)
     copy(team, c, slopes)
@@ -76,7 +74,7 @@ def add_pair(team, pairs, step, slopes, slopes_before):
 @inner
 def row_of(pairs, age):
     """Return where the pair of an age lies; the newest has the age 0."""
-    return (pairs.places[_NEWEST] - age) % pairs.products.shape[0]
+    return int(pairs.places[_NEWEST] - age) % pairs.products.shape[0]
 
 
 @inner
@@ -85,7 +83,7 @@ def apply_inverse(team, pairs, scales, q):
 
     The estimate without any pair is a multiple of 1/scales.
     """
-    count, newest = pairs.places[_COUNT], -1
+    count, newest = int(pairs.places[_COUNT]), -1
     n = q.shape[0]
     for age in range(count):
         row = row_of(pairs, age)

@@ -207,7 +207,7 @@ def _ask(team, scheme, state, normals):
         first=state.vectors[P],
         second=state.vectors[S],
         moves=state.moves,
-        count=count,
+        size=count,
         lower=scheme.lower,
         upper=scheme.upper,
     )
