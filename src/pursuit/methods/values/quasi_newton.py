@@ -6,6 +6,7 @@ import math
 from typing import NamedTuple
 
 import numpy as np
+
 from pursuit.checks import Vector
 from pursuit.compiling.inner import inner
 from pursuit.compiling.vectors import Matrix, add, copy, dot
