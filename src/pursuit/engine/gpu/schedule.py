@@ -39,9 +39,14 @@ def build_kernels(
     workers : int or None
         The number of processes, by default one for each core.
     capability : tuple of int or None
-        The compute capability to compile for, by default that of the GPU of this machine.
+        The compute capability to compile for, by default that of the GPU of this machine. Then batches that
+        are too large for its memory are refused before anything is compiled.
     """
-    capability = capability or Gpu().device.capability
+    if capability is None:
+        gpu = Gpu()
+        for batch in batches:
+            _check_memory(gpu, batch)
+        capability = gpu.device.capability
     return build([batch.blueprint(capability) for batch in batches], workers)
 
 
@@ -69,12 +74,10 @@ def run_batches(
     workers : int or None
         How many processes compile kernels.
     """
-    gpu = Gpu()
-    for batch in batches:
-        _check_memory(gpu, batch)
-    for refusal in build_kernels(batches, workers=workers, capability=gpu.device.capability):
+    for refusal in build_kernels(batches, workers=workers):
         if refusal is not None:
             raise GpuError(refusal)
+    gpu = Gpu()
     deadline = time.perf_counter() + seconds
     waiting = sorted(
         (Flight(gpu, batch) for batch in batches if batch.running.size),
@@ -109,7 +112,8 @@ def _has_room(gpu: Gpu, active: Sequence[Flight], flight: Flight) -> bool:
     if not active:
         return True
     busy = sum(other.warps for other in active)
-    fits = flight.batch.nbytes <= gpu.free_memory
+    # An array may be given up to twice the memory that it needs.
+    fits = 2 * flight.batch.nbytes <= gpu.free_memory
     return fits and busy + flight.warps <= _WARPS * gpu.device.multiprocessors
 
 
