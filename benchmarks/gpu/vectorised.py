@@ -6,6 +6,7 @@ where they are missing.
 
 from __future__ import annotations
 
+import math
 import time
 from importlib.util import find_spec
 from typing import Any
@@ -27,18 +28,16 @@ def is_installed() -> bool:
 
 def points_per_second(strategy: str, n: int) -> float | None:
     """Return how many points the runs of a strategy evaluate per second; None where it is not measured."""
-    if strategy in _DENSE and n > _DENSE_LIMIT:
-        return None
-    return _measured(strategy, n, RUNS)
+    return None if strategy in _DENSE and n > _DENSE_LIMIT else _measured(strategy, n)
 
 
-def _measured(strategy: str, n: int, runs: int) -> float:
+def _measured(strategy: str, n: int) -> float:
     """Return the points per second on `exp`, L = 1e6, with the population that pycma would choose."""
     import jax
     import jax.numpy as jnp
     from evosax import algorithms
 
-    population = 4 + int(3 * jnp.log(n))
+    population = 4 + int(3 * math.log(n))
     es = getattr(algorithms, strategy)(population_size=population, solution=jnp.zeros(n))
     params = es.default_params
     scales = 1e6 ** (jnp.arange(n) / (n - 1.0))
@@ -56,11 +55,11 @@ def _measured(strategy: str, n: int, runs: int) -> float:
         return jax.lax.scan(generation, state, jnp.stack(keys))[0]
 
     runs_at_once = jax.jit(jax.vmap(run))
-    keys = jax.random.split(jax.random.key(1), runs)
+    keys = jax.random.split(jax.random.key(1), RUNS)
     jax.block_until_ready(runs_at_once(keys))
     times = []
     for _ in range(_TIMINGS):
         begin = time.perf_counter()
         jax.block_until_ready(runs_at_once(keys))
         times.append(time.perf_counter() - begin)
-    return population * _GENERATIONS * runs / min(times)
+    return population * _GENERATIONS * RUNS / min(times)
