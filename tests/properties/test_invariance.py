@@ -70,6 +70,12 @@ def test_scaling_x_together_with_sigma0_scales_the_trajectory(method, n, seed, n
     assert scale * plain.sigma == scaled.sigma
 
 
+def with_sizes(problem, sizes, **settings):
+    """Return the results of f(x / s) with sigma0 = s, and of f with sigma0 = 1."""
+    x = pursuit.minimize(lambda x: problem(x / sizes), sizes * problem.x0, sigma0=sizes, **settings)
+    return x, pursuit.minimize(problem.__call__, problem.x0, sigma0=1.0, **settings)
+
+
 @pytest.mark.parametrize("method", [*COMPARING, "auto-values", "rp-exact", "sarp-exact"])
 @given(n=dimensions, seed=seeds, name=names, data=st.data())
 @few
@@ -77,20 +83,8 @@ def test_a_step_size_for_each_variable_is_a_change_of_variables(method, n, seed,
     """Minimising f(x) with sigma0 = s is minimising f(s z) with sigma0 = 1; exactly, for powers of two."""
     problem = make_problem(name, n, 1e3)
     sizes = 2.0 ** np.array(data.draw(st.lists(st.integers(-20, 20), min_size=n, max_size=n)))
-    x, z = (
-        pursuit.minimize(
-            fun,
-            x0,
-            method=method,
-            sigma0=sigma0,
-            rng=seed,
-            maxiter=100,
-            options=options_for(method, kappa=1e3),
-        )
-        for fun, x0, sigma0 in (
-            (lambda x: problem(x / sizes), sizes * problem.x0, sizes),
-            (problem.__call__, problem.x0, 1.0),
-        )
+    x, z = with_sizes(
+        problem, sizes, method=method, rng=seed, maxiter=100, options=options_for(method, kappa=1e3)
     )
     np.testing.assert_array_equal(x.x, sizes * z.x)
     assert (x.fun, x.nit, x.nfev, x.sigma) == (z.fun, z.nit, z.nfev, z.sigma * sizes.min())
@@ -106,20 +100,8 @@ def test_any_step_sizes_are_a_change_of_variables_but_for_rounding(method, n, se
     """
     problem = make_problem(name, n, 10.0)
     sizes = np.array(data.draw(st.lists(st.floats(1e-3, 1e3), min_size=n, max_size=n)))
-    x, z = (
-        pursuit.minimize(
-            fun,
-            x0,
-            method=method,
-            sigma0=sigma0,
-            rng=seed,
-            maxiter=10,
-            options=options_for(method, kappa=10.0),
-        )
-        for fun, x0, sigma0 in (
-            (lambda x: problem(x / sizes), sizes * problem.x0, sizes),
-            (problem.__call__, problem.x0, 1.0),
-        )
+    x, z = with_sizes(
+        problem, sizes, method=method, rng=seed, maxiter=10, options=options_for(method, kappa=10.0)
     )
     np.testing.assert_allclose(x.x / sizes, z.x, rtol=1e-6, atol=1e-6)
 
