@@ -14,6 +14,7 @@ from pursuit.engine.gpu.batch import Batch
 from pursuit.engine.gpu.plan import default_lanes
 from pursuit.engine.setup import set_up
 from pursuit.engine.stopping import Reason
+from pursuit.problems.rotated import Rotated
 
 H200 = (9, 0)
 
@@ -67,6 +68,16 @@ def test_a_python_function_is_refused_with_the_reason():
     )
     with pytest.raises(GpuError, match=r"functions jitted by Numba, but <function .* is none of these"):
         Batch(setup, setup.limits, [start], [5.0], [np.random.SeedSequence(1)])
+
+
+def test_work_arrays_that_runs_cannot_have_for_themselves_are_refused():
+    # The vectors of a run leave no room for both of these in a multiprocessor's memory.
+    n = 4096
+    problem = Rotated(pursuit.problems.exp(n, 100.0), Q=np.eye(n), turned_x=np.empty(n), turned_u=np.empty(n))
+    with pytest.raises(
+        GpuError, match=r"The array `turned_\w` of Rotated has 4096 entries, too many for each"
+    ):
+        batch_of(problem, problem.x0, "auto")
 
 
 @pytest.mark.parametrize("lanes", [0, 3, 1024, "many"])

@@ -121,11 +121,16 @@ def plan_for(fixed: Fixed, own: Own, lanes: int) -> Plan:
 
     def place_fixed(owner: Any, name: str, array: Any) -> tuple[Where, int]:
         words = words_of(array)
+        is_constant = name in getattr(owner, "constants", ())
         if not near(array) or run.words + block.words + words > _MOST_WORDS:
+            if not is_constant:
+                raise GpuError(
+                    f"The array `{name}` of {type(owner).__qualname__} has {words} entries, too many for each "
+                    "run on a GPU to have its own. If it is never written, name it in `constants`: then all "
+                    "runs share it."
+                )
             return Where.IMAGE, 0
-        if name in getattr(owner, "constants", ()):
-            return Where.BLOCK, block.take(words)
-        return Where.RUN, run.take(words)
+        return (Where.BLOCK, block.take(words)) if is_constant else (Where.RUN, run.take(words))
 
     own_image = image_of(own, place_own)
     fixed_image = image_of(fixed, place_fixed)
