@@ -17,7 +17,7 @@ from pursuit.engine.gpu.batch import Batch
 from pursuit.engine.gpu.kernels import build
 from pursuit.experiments.common.formatting import spaced, table
 
-METHODS = ("rp", "rp-exact", "sarp", "ep-cma-4", "auto", "auto-values")
+METHODS = ("rp", "rp-exact", "sarp", "ep-cma-4", "auto")
 # Their memory grows like n².
 MATRICES = ("ep-cma-n", "cma")
 # The widths of teams that are tried.
@@ -126,8 +126,8 @@ Iterations per second of one core of the CPU beside it, and how many such cores 
 {table(header, rows(methods, core_cell))}
 
 Points evaluated per second on the GPU. evosax runs {spaced(vectorised.RUNS)} times at once, with 4 + 3 ln n
-points a generation, and in single precision, as it does unless told otherwise; the others have double
-precision.
+points a generation, one more where that is odd, and in single precision, as it does unless told otherwise;
+the others have double precision.
 
 {table(header, points)}
 

@@ -32,12 +32,14 @@ def points_per_second(strategy: str, n: int) -> float | None:
 
 
 def _measured(strategy: str, n: int) -> float:
-    """Return the points per second on `exp`, L = 1e6, with the population that pycma would choose."""
+    """Return the points per second on `exp`, L = 1e6, with pycma's population, or one more if that is odd."""
     import jax
     import jax.numpy as jnp
     from evosax import algorithms
 
     population = 4 + int(3 * math.log(n))
+    # Some strategies draw points in pairs.
+    population += population % 2
     es = getattr(algorithms, strategy)(population_size=population, solution=jnp.zeros(n))
     params = es.default_params
     scales = 1e6 ** (jnp.arange(n) / (n - 1.0))
