@@ -125,9 +125,9 @@ def plan_for(fixed: Fixed, own: Own, lanes: int) -> Plan:
         if not near(array) or run.words + block.words + words > _MOST_WORDS:
             if not is_constant:
                 raise GpuError(
-                    f"The array `{name}` of {type(owner).__qualname__} has {words} entries, too many for each "
-                    "run on a GPU to have its own. If it is never written, name it in `constants`: then all "
-                    "runs share it."
+                    f"The array `{name}` of {type(owner).__qualname__} has {words} entries, too many for "
+                    "each run on a GPU to have its own. If it is never written, name it in `constants`: then "
+                    "all runs share it."
                 )
             return Where.IMAGE, 0
         return (Where.BLOCK, block.take(words)) if is_constant else (Where.RUN, run.take(words))
