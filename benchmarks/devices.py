@@ -1,8 +1,8 @@
 """Runs of a GPU beside runs of a CPU, and tests of whether they have the same distribution.
 
 ``python -m benchmarks.devices CPU_DIR GPU_DIR`` compares every cell that both studies have, in one folder or
-in two, and prints a report in Markdown; ``--out FILE`` writes it as well. A run that missed the target counts
-as longer than all that reached it.
+in two, and prints a report in Markdown; ``--out FILE`` writes it as well. A folder may also be that of a
+report, whose tables have all runs. A run that missed the target counts as longer than all that reached it.
 
 If the distributions are equal, the report says otherwise with a probability of at most `ERROR`. Half of it is
 for single cells: a Mann-Whitney test of each, which notices that one device needs more iterations, and a
@@ -13,19 +13,22 @@ by a one-sided Kolmogorov-Smirnov test. (They may be larger, since the numbers o
 
 from __future__ import annotations
 
+import csv
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 from scipy.stats import ks_2samp, kstest, mannwhitneyu
 
 from benchmarks.reporting import made_by, publish, report_parser
 from pursuit.checks import Vector
+from pursuit.experiments.common.errors import StudyError
 from pursuit.experiments.common.formatting import brief, spaced, table
 from pursuit.experiments.study import read_store
-from pursuit.experiments.study.results import Cell, CellResults, Results
+from pursuit.experiments.study.database import FILE
+from pursuit.experiments.study.results import Cell, CellResults, Results, RunRecord
 from pursuit.experiments.study.stats import Estimate, counts, ratio, summarize
 
 ERROR = 0.01
@@ -43,6 +46,55 @@ class Comparison(NamedTuple):
     """The p-value of the Mann-Whitney test,"""
     shape: float
     """and of the Kolmogorov-Smirnov test."""
+
+
+def results_in(folder: Path, device: str) -> Results:
+    """Return the results of a study's store, or of the tables of its report."""
+    if (folder / FILE).exists():
+        with read_store(folder) as store:
+            return store.results(device)
+    return results_of_tables(folder / "tables")
+
+
+def results_of_tables(folder: Path) -> Results:
+    """Return the results that `summary.csv` and `runs.csv` of a report hold; they have no traces."""
+    runs: dict[Cell, list[RunRecord]] = {}
+    for row in _rows(folder / "runs.csv"):
+        run = RunRecord(
+            number=int(row["run"]),
+            nit=int(row["nit"]),
+            nfev=int(row["nfev"]),
+            fun=float(row["fun"]),
+            reason=row["reason"],
+            seconds=math.nan,
+        )
+        runs.setdefault(_cell(row), []).append(run)
+    cells = tuple(
+        CellResults(
+            cell=_cell(row),
+            target=float(row["target"]),
+            cap=int(row["cap"]),
+            wanted=int(row["wanted"]),
+            code="",
+            runs=tuple(runs.get(_cell(row), ())),
+        )
+        for row in _rows(folder / "summary.csv")
+    )
+
+    def no_trace(cell: Cell, number: int) -> NoReturn:
+        raise StudyError("The tables of a report have no traces.")
+
+    return Results(title="", cells=cells, figures=(), trace=no_trace, made={})
+
+
+def _rows(path: Path) -> list[dict[str, str]]:
+    with path.open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def _cell(row: Mapping[str, str]) -> Cell:
+    condition = float(row["L"]) if row["L"] else None
+    return Cell(row["problem"], condition, int(row["n"]), row["scheme"], row["reading"])
 
 
 def compared(cpu: Results, gpu: Results) -> list[Comparison]:
@@ -154,14 +206,13 @@ def main() -> None:
     parser.add_argument("cpu", type=Path, metavar="CPU_DIR")
     parser.add_argument("gpu", type=Path, metavar="GPU_DIR")
     options = parser.parse_args()
-    with read_store(options.cpu) as one, read_store(options.gpu) as other:
-        comparisons = compared(one.results("cpu"), other.results("gpu"))
-        made = other.results("gpu").made.get("device", "")
+    cpu, gpu = results_in(options.cpu, "cpu"), results_in(options.gpu, "gpu")
+    device = f" ({gpu.made['device']})" if "device" in gpu.made else ""
     text = (
         "# CPU against GPU\n\n"
         "Medians of iterations to the target, in parentheses how many runs reached it if not all did, and "
-        f"tests of whether the runs have the same distribution on both devices ({made}).\n\n"
-        f"{report(comparisons)}\n{made_by('benchmarks.devices')}"
+        f"tests of whether the runs have the same distribution on both devices{device}.\n\n"
+        f"{report(compared(cpu, gpu))}\n{made_by('benchmarks.devices')}"
     )
     publish(text, options.out)
 

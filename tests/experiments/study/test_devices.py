@@ -6,10 +6,12 @@ import numpy as np
 import pytest
 from benchmarks import devices
 
+from experiments.study.made_up import made_up_results
 from experiments.study.pretended_gpu import Engine
 from experiments.study.small import declared
 from pursuit.experiments.study import reproduce
 from pursuit.experiments.study.grid import identify
+from pursuit.experiments.study.report import write_report
 from pursuit.experiments.study.results import Cell, CellResults, Results, RunRecord
 
 CAP = 100_000
@@ -93,3 +95,16 @@ def test_the_command_reads_both_devices_of_a_folder(tmp_path, monkeypatch, capsy
     assert text.startswith("# CPU against GPU\n")
     assert "(gpu, Pretended 9000)" in text
     assert "| exp L=10 n=4 rp frozen |" in text
+
+
+def test_the_tables_of_a_report_have_all_that_is_compared(tmp_path):
+    stored = made_up_results()
+    write_report(stored, tmp_path)
+
+    def without_seconds(results):
+        return {
+            (entry.cell, entry.target, entry.cap, tuple(run[:-1] for run in entry.runs))
+            for entry in results.select()
+        }
+
+    assert without_seconds(devices.results_in(tmp_path, "gpu")) == without_seconds(stored)
