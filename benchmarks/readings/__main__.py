@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import csv
+import gzip
 import io
 from collections.abc import Sequence
 from pathlib import Path
@@ -19,6 +20,7 @@ from benchmarks.readings.measured import Measurements, measurements_in
 from benchmarks.reporting import made_by
 from pursuit.experiments.common.plotting import save
 from pursuit.experiments.study.claims import CLAIMS
+from pursuit.experiments.study.results import Cell
 
 _GROUPS = {
     "constants": ("c_p of CMA and EP-CMA-m, and c of SARP", agreement.constant_settings),
@@ -93,10 +95,26 @@ def _page(parts: Sequence[str]) -> str:
     return "\n\n".join([*parts, made_by("benchmarks.readings")])
 
 
+def write_runs(measurements: Measurements, path: Path) -> None:
+    """Write every run, compressed, since there are many."""
+    rows = [
+        [*entry.cell, entry.cap, run.number, run.nit, run.nfev, run.reason]
+        for entry in measurements.entries()
+        for run in entry.runs
+    ]
+    text = _csv([*Cell._fields, "cap", "run", "nit", "nfev", "reason"], rows)
+    # Without the time of writing, the same runs give the same bytes.
+    path.write_bytes(gzip.compress(text.encode(), mtime=0))
+
+
 def _write_csv(path: Path, header: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
+    path.write_text(_csv(header, rows))
+
+
+def _csv(header: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
     text = io.StringIO()
     csv.writer(text, lineterminator="\n").writerows([header, *rows])
-    path.write_text(text.getvalue())
+    return text.getvalue()
 
 
 def main() -> None:
@@ -110,6 +128,7 @@ def main() -> None:
             "claims": claims_page(measurements, options.out),
             "path": path_page(measurements, options.out),
         }
+        write_runs(measurements, options.out / "runs.csv.gz")
     for name, page in pages.items():
         if page:
             (options.out / f"{name}.md").write_text(page)

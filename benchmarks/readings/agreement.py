@@ -15,9 +15,8 @@ from pursuit.experiments.common.plotting import print_style
 from pursuit.experiments.study.claims import CLAIMS, Judgement, judge
 from pursuit.experiments.study.evidence import EP_CMA
 
-READING_RATES = {"printed": "1/12", "fitted": "1/n", "frozen": "0"}
-"""The c_p of each reading, as `constants.toml` names it."""
-# c of SARP with adaptive and with exact steps, in `fitted` and `frozen`.
+# c_p of `fitted` as `constants.toml` names it, and c of SARP with adaptive and with exact steps.
+_FITTED_RATE = "1/n"
 _DAMPING, _EXACT_DAMPING = 3.0, 2.0
 
 
@@ -97,16 +96,14 @@ def damping_settings() -> list[Setting]:
 
 
 def structure_settings() -> list[Setting]:
-    """Return every structure under every reading, the library's own first."""
-    settings = []
-    for reading, c_p in READING_RATES.items():
-        base = sarp_labels(_DAMPING, _EXACT_DAMPING) | {s: Label(labelled(s, c_p)) for s in ("cma", *EP_CMA)}
-        settings.append(Setting(f"{reading}, as it is", base))
-        for name in STRUCTURES:
-            changed = {s: Label(labelled(s, name), reading) for s in EP_CMA if changes(name, s)}
-            settings.append(
-                Setting(f"{reading}, {name.replace(':', '/').replace('&', ', ')}", base | changed)
-            )
+    """Return every structure with the constants of `fitted`, which agree best; the library's own first."""
+    base = sarp_labels(_DAMPING, _EXACT_DAMPING) | {
+        s: Label(labelled(s, _FITTED_RATE)) for s in ("cma", *EP_CMA)
+    }
+    settings = [Setting("as it is", base)]
+    for name in STRUCTURES:
+        changed = {s: Label(labelled(s, name), "fitted") for s in EP_CMA if changes(name, s)}
+        settings.append(Setting(name.replace(":", "/").replace("&", ", "), base | changed))
     return settings
 
 

@@ -169,7 +169,6 @@ _OF_CLAIMS = [
 ]
 # EP-CMA-n takes several microseconds an iteration there; these would take it to the cap everywhere.
 _WIDE = [80, 100]
-_EP_CMA_N = [labelled("ep-cma-n", name) for name in STRUCTURES]
 _SLOW_EP_CMA_N = [labelled("ep-cma-n", name) for name in ("never-stored", "reset", "step")]
 
 FILES = (
@@ -217,9 +216,8 @@ FILES = (
             {"problem": "rosenbrock", "n": [20, 80]},
         ],
         cap=6e4,
-        readings=("printed", "fitted", "frozen"),
+        readings=("fitted",),
         exceptions=[
-            {"where": {"reading": "printed", "n": _WIDE, "scheme": _EP_CMA_N}, "runs": 0},
             {"where": {"n": _WIDE, "scheme": _SLOW_EP_CMA_N}, "runs": 0},
             {"where": {"problem": "exp", "L": 1e6, "n": 20}, "runs": 0},
         ],

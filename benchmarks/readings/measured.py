@@ -62,6 +62,10 @@ class Measurements:
         measured = self._found.get((label, place))
         return None if measured is None else measured.entry
 
+    def entries(self) -> list[CellResults]:
+        """Return all cells."""
+        return [found.entry for (label, _), found in self._found.items() if label.reading is not None]
+
     def places(self, scheme: str) -> list[Place]:
         """Return where schemes whose labels begin so were measured, in the order of the declarations."""
         return list(dict.fromkeys(place for label, place in self._found if label.scheme.startswith(scheme)))

@@ -1,6 +1,7 @@
 """The study files of the readings, and what is made of their runs."""
 
 import csv
+import gzip
 import shutil
 import subprocess
 import sys
@@ -162,7 +163,7 @@ def test_from_the_study_files_to_the_pages(tmp_path):
     run_python("benchmarks.readings", *folders, "--out", out)
     made = {path.name for path in out.iterdir()}
     figures = {"constants.png", "sarp.png", "structure.png", "path-20.png"}
-    assert made == {"claims.md", "path.md", "claims.csv", "path.csv", *figures}
+    assert made == {"claims.md", "path.md", "claims.csv", "path.csv", "runs.csv.gz", *figures}
     with (out / "path.csv").open() as file:
         rows = list(csv.DictReader(file))
     assert [(row["problem"], row["n"], row["c_c"]) for row in rows] == [
@@ -171,7 +172,11 @@ def test_from_the_study_files_to_the_pages(tmp_path):
         ("stiff", "30", "1/n"),
         ("stiff", "30", "2/(n+2)"),
     ]
-    assert "fitted, restart |" in (out / "claims.md").read_text()
+    assert "\n| restart |" in (out / "claims.md").read_text()
+    with gzip.open(out / "runs.csv.gz", "rt") as file:
+        runs = list(csv.DictReader(file))
+    assert len(runs) == 2 * sum(only.partition("scheme=")[2].count(",") + 1 for only in TINY.values())
+    assert {run["reason"] for run in runs} == {"target"}
 
 
 def run_python(module, *arguments):
