@@ -1,0 +1,85 @@
+"""Trials: the runs of a solver on one problem of a suite, until its budget is spent."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pursuit.experiments.coco.solvers import solver_named
+from pursuit.experiments.coco.trials import run_trial
+
+
+class Sphere:
+    """A problem with the interface of COCO's, which observes itself."""
+
+    id = "bbob_f001_i01_d04"
+    dimension = 4
+    lower_bounds = np.full(4, -5.0)
+    upper_bounds = np.full(4, 5.0)
+    initial_solution = np.full(4, 1.0)
+
+    def __init__(self, target=0.0):
+        self.evaluated = []
+        self.target = target
+        self.final_target_hit = False
+        self.restarts = 0
+
+    def __call__(self, x):
+        self.evaluated.append(x.copy())
+        value = float(x @ x)
+        self.final_target_hit |= value <= self.target
+        return value
+
+    def signal_restart(self, problem):
+        assert problem is self
+        self.restarts += 1
+
+
+def attempted(solve, budget, target=0.0):
+    """Return the result of a trial, and the problem."""
+    problem = Sphere(target)
+    return run_trial(problem, problem, suite="bbob", solve=solve, budget=budget), problem
+
+
+def test_runs_start_where_the_suite_says_and_then_anywhere_with_what_is_left():
+    calls = []
+
+    def solve(fun, x0, **given):
+        calls.append((x0.copy(), given))
+        for _ in range(10):
+            fun(x0)
+
+    outcome, problem = attempted(solve, 42)
+    assert outcome == (4, 40, False)
+    assert problem.restarts == 3
+    starts = np.array([x0 for x0, _ in calls])
+    assert [given["maxfev"] for _, given in calls] == [42, 32, 22, 12]
+    assert {given["sigma0"] for _, given in calls} == {2.0}
+    assert len({given["seed"] for _, given in calls}) == 4
+    np.testing.assert_array_equal(starts[0], problem.initial_solution)
+    assert len(np.unique(starts)) > 12
+    assert np.abs(starts).max() <= 5.0
+    again, _ = attempted(solve, 42)
+    assert again == outcome
+    np.testing.assert_array_equal(starts, [x0 for x0, _ in calls[4:]])
+
+
+def test_no_solver_evaluates_beyond_the_budget_or_the_last_target():
+    insatiable = solver_named("tiny_solvers:insatiable").solve
+    assert attempted(insatiable, 12)[0] == (1, 12, False)
+    outcome, problem = attempted(solver_named("rp").solve, 100_000, target=1e-8)
+    assert outcome.solved
+    assert len(problem.evaluated) == outcome.evaluations < 2000
+    assert sum(x @ x <= 1e-8 for x in problem.evaluated) == 1
+    assert not Path("swallowed").exists()
+
+
+def test_a_solver_that_does_nothing_is_found_out():
+    with pytest.raises(Exception, match="the solver returned without an evaluation of bbob_f001_i01_d04"):
+        attempted(solver_named("tiny_solvers:idle").solve, 12)
+
+
+@pytest.mark.parametrize("method", ["rp", "auto"])
+def test_a_run_of_ours_that_has_settled_is_followed_by_another(method):
+    outcome, _ = attempted(solver_named(method).solve, 8000, target=-1.0)
+    assert outcome.runs >= 3
