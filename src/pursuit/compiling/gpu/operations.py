@@ -25,6 +25,50 @@ def walk_along(team: Any, out: Vector, x: Vector, a: float, u: Vector) -> None:
 def register_elementwise(team_class: Any, waiting: Waiting, entries: Entries) -> None:
     """Register operations in which every entry depends on the same entry of others."""
     wait, total_lanes = waiting.wait, entries.lanes
+    elementwise = _elementwise_with(waiting, entries)
+    shift = elementwise(lambda i, out, x, a, u: x[i] + a * u[i])
+    if entries.evaluates_origins:
+        walk = elementwise(lambda i, out, x, a, u: x[i] if a == 0.0 else x[i] + a * u[i])
+    else:
+        # Positions are 0 by chance alone, and u is finite: no need to look.
+        walk = shift
+    add = elementwise(lambda i, x, a, u: x[i] + a * u[i])
+    blend = elementwise(lambda i, x, a, b, y: a * x[i] + b * y[i])
+    scale = elementwise(lambda i, x, a: a * x[i])
+    copy = elementwise(lambda i, out, x: x[i])
+    fill = elementwise(lambda i, x, a: a)
+    multiply = elementwise(lambda i, x, y: x[i] * y[i])
+    advance, advance_by = _advancing(entries)
+    vectors.shift.register(team_class)(lambda team, out, x, a, u: shift(team, out, x, a, u))
+    walk_along.register(team_class)(lambda team, out, x, a, u: walk(team, out, x, a, u))
+    vectors.add.register(team_class)(lambda team, x, a, u: add(team, x, a, u))
+    vectors.blend.register(team_class)(lambda team, x, a, b, y: blend(team, x, a, b, y))
+    vectors.scale.register(team_class)(lambda team, x, a: scale(team, x, a))
+    vectors.copy.register(team_class)(lambda team, out, x: copy(team, out, x))
+    vectors.fill.register(team_class)(lambda team, x, a: fill(team, x, a))
+    vectors.multiply.register(team_class)(lambda team, x, y: multiply(team, x, y))
+
+    @vectors.drift.register(team_class)
+    def _drift(team, y, v, theta, a, b, u):
+        keep, part, rest = 1.0 / (1.0 + theta), theta / (1.0 + theta), 1.0 - theta
+        if a == 0.0:
+            advance(team, y, v, keep, part, rest, theta)
+        else:
+            advance_by(team, y, v, keep, part, rest, theta, a, b, u)
+
+    @vectors.exchange.register(team_class)
+    def _exchange(team, x, i, value):
+        wait(team)
+        before = x[u64(i)]
+        wait(team)
+        if team.lane == i % total_lanes:
+            x[u64(i)] = value
+        return before
+
+
+def _elementwise_with(waiting: Waiting, entries: Entries) -> Any:
+    """Return what makes an operation of a function that computes one entry."""
+    wait, total_lanes = waiting.wait, entries.lanes
     entry, whole, rows, n = entries.entry, entries.whole, entries.rows, entries.n
     unrolled = entries.unrolled
 
@@ -70,44 +114,7 @@ def register_elementwise(team_class: Any, waiting: Waiting, entries: Entries) ->
 
         return operation
 
-    shift = elementwise(lambda i, out, x, a, u: x[i] + a * u[i])
-    if entries.evaluates_origins:
-        walk = elementwise(lambda i, out, x, a, u: x[i] if a == 0.0 else x[i] + a * u[i])
-    else:
-        # Positions are 0 by chance alone, and u is finite: no need to look.
-        walk = shift
-    add = elementwise(lambda i, x, a, u: x[i] + a * u[i])
-    blend = elementwise(lambda i, x, a, b, y: a * x[i] + b * y[i])
-    scale = elementwise(lambda i, x, a: a * x[i])
-    copy = elementwise(lambda i, out, x: x[i])
-    fill = elementwise(lambda i, x, a: a)
-    multiply = elementwise(lambda i, x, y: x[i] * y[i])
-    advance, advance_by = _advancing(entries)
-    vectors.shift.register(team_class)(lambda team, out, x, a, u: shift(team, out, x, a, u))
-    walk_along.register(team_class)(lambda team, out, x, a, u: walk(team, out, x, a, u))
-    vectors.add.register(team_class)(lambda team, x, a, u: add(team, x, a, u))
-    vectors.blend.register(team_class)(lambda team, x, a, b, y: blend(team, x, a, b, y))
-    vectors.scale.register(team_class)(lambda team, x, a: scale(team, x, a))
-    vectors.copy.register(team_class)(lambda team, out, x: copy(team, out, x))
-    vectors.fill.register(team_class)(lambda team, x, a: fill(team, x, a))
-    vectors.multiply.register(team_class)(lambda team, x, y: multiply(team, x, y))
-
-    @vectors.drift.register(team_class)
-    def _drift(team, y, v, theta, a, b, u):
-        keep, part, rest = 1.0 / (1.0 + theta), theta / (1.0 + theta), 1.0 - theta
-        if a == 0.0:
-            advance(team, y, v, keep, part, rest, theta)
-        else:
-            advance_by(team, y, v, keep, part, rest, theta, a, b, u)
-
-    @vectors.exchange.register(team_class)
-    def _exchange(team, x, i, value):
-        wait(team)
-        before = x[u64(i)]
-        wait(team)
-        if team.lane == i % total_lanes:
-            x[u64(i)] = value
-        return before
+    return elementwise
 
 
 def _advancing(entries: Entries) -> tuple[Any, Any]:
