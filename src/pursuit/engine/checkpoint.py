@@ -307,6 +307,9 @@ def _entries(record: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
     for name, entry in record._asdict().items():
         if isinstance(entry, tuple):
             yield from _entries(entry, f"{prefix}{name}.")
+        elif isinstance(entry, np.ndarray) and entry.dtype.names:
+            # A record of numbers, which the file holds as an array of these.
+            yield f"{prefix}{name}", entry.view(np.float64)
         else:
             yield f"{prefix}{name}", entry
 
@@ -332,6 +335,8 @@ def _rebuilt(like: Any, entries: Mapping[str, Any], prefix: str = "") -> Any:
 
 def _checked_entry(name: str, found: Any, like: Any) -> Any:
     """Return an entry if it is a number of the type that the record has there; arrays are checked before."""
+    if isinstance(like, np.ndarray) and like.dtype.names:
+        return found.view(like.dtype)
     if isinstance(like, np.ndarray):
         if np.isfinite(like).all() and not np.isfinite(found).all():
             raise ValueError(f"the entry {name} must hold finite numbers")

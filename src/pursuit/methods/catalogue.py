@@ -16,6 +16,7 @@ from pursuit.methods.contract import Scheme, ask, tell
 from pursuit.methods.ep_cma import EpCma
 from pursuit.methods.random_pursuit import RandomPursuit
 from pursuit.methods.sarp import Sarp
+from pursuit.methods.values.scheme import Values
 from pursuit.problems.contract import has_line_minimizer, value
 
 # What needs to know nothing of the problem.
@@ -26,6 +27,7 @@ _MOST_DIGITS = 100
 _NAMED: dict[str, tuple[type, dict[str, Any]]] = {
     "auto": (Auto, {}),
     "auto-values": (AutoValues, {}),
+    "values": (Values, {}),
     "rp": (RandomPursuit, {}),
     "rp-exact": (RandomPursuit, {"line_search": "exact"}),
     "sarp": (Sarp, {}),

@@ -6,9 +6,9 @@ it never writes) and has
 - `create(n, **options)`, a class method: the scheme for n variables, its options checked;
 - `init(x, fx, sigma)`: the first state, from a start that the scheme may keep, its value and sigma0;
 - an implementation of `ask` registered for its class, which returns a query: a `Line`, to be searched by
-  `scheme.line_search`, or `Points`;
-- one of `tell`, which takes the answer (a `Step` for a line, the array of values for points) and returns the
-  next state.
+  `scheme.line_search`, `Points`, or a `Round` of points that are written one by one;
+- one of `tell`, which takes the answer (a `Step` for a line, else the array of values) and returns the next
+  state.
 
 It may have
 
@@ -45,16 +45,18 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple, Protocol
 
+import numba
 import numpy as np
 from numpy.typing import NDArray
 
 from pursuit.checks import Vector
 from pursuit.compiling.dispatch import generic
+from pursuit.compiling.vectors import Matrix, add, copy
 
 
 @generic(on="scheme")
 def ask(team: Any, scheme: Any, state: Any, normals: Vector) -> Any:
-    """Return the query of an iteration, a `Line` or `Points`.
+    """Return the query of an iteration, a `Line`, `Points` or a `Round`.
 
     Parameters
     ----------
@@ -81,7 +83,7 @@ def tell(team: Any, scheme: Any, state: Any, query: Any, answer: Any) -> Any:
         The scheme, whose class decides on the implementation.
     state : NamedTuple
         The state that the query was asked from; its arrays may be overwritten.
-    query : Line or Points
+    query : Line, Points or Round
         What `ask` has returned.
     answer : Step or ndarray
         What a line search has found, or the values of the points.
@@ -92,6 +94,47 @@ class Points(NamedTuple):
     """A query of several points, one a row; the answer is the array of their values."""
 
     rows: NDArray[np.float64]
+
+
+class Round(NamedTuple):
+    """A query of points near an origin, written one by one: nothing of the size of all of them is ever held.
+
+    The j-th point is origin + first_j * first + second_j * second, then `length_j` farther along the
+    coordinate `coordinate_j`, and inside the bounds.
+    """
+
+    origin: Vector
+    first: Vector
+    second: Vector
+    moves: Matrix
+    size: int
+    """How many points there are; there may be room for more."""
+    lower: Vector
+    """Bounds; empty arrays where there are none."""
+    upper: Vector
+
+
+# The rows of the moves of a round: multiples of the two directions, a coordinate (-1 for none), and how far
+# to go along it.
+FIRST_MULTIPLE, SECOND_MULTIPLE, COORDINATE, LENGTH = range(4)
+
+
+@numba.njit(forceinline=True)
+def write_move(team, query, j, out):
+    """Write the j-th point of a round into `out`."""
+    copy(team, out, query.origin)
+    along, aside = query.moves[FIRST_MULTIPLE, j], query.moves[SECOND_MULTIPLE, j]
+    if along != 0.0:
+        add(team, out, along, query.first)
+    if aside != 0.0:
+        add(team, out, aside, query.second)
+    i = int(query.moves[COORDINATE, j])
+    if i >= 0:
+        out[i] += query.moves[LENGTH, j]
+    if query.lower.shape[0] > 0:
+        only_one = along == 0.0 and aside == 0.0
+        for k in range(max(i, 0) if only_one else 0, i + 1 if only_one else out.shape[0]):
+            out[k] = min(max(out[k], query.lower[k]), query.upper[k])
 
 
 class Patience(NamedTuple):

@@ -1,0 +1,295 @@
+"""The probes of `values`: along coordinates, for slopes and curvatures, and on a line, for the noise."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from pursuit.compiling.inner import inner
+from pursuit.methods.contract import COORDINATE, FIRST_MULTIPLE, LENGTH, SECOND_MULTIPLE
+from pursuit.methods.values.curvature import (
+    ALONG,
+    HALFWAY,
+    OTHER_SIDE,
+    REACH,
+    SLOPES,
+    TWO_SIDED,
+    P,
+    Y,
+    error_of,
+    known,
+    quantile,
+    sampled,
+    slope_from_one,
+    slope_from_two,
+)
+from pursuit.methods.values.noise import VALUES, are_told_apart, noise_level
+from pursuit.methods.values.state import (
+    CONCLUDE,
+    FIRST,
+    MEASURE_NOISE,
+    PROBE_AHEAD,
+    PROBE_BACK,
+    SECOND,
+    SEEN,
+    begin_plan,
+    noise_of_value,
+)
+
+# How much of the mean slope the change of curvature may spoil.
+_SPOILT = 2e-3
+# No probe is shorter than this part of the coordinate itself.
+_SHORTEST = 4e-10
+# Nor than this, whose square is a number.
+_TINY = 1e-140
+# One in so many coordinates is probed on both sides, more under noise.
+_IN_TURN, _IN_TURN_UNDER_NOISE = 32, 8
+# The noise is measured again after so many steps.
+_NOISE_EVERY = 10
+# The first distance of the points from which noise is measured, as a multiple of a probe.
+APART = 1e-2
+
+
+@inner
+def seed_of(normal):
+    """Return a seed for signs, from a standard normal."""
+    return np.uint64(abs(normal) * 1e15)
+
+
+@inner
+def sign(seed, i):
+    """Return 1 or -1, as good as at random: a hash of the coordinate."""
+    z = seed + np.uint64(i + 1) * np.uint64(0x9E3779B97F4A7C15)
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return 1.0 if (z >> np.uint64(40)) & np.uint64(1) else -1.0
+
+
+@inner
+def draw_line(state, seed):
+    """Write a random direction into p, along each coordinate as long as a probe."""
+    for i in range(state.vectors.shape[1]):
+        state.vectors[P, i] = sign(seed, i) * abs(state.vectors[REACH, i])
+
+
+@inner
+def place_planned(scheme, state):
+    """Write where the next planned points are, and return how many."""
+    moves, now = state.moves, state.now[0]
+    made = int(now.made)
+    count = min(scheme.room, int(now.planned) - made)
+    for j in range(count):
+        moves[FIRST_MULTIPLE, j], moves[SECOND_MULTIPLE, j] = (
+            state.plan[FIRST, made + j],
+            state.plan[SECOND, made + j],
+        )
+        moves[COORDINATE, j] = -1
+    return count
+
+
+@inner
+def place_ahead(scheme, state, seed):
+    """Write where the next probes are, and return how many."""
+    moves, reach = state.moves, state.vectors[REACH]
+    cursor = int(state.now[0].cursor)
+    count = min(scheme.room, reach.shape[0] - cursor)
+    noise = noise_of_value(state)
+    for j in range(count):
+        i = cursor + j
+        reach[i] = inside(scheme, state.vectors[Y], i, sign(seed, i), probe_length(state, i, noise))
+        moves[FIRST_MULTIPLE, j] = moves[SECOND_MULTIPLE, j] = 0.0
+        moves[COORDINATE, j], moves[LENGTH, j] = i, reach[i]
+    return count
+
+
+@inner
+def probe_length(state, i, noise):
+    """Return how long a probe shall be."""
+    now = state.now[0]
+    shortest = max(_SHORTEST * abs(state.vectors[Y, i]), _TINY)
+    h = max(abs(state.vectors[REACH, i]), shortest)
+    is_known = known(state.vectors, i)
+    bend = abs(state.vectors[ALONG, i]) if is_known else now.typical
+    if bend > 0.0:
+        if now.slope > 0.0 and is_known:
+            h = max(min(h, _SPOILT * now.slope / (max(now.change, 1e-9) * bend)), shortest)
+        h = max(h, math.sqrt(now.caution * noise / bend))
+    return h
+
+
+@inner
+def inside(scheme, y, i, sign, h):
+    """Return a probe of this length, on the other side or shorter where bounds want it."""
+    if scheme.lower.shape[0] == 0:
+        return sign * h
+    below, above = y[i] - scheme.lower[i], scheme.upper[i] - y[i]
+    if h > below and h > above:
+        return above if above >= below else -below
+    if sign > 0.0:
+        return h if h <= above else -h
+    return -h if h <= below else h
+
+
+@inner
+def back_ratio(scheme, y, i, h):
+    """Return where the second probe is, as a multiple of the first."""
+    if scheme.lower.shape[0] == 0:
+        return OTHER_SIDE
+    return OTHER_SIDE if scheme.lower[i] <= y[i] - h <= scheme.upper[i] else HALFWAY
+
+
+@inner
+def coordinates_in_turn(state):
+    """Return how many coordinates are probed on both sides in turn."""
+    return -(-state.vectors.shape[1] // (_IN_TURN_UNDER_NOISE if state.now[0].noise_rules else _IN_TURN))
+
+
+@inner
+def needs_back(state, i):
+    """Say whether the other side of a coordinate is to be probed."""
+    now = state.now[0]
+    if state.vectors[TWO_SIDED, i] or state.vectors[REACH, i] == 0.0:
+        return False
+    if (
+        now.both_sides
+        or now.rest
+        or not known(state.vectors, i)
+        or not math.isfinite(state.vectors[SLOPES, i])
+    ):
+        return True
+    return (i - int(now.window)) % state.vectors.shape[1] < coordinates_in_turn(state)
+
+
+@inner
+def next_back(state, i):
+    """Return the first coordinate from i on whose other side is to be probed; n if there is none."""
+    n = state.vectors.shape[1]
+    while i < n and not needs_back(state, i):
+        i += 1
+    return i
+
+
+@inner
+def place_back(scheme, state):
+    """Write where the next probes on other sides are, and return how many."""
+    moves, reach, n = state.moves, state.vectors[REACH], state.vectors.shape[1]
+    i, count = int(state.now[0].cursor), 0
+    while i < n and count < scheme.room:
+        moves[FIRST_MULTIPLE, count] = moves[SECOND_MULTIPLE, count] = 0.0
+        moves[COORDINATE, count] = i
+        moves[LENGTH, count] = back_ratio(scheme, state.vectors[Y], i, reach[i]) * reach[i]
+        count += 1
+        i = next_back(state, i + 1)
+    return count
+
+
+@inner
+def measured_noise(state):
+    """Take the values on a line: note the noise, or plan longer or shorter distances."""
+    now, values = state.now[0], state.plan[SEEN]
+    finite = True
+    for j in range(VALUES):
+        finite = finite and math.isfinite(values[j])
+    if (not finite or not are_told_apart(values)) and now.attempt < 5:
+        now.attempt += 1
+        now.apart *= 10.0 if finite else 0.1
+        plan_line(state)
+        return
+    level = noise_level(values) if finite else 0.0
+    if now.noise >= 0.0 and not abs(now.f) < 0.1 * now.noise_at:
+        level = math.sqrt(0.6 * now.noise * now.noise + 0.4 * level * level)
+    now.noise, now.noise_at, now.due = level, abs(now.f), _NOISE_EVERY
+    now.spacing = now.apart * median_reach(state) if now.apart > APART else 0.0
+    now.phase, now.cursor = PROBE_AHEAD, 0
+
+
+@inner
+def median_reach(state):
+    """Return the median length of the probes."""
+    lengths = sampled(state.vectors[REACH])
+    return quantile(lengths, 0.5) if lengths.shape[0] > 0 else 1e-300
+
+
+@inner
+def plan_line(state):
+    """Plan the values on a line from which noise is measured."""
+    now = state.now[0]
+    for j in range(VALUES):
+        state.plan[FIRST, j], state.plan[SECOND, j] = now.apart * (j - VALUES // 2), 0.0
+    begin_plan(now, MEASURE_NOISE, VALUES)
+
+
+@inner
+def begin_sweep(state):
+    """Plan the probes from y, or to measure the noise first if that is due."""
+    now = state.now[0]
+    state.vectors[TWO_SIDED][:] = 0
+    now.taken = now.rest = 0
+    if now.due > 0 and not abs(now.f) < 0.1 * now.noise_at:
+        now.due -= 1
+        now.phase, now.cursor = PROBE_AHEAD, 0
+        return
+    now.apart = max(APART, min(0.1 * now.spacing / max(median_reach(state), 1e-300), 10.0))
+    now.attempt = 0
+    plan_line(state)
+
+
+@inner
+def probed_ahead(state, values):
+    """Take the values of probes on one side."""
+    now = state.now[0]
+    cursor = int(now.cursor)
+    for j in range(values.shape[0]):
+        state.vectors[SLOPES, cursor + j] = values[j] - now.f
+    now.cursor += values.shape[0]
+    if now.cursor == state.vectors.shape[1]:
+        probe_back(state)
+
+
+@inner
+def probe_back(state):
+    """Plan the probes on other sides; if there are none, conclude."""
+    now = state.now[0]
+    now.phase, now.cursor = PROBE_BACK, next_back(state, 0)
+    if now.cursor == state.vectors.shape[1]:
+        now.phase = CONCLUDE
+
+
+@inner
+def probed_back(state, values):
+    """Take the values of probes on the other side."""
+    now, moves, last = state.now[0], state.moves, 0
+    noise = noise_of_value(state)
+    for j in range(values.shape[0]):
+        last = int(moves[COORDINATE, j])
+        ratio = moves[LENGTH, j] / state.vectors[REACH, last]
+        ahead, back = state.vectors[SLOPES, last], values[j] - now.f
+        state.vectors[SLOPES, last], change = slope_from_two(state.vectors, last, ahead, ratio, back, noise)
+        state.vectors[TWO_SIDED, last] = 1
+        if math.isfinite(change) and now.taken < state.samples.shape[0]:
+            state.samples[int(now.taken)] = change
+            now.taken += 1
+    now.cursor = next_back(state, last + 1)
+    if now.cursor < state.vectors.shape[1]:
+        return
+    if not now.rest and curvature_is_inexact(state):
+        now.rest = 1
+        probe_back(state)
+    else:
+        now.phase = CONCLUDE
+
+
+@inner
+def curvature_is_inexact(state):
+    """Say whether curvatures from when f was larger, and its noise, spoil the slopes from one side."""
+    now, noise = state.now[0], noise_of_value(state)
+    error = slope = blur = 0.0
+    for i in range(state.vectors.shape[1]):
+        h = state.vectors[REACH, i]
+        if not state.vectors[TWO_SIDED, i] and h != 0.0:
+            one = slope_from_one(state.vectors, i, state.vectors[SLOPES, i])
+            slope += one * one
+            error += (0.5 * h * error_of(state.vectors, i, now.old_noise)) ** 2
+            blur += (noise / h) ** 2
+    return error > 1e-6 * slope and error > 100.0 * blur

@@ -1,0 +1,130 @@
+"""The state of `values`: vectors, pairs of steps and slopes, numbers, and what the next round is about."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from pursuit.checks import Vector
+from pursuit.compiling.inner import inner
+from pursuit.compiling.vectors import Matrix
+from pursuit.methods.values.quasi_newton import Pairs
+
+_EPS = 2.2e-16
+# What a round is about.
+(
+    MEASURE_NOISE, PROBE_AHEAD, PROBE_BACK, LOOK_ALONG, LOOK_IN_PLANE, TRY, EVALUATE_AGAIN,
+    BLOCK_AT, BLOCK_AHEAD, BLOCK_BACK, BLOCK_TRY,
+) = range(11)  # fmt: skip
+# What is to be done before the next one. Each is done in one place, since Numba compiles every call anew.
+CONCLUDE, STEP, END, SWEEP, BLOCK_SLOPES, BLOCK_NEXT = range(11, 17)
+# The rows of the plan: multiples of p and of s, and values.
+FIRST, SECOND, SEEN = range(3)
+
+_NUMBERS = {
+    "fx": "f at the best point",
+    "f": "f(y)",
+    "sigma": "the root mean square of the latest step",
+    "sigma0": "its first value",
+    "spent": "evaluations so far",
+    # Rounds.
+    "phase": "what the next round is about",
+    "cursor": "the next coordinate to probe, or the next of a block",
+    "window": "from where on coordinates are probed on both sides, in turn",
+    "both_sides": "whether all of them are",
+    "rest": "whether those are that were not, since their curvatures turned out to be too inexact",
+    "planned": "points on a line or in a plane that are to be evaluated",
+    "made": "those of them that were",
+    # Noise.
+    "noise": "the standard deviation of the noise of a value, below 0 before it is measured",
+    "noise_at": "|f| where it was measured",
+    "spacing": "the distance of the points it was measured from, where they had to be far apart",
+    "apart": "the same as a multiple of the probes",
+    "attempt": "how often the distance was changed",
+    "due": "in how many steps it is measured again",
+    "caution": "a probe is at least sqrt(caution noise/|D|) long",
+    "noise_rules": "whether noise hides what single values say",
+    "forced": "for how many steps it is taken to do so",
+    # Curvature.
+    "change": "by how much D changes from one point to the next, relative to itself",
+    "taken": "how many samples of that there are from this y",
+    "old_noise": "the noise of the values that D comes from",
+    "typical": "the median of |D|",
+    "is_scaled": "whether p is -g/|D|",
+    # Steps.
+    "slope": "the root mean square of the slopes",
+    "radius": "how long a step may be",
+    "failures": "steps in a row that did not lead down",
+    "misjudged": "how far off predictions are, on average",
+    "has_before": "whether the step that led to y is known, and the slopes before it",
+    "along": "f(y + p)",
+    "along_slope": "g'p",
+    "from_memory": "whether p comes from the memory of L-BFGS",
+    "predicted": "what f is to fall by",
+    "is_cut": "whether the step was too long",
+    "tries": "how many steps were tried",
+    "value": "f after the latest of them, or in the beginning f(x)",
+    "multiple": "which multiple of s it was",
+    # The mean under noise.
+    "averaged": "over how many points it goes",
+    "slow": "the average of their values, over many",
+    "fast": "and over few",
+    # Blocks, in the beginning.
+    "tau": "the coordinates of a block, 0 where there are none",
+    "position": "where the block is in the order of coordinates",
+    "start": "the first of these",
+    "stride": "and how far apart they are",
+    "theta": "the weight of z in y",
+    "beta": "the curvature along a block's step as a multiple of the mean curvature",
+    "mean_curvature": "that along coordinates, 0 before it is measured",
+    "probe": "how long a probe is",
+    "block_square": "the sum of the squares of the block's slopes",
+    "blocks": "how many steps there were",
+    "chain": "and since momentum began",
+}
+NUMBERS = np.dtype([(name, np.float64) for name in _NUMBERS])
+"""The numbers of a state, in a record that is changed where it stands.
+
+Compiled code that returned a new record instead, for each of the phases, would take minutes to compile.
+"""
+
+
+class ValuesState(NamedTuple):
+    """The state of `values`; `f` is f(y), and `sigma` the root mean square of the latest step."""
+
+    x: Vector
+    fx: float
+    f: float
+    sigma: float
+    vectors: Matrix
+    """y and what is known there, a row for each: see `curvature.py`."""
+    pairs: Pairs
+    samples: Vector
+    """Changes of some curvatures at y, relative to themselves."""
+    moves: Matrix
+    """Where the points of a round are."""
+    plan: Matrix
+    """Points in the plane of p and s, which may take several rounds: multiples of p and of s, and values."""
+    now: Any
+    """The numbers, a record."""
+
+
+@inner
+def noise_of_value(state):
+    """Return the noise of a value, that of rounding at least."""
+    now = state.now[0]
+    return max(now.noise, 2.0 * _EPS * abs(now.f))
+
+
+@inner
+def begin_plan(now, phase, planned):
+    """Plan so many points on a line or in a plane."""
+    now.phase, now.planned, now.made = phase, planned, 0
+
+
+@inner
+def scale_by(v, factor):
+    """Multiply a vector by a number."""
+    for i in range(v.shape[0]):
+        v[i] *= factor

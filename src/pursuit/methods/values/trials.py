@@ -1,0 +1,191 @@
+"""The trials of a step of `values`, and what follows from them."""
+
+from __future__ import annotations
+
+import math
+
+from pursuit.compiling.inner import inner
+from pursuit.compiling.vectors import copy, dot
+from pursuit.methods.values.curvature import (
+    BEFORE,
+    MEAN,
+    REACH,
+    SLOPES,
+    P,
+    S,
+    Y,
+)
+from pursuit.methods.values.directions import energy_of, lose_track, weight
+from pursuit.methods.values.state import (
+    END,
+    EVALUATE_AGAIN,
+    FIRST,
+    SECOND,
+    SEEN,
+    SWEEP,
+    TRY,
+    begin_plan,
+    noise_of_value,
+    scale_by,
+)
+
+# Probes as a part of the latest step along a coordinate: at most, and divided by the change of curvature.
+_PROBE, _PROBE_BY_CHANGE, _LEAST_PROBE = 0.3, 0.003, 0.01
+
+
+@inner
+def try_step(team, scheme, state):
+    """Try y + s."""
+    now, n, s = state.now[0], state.vectors.shape[1], state.vectors[S]
+    length = math.sqrt(dot(team, n, s, s))
+    if not math.isfinite(length):
+        scale_by(state.vectors[REACH], 0.3)
+        lose_track(state)
+        now.phase = SWEEP
+        return
+    now.is_cut = length > now.radius
+    if now.is_cut:
+        scale_by(s, now.radius / length)
+    for i in range(scheme.lower.shape[0]):
+        s[i] = min(max(state.vectors[Y, i] + s[i], scheme.lower[i]), scheme.upper[i]) - state.vectors[Y, i]
+    now.tries, now.value = 0, math.inf
+    try_multiple(state, 1.0)
+
+
+@inner
+def try_multiple(state, multiple):
+    """Plan to try a multiple of s."""
+    now = state.now[0]
+    now.multiple = multiple
+    state.plan[FIRST, 0], state.plan[SECOND, 0] = 0.0, multiple
+    begin_plan(now, TRY, 1)
+
+
+@inner
+def tried(state):
+    """Take the value of a trial: try a longer or a shorter step, or end."""
+    now = state.now[0]
+    value, before = state.plan[SEEN, 0], now.value
+    enough = now.f + (3.0 * noise_of_value(state) if now.noise_rules else 0.0)
+    is_longer = now.multiple > 1.0
+    now.value, now.tries = value, now.tries + 1
+    multiple = 0.0
+    if is_longer and not value < before:
+        now.value, now.multiple = before, 0.5 * now.multiple
+    elif value < enough:
+        grows = is_longer or now.is_cut or now.f - value > 1.5 * now.predicted
+        if now.multiple >= 1.0 and grows and not now.noise_rules and now.tries < 7:
+            multiple = 2.0 * now.multiple
+    elif now.tries <= (4 if now.noise_rules else 12):
+        multiple = 0.3 * now.multiple
+    if multiple > 0.0:
+        try_multiple(state, multiple)
+    else:
+        now.phase = END
+
+
+@inner
+def end_trials(team, scheme, state):
+    """Go where the best trial was, if f falls."""
+    now, n, s = state.now[0], state.vectors.shape[1], state.vectors[S]
+    rules, multiple = now.noise_rules, now.multiple
+    length = multiple * math.sqrt(dot(team, n, s, s))
+    if multiple < 1.0:
+        now.radius = max(0.5 * now.radius if rules else 0.0, 2.0 * length)
+        now.both_sides = not rules
+    else:
+        now.radius = max(now.radius, 4.0 * length)
+    if not rules and not now.is_cut:
+        found = now.value if now.value < math.inf else now.f
+        off = min(1.0, abs((now.f - found) / max(now.predicted, 1e-300) - 1.0))
+        now.misjudged += 0.2 * (off - now.misjudged)
+    if not rules and now.along < now.value:
+        # p itself is better than what the model has made of it.
+        copy(team, s, state.vectors[P])
+        now.value, multiple = now.along, 1.0
+    if now.value < now.f + (3.0 * noise_of_value(state) if rules else 0.0):
+        move(team, scheme, state, multiple)
+    else:
+        stay(state)
+
+
+@inner
+def move(team, scheme, state, multiple):
+    """Go to the next y."""
+    now, n, y, s, reach = (
+        state.now[0],
+        state.vectors.shape[1],
+        state.vectors[Y],
+        state.vectors[S],
+        state.vectors[REACH],
+    )
+    for i in range(n):
+        new = y[i] + multiple * s[i]
+        if scheme.lower.shape[0] > 0:
+            new = min(max(new, scheme.lower[i]), scheme.upper[i])
+        s[i] = new - y[i]
+        y[i] = new
+    part = min(_PROBE, max(_LEAST_PROBE, _PROBE_BY_CHANGE / max(now.change, 1e-9)))
+    energy = energy_of(state, s) / n
+    for i in range(n):
+        reach[i] = part * max(abs(s[i]), 0.1 * math.sqrt(energy / weight(state, i)))
+    copy(team, state.vectors[BEFORE], state.vectors[SLOPES])
+    now.f, now.sigma = now.value, math.sqrt(dot(team, n, s, s) / n)
+    now.failures, now.has_before = 0, 1
+    if now.noise_rules:
+        # The value that was accepted was a lucky one: another at the same point.
+        plan_again(state, 1)
+    else:
+        now.averaged = 0
+        now.phase = SWEEP
+
+
+@inner
+def stay(state):
+    """Stay, and probe closer by."""
+    now, reach = state.now[0], state.vectors[REACH]
+    for i in range(reach.shape[0]):
+        shortest = 1e-14 * (now.sigma + abs(state.vectors[Y, i]))
+        reach[i] = max(abs(reach[i]) * (0.5 if now.noise_rules else 0.1), shortest)
+    lose_track(state)
+    now.due = 0
+    if now.failures >= 2 and noise_of_value(state) > 1e-13 * abs(now.f):
+        now.forced = 20
+    if now.noise_rules:
+        plan_again(state, 4)
+    else:
+        now.phase = SWEEP
+
+
+@inner
+def plan_again(state, times):
+    """Plan to evaluate f(y) so many times more."""
+    for j in range(times):
+        state.plan[FIRST, j] = state.plan[SECOND, j] = 0.0
+    begin_plan(state.now[0], EVALUATE_AGAIN, times)
+
+
+@inner
+def evaluated_again(team, state):
+    """Take further values of f(y), under noise."""
+    now, total = state.now[0], 0.0
+    count = int(now.planned)
+    for j in range(count):
+        total += state.plan[SEEN, j]
+    mean = total / count
+    if math.isfinite(mean):
+        now.f = 0.5 * (now.f + mean) if count == 1 else mean
+    first = now.averaged == 0
+    for i in range(state.vectors.shape[1]):
+        state.vectors[MEAN, i] += (1.0 if first else 0.15) * (state.vectors[Y, i] - state.vectors[MEAN, i])
+    now.slow += (1.0 if first else 0.15) * (now.f - now.slow)
+    now.fast += (1.0 if first else 0.4) * (now.f - now.fast)
+    now.averaged += 1
+    # Not the luckiest point is returned, but y, or the mean once f no longer falls.
+    if abs(now.slow - now.fast) < noise_of_value(state):
+        copy(team, state.x, state.vectors[MEAN])
+        now.fx = now.slow
+    else:
+        copy(team, state.x, state.vectors[Y])
+        now.fx = now.f
+    now.phase = SWEEP
