@@ -22,6 +22,7 @@ from pursuit.engine.setup import Setup, set_up
 from pursuit.engine.stopping import FTOL, XTOL, Reason
 from pursuit.engine.tally import UNLIMITED
 from pursuit.methods.catalogue import DEFAULT_METHOD
+from pursuit.methods.contract import findings_of
 from pursuit.problems.bounds import Box
 from pursuit.problems.contract import Problem
 from pursuit.problems.objective import function_of_point
@@ -105,7 +106,7 @@ def minimize(
         How often to write it, in seconds; at the end it is written in any case.
     checkpoint_check : bool
         Whether a run that is resumed evaluates the stored point once more, which does not count, and refuses
-        to go on if the value is another.
+        to go on if the value is another. An estimate under noise is not checked.
     progress : bool
         Whether to show a line of progress, if standard error is a terminal. It also says what is being
         compiled, which takes some seconds if it was never done before; so does the logger ``pursuit``, at
@@ -114,7 +115,8 @@ def minimize(
     Returns
     -------
     Result
-        SciPy's `OptimizeResult`, with the best point seen.
+        SciPy's `OptimizeResult`, with the best point seen, or under noise, where the method estimates values,
+        with what it takes for the best.
 
     Notes
     -----
@@ -160,7 +162,7 @@ def minimize(
             found = checkpoints.Checkpoint(checkpoint)
             setup, memory, generator = _resumed(found, checkpoint, setup)
             save.setting = setup.setting
-            if checkpoint_check:
+            if checkpoint_check and not findings_of(setup.scheme, memory.state).is_estimate:
                 _check_objective(checkpoint, memory, setup.value_at(memory.state.x, elsewhere))
         else:
             found = None
