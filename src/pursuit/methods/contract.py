@@ -16,6 +16,7 @@ It may have
 - `points()`: the most points that a query poses at once; 1 without it;
 - `patience(n)`: after how many iterations without a better point to give up, as a number or a `Patience`;
   without it, that of a scheme which never leaves its best point but for a better one;
+- `findings(state)`: what it has found out about the function beside its best point, `Findings`;
 - `within(lower, upper)`: the scheme for points inside these bounds, arrays that may hold infinities and that
   it may keep but not change. Then it never asks for a point outside; one that is outside by rounding is moved
   onto the bound. Without this method, a scheme moves freely, and f is evaluated at mirror images inside;
@@ -23,7 +24,7 @@ It may have
   a vector; `init` then gets the smallest of them. Without this method, a scheme moves in variables that are
   scaled for it, so that its first step size is the same along all of them.
 
-The last two are called after `create` and before `init`, `scaled` first, and only where there is a vector or
+`scaled` and `within` are called after `create` and before `init`, in this order, and only where there is a vector or
 there are bounds. Both may be called again before the run begins, and the last call counts. Arrays of a scheme
 are best named in `constants`, as those of a problem.
 
@@ -145,6 +146,17 @@ class Patience(NamedTuple):
     """More of them, as a share of those before the best point."""
 
 
+class Findings(NamedTuple):
+    """What a scheme has found out about the function."""
+
+    noise: float | None = None
+    """The standard deviation of the noise of a value; None if the scheme does not measure it."""
+    is_estimate: bool = False
+    """Whether `fx` is an estimate of the value at `x`, and not a value seen."""
+    remark: str = ""
+    """A sentence or two for people; empty where there is nothing to say."""
+
+
 class Scheme(Protocol):
     """The Python side of a scheme, as drivers use it."""
 
@@ -170,6 +182,11 @@ def patience_of(scheme: Any, n: int) -> Patience:
     """Return after how many iterations without a better point to give up."""
     patience = scheme.patience(n) if hasattr(scheme, "patience") else elitist_patience(n)
     return patience if isinstance(patience, Patience) else Patience(patience)
+
+
+def findings_of(scheme: Any, state: Any) -> Findings:
+    """Return what a scheme has found out about the function."""
+    return scheme.findings(state) if hasattr(scheme, "findings") else Findings()
 
 
 def keeps_bounds(scheme: Any) -> bool:

@@ -29,7 +29,7 @@ import numpy as np
 
 from pursuit.checks import Vector, checked_count
 from pursuit.compiling.inner import inner
-from pursuit.methods.contract import Patience, Round, ask, tell, write_move
+from pursuit.methods.contract import Findings, Patience, Round, ask, tell, write_move
 from pursuit.methods.values.blocks import (
     NOISY,
     begin_blocks,
@@ -56,6 +56,7 @@ from pursuit.methods.values.probes import (
     seed_of,
 )
 from pursuit.methods.values.quasi_newton import Pairs
+from pursuit.methods.values.remarks import remark_on
 from pursuit.methods.values.state import (
     BLOCK_AHEAD,
     BLOCK_AT,
@@ -188,6 +189,16 @@ class Values(NamedTuple):
         """Return after how many rounds without a better point to give up: some forty sweeps of probes."""
         return Patience(40 * (3 + 2 * n // self.room))
 
+    def findings(self, state: ValuesState) -> Findings:
+        """Return what was found out about the noise of a value, and about kinks and jumps."""
+        now = state.now[0]
+        noise = float(now["noise"])
+        return Findings(
+            noise=noise if noise >= 0.0 else None,
+            is_estimate=bool(now["is_estimate"]),
+            remark=remark_on(now),
+        )
+
 
 @ask.register(Values)
 def _ask(team, scheme, state, normals):
@@ -289,5 +300,5 @@ def _keep_best(team, state, query, values):
     now = state.now[0]
     for j in range(values.shape[0]):
         if values[j] < now.fx:
-            now.fx = values[j]
+            now.fx, now.is_estimate = values[j], 0
             write_move(team, query, j, state.x)

@@ -66,7 +66,10 @@ _NUMBERS = {
     "tries": "how many steps were tried",
     "value": "f after the latest of them, or in the beginning f(x)",
     "multiple": "which multiple of s it was",
+    "rough": "how often in a row curvatures were those of a kink or a jump",
+    "flat": "how often in a row all slopes were 0",
     # The mean under noise.
+    "is_estimate": "whether fx is not a value seen",
     "averaged": "over how many points it goes",
     "slow": "the average of their values, over many",
     "fast": "and over few",

@@ -181,6 +181,7 @@ def evaluated_again(team, state):
     now.slow += (1.0 if first else 0.15) * (now.f - now.slow)
     now.fast += (1.0 if first else 0.4) * (now.f - now.fast)
     now.averaged += 1
+    now.is_estimate = 1
     # Not the luckiest point is returned, but y, or the mean once f no longer falls.
     if abs(now.slow - now.fast) < noise_of_value(state):
         copy(team, state.x, state.vectors[MEAN])

@@ -1,0 +1,25 @@
+"""What `values` says about a function for which it is not the right method."""
+
+from __future__ import annotations
+
+from typing import Any
+
+ROUGH = 3
+"""So many times in a row make kinks or jumps of it."""
+FLAT = 3
+"""So many times in a row make a plateau of it."""
+_KINKS = (
+    "The values do not follow slopes and curvatures: f seems to have kinks or jumps. A method that compares "
+    "values, such as 'auto', may serve better."
+)
+_PLATEAU = "The values did not change along any variable: f seems to be flat there."
+_NOISE = "Noise hides what single values say, so fun is an estimate."
+
+
+def remark_on(now: Any) -> str:
+    """Return a sentence on what the latest values were like, empty where there is nothing to say."""
+    if now["rough"] >= ROUGH:
+        return _KINKS
+    if now["flat"] >= FLAT:
+        return _PLATEAU
+    return _NOISE if now["is_estimate"] else ""
