@@ -21,8 +21,9 @@ FILE = "versions.json"
 
 
 def version_of(solver: Solver) -> str:
-    """Return the version of a solver's package; for ours followed by the hash of the code."""
-    return f"{solver.version}+{code_hash()[:8]}" if solver.ours else solver.version
+    """Return the version of a solver's package, empty if it cannot run; for ours, the hash of the code follows."""
+    is_of_this_code = solver.ours and solver.installed
+    return f"{solver.version}+{code_hash()[:8]}" if is_of_this_code else solver.version
 
 
 def write_versions(folder: Path) -> None:

@@ -93,13 +93,13 @@ def minimize(
     options : mapping
         The method's own: ``p`` (success probability of adaptive steps), ``reading`` (of the paper),
         ``kappa`` or ``m`` and ``L``, and ``damping`` for SARP; ``c_c``, ``c_cov`` and ``c_p`` for CMA and
-        EP-CMA; ``line_search`` and ``tolerance`` for RP and SARP.
+        EP-CMA; ``line_search`` and ``tolerance`` for RP and SARP; ``memory`` for `values`.
     trace : bool
         Whether to return the history of the run.
     workers : int or map-like callable
         How many processes evaluate the points of a round at once (-1: one for each core), or a callable
-        like `map` that does. SARP, `auto` and `auto-values` ask for up to two points in a round, the other
-        methods for one.
+        like `map` that does. `values` asks for up to 64 points in a round, SARP and `auto` for up to two, the
+        other methods for one.
     checkpoint : path
         Where to keep what is needed to resume. If the file exists already, the run that it holds is resumed.
     checkpoint_every : float
