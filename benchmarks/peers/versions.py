@@ -21,9 +21,8 @@ FILE = "versions.json"
 
 
 def version_of(solver: Solver) -> str:
-    """Return the version of a solver's package, empty if it cannot run; for ours, the hash of the code follows."""
-    is_of_this_code = solver.ours and solver.installed
-    return f"{solver.version}+{code_hash()[:8]}" if is_of_this_code else solver.version
+    """Return the version of a solver that can run, for ours followed by the hash of the code; else nothing."""
+    return f"{solver.version}+{code_hash()[:8]}" if solver.ours and solver.installed else solver.version
 
 
 def write_versions(folder: Path) -> None:

@@ -31,8 +31,8 @@ class Result(OptimizeResult):
     status : int
         The reason for stopping, a `pursuit.engine.stopping.Reason`.
     message : str
-        The same as a sentence, and what the method has to remark on the function, if anything: that its values
-        are noisy, or that it has kinks.
+        The same as a sentence, and what the method has to remark on the function, if anything: that its
+        values are noisy, or that it has kinks.
     method : str
         The method's name.
     sigma : float

@@ -202,7 +202,7 @@ class Checkpoint:
         tally = _rebuilt(tally_like, _checked_dict("tally", header["tally"]))
         check_tally(tally)
         state = _rebuilt(state_like, kept | _checked_dict("state", header["state"]))
-        if not (np.isfinite(state.fx) and np.isfinite(state.x).all() and 0.0 < abs(state.sigma) < np.inf):
+        if not (np.isfinite(state.fx) and np.isfinite(state.x).all() and np.isfinite(state.sigma)):
             raise ValueError("its best point, its value and its step size must be finite")
         if np.isnan(state.f):
             raise ValueError("the value of its latest iterate must be a number")

@@ -270,9 +270,7 @@ class Run:
         if own_reason != Reason.RUNNING:
             reason = Reason(own_reason)
         counting = Counting(tally, self._trace, self._limits)
-        return outcome_of(
-            x, fun, state, counting, unfinished=unfinished, findings=findings, reason=reason
-        )
+        return outcome_of(x, fun, state, counting, unfinished=unfinished, findings=findings, reason=reason)
 
     def _draw(self) -> None:
         """Draw normals for the next iterations."""

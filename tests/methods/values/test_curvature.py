@@ -20,7 +20,9 @@ sampled = from_python(curvature.sampled)
 # Whole numbers, and probes whose lengths are powers of two: no value is rounded.
 whole = st.integers(-1000, 1000).map(float)
 bends = whole.filter(lambda bend: bend != 0.0)
-reaches = st.tuples(st.sampled_from([-1.0, 1.0]), st.integers(-8, 3)).map(lambda pair: pair[0] * 2.0 ** pair[1])
+reaches = st.tuples(st.sampled_from([-1.0, 1.0]), st.integers(-8, 3)).map(
+    lambda pair: pair[0] * 2.0 ** pair[1]
+)
 
 
 def known(bend, h):

@@ -23,7 +23,9 @@ def test_a_convex_model_has_its_minimum_where_numpy_finds_it(k):
     for _ in range(200):
         H = symmetric(rng, rng.uniform(1.0, 100.0, k))
         g = rng.standard_normal(k)
-        np.testing.assert_allclose(model_minimizer(g, H, 1e-10), np.linalg.solve(H, -g), rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(
+            model_minimizer(g, H, 1e-10), np.linalg.solve(H, -g), rtol=1e-9, atol=1e-12
+        )
 
 
 @pytest.mark.parametrize("k", [1, 2, 3, 4, 5])

@@ -20,7 +20,7 @@ def remember(pairs, step, change):
 
 
 def inverse_of(pairs, scales):
-    """Return the inverse by the recursion of BFGS, a full matrix, from the oldest of these pairs to the newest.
+    """Return the inverse by the recursion of BFGS, a full matrix, from the oldest pair to the newest.
 
     It begins with a multiple of 1/scales, that for which the newest pair fits along its change.
     """
