@@ -28,6 +28,7 @@ from pursuit.methods.values.state import (
     BLOCK_AHEAD,
     BLOCK_AT,
     BLOCK_BACK,
+    BLOCK_END,
     BLOCK_NEXT,
     BLOCK_SLOPES,
     BLOCK_TRY,
@@ -41,8 +42,6 @@ from pursuit.methods.values.state import (
 # x and z are kept where a sweep of probes keeps the slopes before and the mean.
 X, Z = BEFORE, MEAN
 _EPS = 2.2e-16
-# Values are noisy if their noise is more than this part of them: then blocks tell nothing.
-NOISY = 1e-11
 # Curvatures that differ by more than this factor are not alike.
 _ALIKE = 4.0
 # Steps that fail in a row end it.
@@ -89,7 +88,7 @@ def begin_blocks(team, state):
 @inner
 def place_block(scheme, state, seed):
     """Write where the next probes of the block are, and return how many."""
-    now, moves = state.now[0], state.moves
+    now, moves = state.now[0], state.lists
     if now.phase == BLOCK_AHEAD and now.cursor == 0 and now.position == 0:
         draw_order(state, seed)
     is_back = now.phase == BLOCK_BACK
@@ -140,7 +139,7 @@ def probed_block_back(state, values):
 
 
 @inner
-def take_block_slopes(team, state):
+def take_block_slopes(state):
     """Go along the slopes of a block, or end."""
     now, g, p, tau = state.now[0], state.vectors[SLOPES], state.vectors[P], int(state.now[0].tau)
     h = now.probe
@@ -154,10 +153,10 @@ def take_block_slopes(team, state):
             bends[j] = abs(bends[j])
         sort(bends)
         if not math.isfinite(bends[-1]) or negative > 0.2 * tau:
-            _hand_over(team, state)
+            now.phase = BLOCK_END
             return
         if quantile(bends, 0.9) > _ALIKE * quantile(bends, 0.1):
-            _hand_over(team, state)
+            now.phase = BLOCK_END
             return
         now.mean_curvature = np.mean(bends)
     else:
@@ -169,14 +168,14 @@ def take_block_slopes(team, state):
         i = block_coordinate(state, j)
         square += g[i] * g[i]
     if not math.isfinite(square) or square == 0.0:
-        _hand_over(team, state)
+        now.phase = BLOCK_END
         return
     now.block_square = square
     length = 1.0 / (now.beta * now.mean_curvature)
     for j in range(tau):
         i = block_coordinate(state, j)
         p[i] = -length * g[i]
-    state.plan[FIRST, 0], state.plan[SECOND, 0] = 1.0, 0.0
+    state.lists[FIRST, 0], state.lists[SECOND, 0] = 1.0, 0.0
     begin_plan(now, BLOCK_TRY, 1)
 
 
@@ -185,7 +184,7 @@ def tried_block(team, state):
     """Take the value after a block's step."""
     now, n, tau = state.now[0], state.vectors.shape[1], int(state.now[0].tau)
     x, z, p = state.vectors[X], state.vectors[Z], state.vectors[P]
-    value, length = state.plan[SEEN, 0], 1.0 / (now.beta * now.mean_curvature)
+    value, length = state.lists[SEEN, 0], 1.0 / (now.beta * now.mean_curvature)
     bend = 2.0 * (value - now.f + length * now.block_square) / (length * length * now.block_square)
     bend = bend / now.mean_curvature if value < math.inf else 4.0 * now.beta
     if value < now.f:
@@ -215,7 +214,7 @@ def tried_block(team, state):
         p[block_coordinate(state, j)] = 0.0
     now.phase = BLOCK_NEXT
     if rises or now.spent > max(10.0 * n, 0.1 * n * n):
-        _hand_over(team, state)
+        now.phase = BLOCK_END
 
 
 @inner
@@ -240,12 +239,12 @@ def next_block(team, state):
         return
     for i in range(n):
         y[i] = (1.0 - now.theta) * x[i] + now.theta * z[i]
-    state.plan[FIRST, 0] = state.plan[SECOND, 0] = 0.0
+    state.lists[FIRST, 0] = state.lists[SECOND, 0] = 0.0
     begin_plan(now, BLOCK_AT, 1)
 
 
 @inner
-def _hand_over(team, state):
+def end_blocks(team, state):
     """End the beginning: whole sweeps of probes from the best point on."""
     now = state.now[0]
     copy(team, state.vectors[Y], state.x)

@@ -28,9 +28,12 @@ from pursuit.methods.values.model import model_minimizer
 from pursuit.methods.values.probes import coordinates_in_turn
 from pursuit.methods.values.quasi_newton import add_pair, apply_inverse, break_chain, chain_of, row_of
 from pursuit.methods.values.state import (
+    CHOOSE,
     FIRST,
     LOOK_ALONG,
     LOOK_IN_PLANE,
+    PLAN_PLANE,
+    SAMPLES,
     SECOND,
     SEEN,
     STEP,
@@ -49,7 +52,7 @@ _CURVED, _MISJUDGED = 0.01, 1e-3
 
 
 @inner
-def conclude(team, scheme, state):
+def conclude(state):
     """Make slopes of all probes from y, and choose where to go."""
     now, g, n = state.now[0], state.vectors[SLOPES], state.vectors.shape[1]
     noise = noise_of_value(state)
@@ -69,7 +72,7 @@ def conclude(team, scheme, state):
             probes += 1
         square += g[i] * g[i]
     if now.taken > 0:
-        samples = state.samples[: int(now.taken)]
+        samples = state.lists[SAMPLES, : int(now.taken)]
         sort(samples)
         now.change += 0.3 * (quantile(samples, 0.5) - now.change)
     now.old_noise += (noise - now.old_noise) * both / n
@@ -82,13 +85,14 @@ def conclude(team, scheme, state):
             now.f += mean * noise * noise / (noise * noise + variance)
     now.slope = math.sqrt(square / n)
     scales = sampled(state.vectors[SCALE])
-    now.typical = quantile(scales, 0.5) if scales.shape[0] > 0 else 0.0
-    if not square > 0.0 or not now.typical > 0.0:
+    if not square > 0.0 or scales.shape[0] == 0:
         without_slope(state)
         return
+    now.low, now.typical, now.high = quantile(scales, 0.1), quantile(scales, 0.5), quantile(scales, 0.9)
+    now.largest = scales[-1]
     now.noise_rules = math.sqrt(blur / square) > (0.01 if now.noise_rules else 0.1) or now.forced > 0
     now.forced = max(0, now.forced - 1)
-    choose_direction(team, scheme, state, scales)
+    now.phase = CHOOSE
 
 
 @inner
@@ -111,11 +115,11 @@ def lose_track(state):
 
 
 @inner
-def choose_direction(team, scheme, state, scales):
+def choose_direction(team, scheme, state):
     """Choose p, and look along it, or under noise in the plane of p and the last step."""
     now, g, p, n = state.now[0], state.vectors[SLOPES], state.vectors[P], state.vectors.shape[1]
-    is_scaled = quantile(scales, 0.9) > _ALIKE * quantile(scales, 0.1)
-    least = 1e-12 * scales[-1]
+    is_scaled = now.high > _ALIKE * now.low
+    least = 1e-12 * now.largest
     for i in range(n):
         scale = (
             state.vectors[SCALE, i]
@@ -130,7 +134,7 @@ def choose_direction(team, scheme, state, scales):
     now.is_scaled, now.has_before = is_scaled, 0
     copy(team, p, g)
     release_bounds(scheme, state.vectors[Y], g, p)
-    most = state.pairs.products.shape[0]
+    most = state.pairs.steps.shape[0]
     now.from_memory = not now.noise_rules and (
         now.change > _CURVED or now.misjudged > _MISJUDGED or most >= 0.6 * n
     )
@@ -144,9 +148,9 @@ def choose_direction(team, scheme, state, scales):
     if length > now.radius:
         scale_by(p, now.radius / length)
     if now.noise_rules:
-        plan_plane(team, state)
+        now.phase = PLAN_PLANE
         return
-    state.plan[FIRST, 0], state.plan[SECOND, 0] = 1.0, 0.0
+    state.lists[FIRST, 0], state.lists[SECOND, 0] = 1.0, 0.0
     now.along_slope, now.tries = dot(team, n, g, p), 0
     begin_plan(now, LOOK_ALONG, 1)
 
@@ -175,7 +179,7 @@ def probed_along(team, state):
         state.vectors[P],
         state.pairs,
     )
-    now.along = state.plan[SEEN, 0]
+    now.along = state.lists[SEEN, 0]
     if now.along == math.inf and now.tries < 40:
         scale_by(p, 0.1)
         now.along_slope *= 0.1
@@ -214,8 +218,8 @@ def plan_plane(team, state):
     aside = math.sqrt(50.0 * noise / max(energy_of(state, state.vectors[S]), 1e-300))
     for j in range(6):
         sign = 1.0 if j % 2 == 0 else -1.0
-        state.plan[FIRST, j] = sign * max(0.5, along) if j < 2 or j > 3 else 0.0
-        state.plan[SECOND, j] = sign * max(0.5, aside) if j > 1 else 0.0
+        state.lists[FIRST, j] = sign * max(0.5, along) if j < 2 or j > 3 else 0.0
+        state.lists[SECOND, j] = sign * max(0.5, aside) if j > 1 else 0.0
     begin_plan(now, LOOK_IN_PLANE, 6 if has_step else 2)
 
 
@@ -236,8 +240,8 @@ def probed_plane(team, state):
     slopes, hessian = np.zeros(k), np.zeros((k, k))
     for a in range(k):
         v = state.vectors[P] if a == 0 else state.vectors[S]
-        length = state.plan[FIRST, 0] if a == 0 else state.plan[SECOND, 2]
-        ahead, back = state.plan[SEEN, 2 * a], state.plan[SEEN, 2 * a + 1]
+        length = state.lists[FIRST, 0] if a == 0 else state.lists[SECOND, 2]
+        ahead, back = state.lists[SEEN, 2 * a], state.lists[SEEN, 2 * a + 1]
         slope = dot(team, n, state.vectors[SLOPES], v)
         if math.isfinite(ahead) and math.isfinite(back):
             slopes[a] = (ahead - back) / (2.0 * length)
@@ -248,10 +252,10 @@ def probed_plane(team, state):
         else:
             slopes[a], hessian[a, a] = slope, 1e300
     if k == 2:
-        mixed = state.plan[SEEN, 4] + state.plan[SEEN, 5] + 2.0 * now.f
+        mixed = state.lists[SEEN, 4] + state.lists[SEEN, 5] + 2.0 * now.f
         for j in range(4):
-            mixed -= state.plan[SEEN, j]
-        mixed /= 2.0 * state.plan[FIRST, 0] * state.plan[SECOND, 2]
+            mixed -= state.lists[SEEN, j]
+        mixed /= 2.0 * state.lists[FIRST, 0] * state.lists[SECOND, 2]
         if math.isfinite(mixed):
             hessian[0, 1] = hessian[1, 0] = mixed
     minimizer = model_minimizer(slopes, hessian, 0.05)

@@ -26,11 +26,14 @@ from pursuit.methods.values.curvature import (
 )
 from pursuit.methods.values.noise import VALUES, are_told_apart, noise_level
 from pursuit.methods.values.state import (
+    BLOCK_BEGIN,
     CONCLUDE,
     FIRST,
     MEASURE_NOISE,
     PROBE_AHEAD,
     PROBE_BACK,
+    ROOM,
+    SAMPLES,
     SECOND,
     SEEN,
     begin_plan,
@@ -49,6 +52,8 @@ _IN_TURN, _IN_TURN_UNDER_NOISE = 32, 8
 _NOISE_EVERY = 10
 # The first distance of the points from which noise is measured, as a multiple of a probe.
 APART = 1e-2
+# Values are noisy if their noise is more than this part of them: then blocks of coordinates tell nothing.
+NOISY = 1e-11
 
 
 @inner
@@ -76,22 +81,32 @@ def draw_line(state, seed):
 @inner
 def place_planned(scheme, state):
     """Write where the next planned points are, and return how many."""
-    moves, now = state.moves, state.now[0]
+    moves, now = state.lists, state.now[0]
     made = int(now.made)
     count = min(scheme.room, int(now.planned) - made)
     for j in range(count):
         moves[FIRST_MULTIPLE, j], moves[SECOND_MULTIPLE, j] = (
-            state.plan[FIRST, made + j],
-            state.plan[SECOND, made + j],
+            state.lists[FIRST, made + j],
+            state.lists[SECOND, made + j],
         )
         moves[COORDINATE, j] = -1
     return count
 
 
 @inner
+def take_planned(state, values):
+    """Take the values of planned points, and say whether these were the last."""
+    now = state.now[0]
+    for j in range(values.shape[0]):
+        state.lists[SEEN, int(now.made) + j] = values[j]
+    now.made += values.shape[0]
+    return now.made >= now.planned
+
+
+@inner
 def place_ahead(scheme, state, seed):
     """Write where the next probes are, and return how many."""
-    moves, reach = state.moves, state.vectors[REACH]
+    moves, reach = state.lists, state.vectors[REACH]
     cursor = int(state.now[0].cursor)
     count = min(scheme.room, reach.shape[0] - cursor)
     noise = noise_of_value(state)
@@ -173,7 +188,7 @@ def next_back(state, i):
 @inner
 def place_back(scheme, state):
     """Write where the next probes on other sides are, and return how many."""
-    moves, reach, n = state.moves, state.vectors[REACH], state.vectors.shape[1]
+    moves, reach, n = state.lists, state.vectors[REACH], state.vectors.shape[1]
     i, count = int(state.now[0].cursor), 0
     while i < n and count < scheme.room:
         moves[FIRST_MULTIPLE, count] = moves[SECOND_MULTIPLE, count] = 0.0
@@ -187,7 +202,7 @@ def place_back(scheme, state):
 @inner
 def measured_noise(state):
     """Take the values on a line: note the noise, or plan longer or shorter distances."""
-    now, values = state.now[0], state.plan[SEEN]
+    now, values = state.now[0], state.lists[SEEN, :VALUES]
     finite = True
     for j in range(VALUES):
         finite = finite and math.isfinite(values[j])
@@ -197,11 +212,13 @@ def measured_noise(state):
         plan_line(state)
         return
     level = noise_level(values) if finite else 0.0
+    is_first = now.noise < 0.0
     if now.noise >= 0.0 and not abs(now.f) < 0.1 * now.noise_at:
         level = math.sqrt(0.6 * now.noise * now.noise + 0.4 * level * level)
     now.noise, now.noise_at, now.due = level, abs(now.f), _NOISE_EVERY
     now.spacing = now.apart * median_reach(state) if now.apart > APART else 0.0
-    now.phase, now.cursor = PROBE_AHEAD, 0
+    begins = is_first and now.tau > 0.0 and level <= NOISY * abs(now.f)
+    now.phase, now.cursor = BLOCK_BEGIN if begins else PROBE_AHEAD, 0
 
 
 @inner
@@ -216,7 +233,7 @@ def plan_line(state):
     """Plan the values on a line from which noise is measured."""
     now = state.now[0]
     for j in range(VALUES):
-        state.plan[FIRST, j], state.plan[SECOND, j] = now.apart * (j - VALUES // 2), 0.0
+        state.lists[FIRST, j], state.lists[SECOND, j] = now.apart * (j - VALUES // 2), 0.0
     begin_plan(now, MEASURE_NOISE, VALUES)
 
 
@@ -259,7 +276,7 @@ def probe_back(state):
 @inner
 def probed_back(state, values):
     """Take the values of probes on the other side."""
-    now, moves, last = state.now[0], state.moves, 0
+    now, moves, last = state.now[0], state.lists, 0
     noise = noise_of_value(state)
     for j in range(values.shape[0]):
         last = int(moves[COORDINATE, j])
@@ -267,8 +284,8 @@ def probed_back(state, values):
         ahead, back = state.vectors[SLOPES, last], values[j] - now.f
         state.vectors[SLOPES, last], change = slope_from_two(state.vectors, last, ahead, ratio, back, noise)
         state.vectors[TWO_SIDED, last] = 1
-        if math.isfinite(change) and now.taken < state.samples.shape[0]:
-            state.samples[int(now.taken)] = change
+        if math.isfinite(change) and now.taken < ROOM:
+            state.lists[SAMPLES, int(now.taken)] = change
             now.taken += 1
     now.cursor = next_back(state, last + 1)
     if now.cursor < state.vectors.shape[1]:

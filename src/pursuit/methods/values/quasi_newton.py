@@ -7,10 +7,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pursuit.checks import Vector
 from pursuit.compiling.inner import inner
 from pursuit.compiling.vectors import Matrix, add, copy, dot
 
+# The rows of a table of pairs, and what the last of them holds.
+_PRODUCTS, _FACTORS, _PLACES = range(3)
+_NEWEST, _COUNT, _CHAIN = range(3)
 # Pairs whose step and change are closer to a right angle than this say nothing about curvature.
 _FLAT = 1e-8
 
@@ -20,44 +22,34 @@ class Pairs(NamedTuple):
 
     steps: Matrix
     changes: Matrix
-    products: Vector
-    """step'change, 0 for a pair that is not used."""
-    factors: Vector
-    """Room for the recursion."""
-    places: Vector
-    """Where the newest pair is, how many there are, and how many of these are an unbroken chain of steps."""
+    table: Matrix
+    """Its rows: step'change, 0 for a pair that is not used; room for the recursion; and three numbers, where
+    the newest pair is, how many there are, and how many of these are an unbroken chain of steps."""
 
     @classmethod
     def create(cls, n: int, most: int) -> Pairs:
         """Return an empty memory of so many pairs."""
-        return cls(
-            steps=np.zeros((most, n)),
-            changes=np.zeros((most, n)),
-            products=np.zeros(most),
-            factors=np.zeros(most),
-            places=np.array([-1.0, 0.0, 0.0]),
-        )
-
-
-_NEWEST, _COUNT, _CHAIN = range(3)
+        table = np.zeros((3, max(3, most)))
+        table[_PLACES, _NEWEST] = -1.0
+        return cls(steps=np.zeros((most, n)), changes=np.zeros((most, n)), table=table)
 
 
 @inner
 def chain_of(pairs):
     """Return how many of the newest pairs are an unbroken chain of steps."""
-    return int(pairs.places[_CHAIN])
+    return int(pairs.table[_PLACES, _CHAIN])
 
 
 @inner
 def break_chain(pairs):
     """Take note that no step continues those before."""
-    pairs.places[_CHAIN] = 0
+    pairs.table[_PLACES, _CHAIN] = 0
 
 
 @inner
 def add_pair(team, pairs, step, slopes, slopes_before):
     """Remember a step, and the slopes after and before it."""
-    most, places = pairs.products.shape[0], pairs.places
+    most, places = pairs.steps.shape[0], pairs.table[_PLACES]
     newest = int(places[_NEWEST] + 1) % most
     s, c = pairs.steps[newest], pairs.changes[newest]
     copy(team, s, step)
@@ -66,7 +58,7 @@ def add_pair(team, pairs, step, slopes, slopes_before):
     n = s.shape[0]
     product = dot(team, n, s, c)
     useful = product > _FLAT * math.sqrt(dot(team, n, s, s) * dot(team, n, c, c))
-    pairs.products[newest] = product if useful else 0.0
+    pairs.table[_PRODUCTS, newest] = product if useful else 0.0
     places[_NEWEST] = newest
     places[_COUNT] = min(places[_COUNT] + 1, most)
     places[_CHAIN] = min(places[_CHAIN] + 1, most)
@@ -75,7 +67,7 @@ def add_pair(team, pairs, step, slopes, slopes_before):
 @inner
 def row_of(pairs, age):
     """Return where the pair of an age lies; the newest has the age 0."""
-    return int(pairs.places[_NEWEST] - age) % pairs.products.shape[0]
+    return int(pairs.table[_PLACES, _NEWEST] - age) % pairs.steps.shape[0]
 
 
 @inner
@@ -84,14 +76,15 @@ def apply_inverse(team, pairs, scales, q):
 
     The estimate without any pair is a multiple of 1/scales.
     """
-    count, newest = int(pairs.places[_COUNT]), -1
+    products, factors = pairs.table[_PRODUCTS], pairs.table[_FACTORS]
+    count, newest = int(pairs.table[_PLACES, _COUNT]), -1
     n = q.shape[0]
     for age in range(count):
         row = row_of(pairs, age)
-        if pairs.products[row] > 0.0:
+        if products[row] > 0.0:
             newest = row if newest < 0 else newest
-            factor = dot(team, n, pairs.steps[row], q) / pairs.products[row]
-            pairs.factors[row] = factor
+            factor = dot(team, n, pairs.steps[row], q) / products[row]
+            factors[row] = factor
             add(team, q, -factor, pairs.changes[row])
     if newest < 0:
         return False
@@ -99,12 +92,12 @@ def apply_inverse(team, pairs, scales, q):
     energy = 0.0
     for i in range(n):
         energy += change[i] * change[i] / scales[i]
-    fit = pairs.products[newest] / energy
+    fit = products[newest] / energy
     for i in range(n):
         q[i] *= fit / scales[i]
     for age in range(count - 1, -1, -1):
         row = row_of(pairs, age)
-        if pairs.products[row] > 0.0:
-            back = dot(team, n, pairs.changes[row], q) / pairs.products[row]
-            add(team, q, pairs.factors[row] - back, pairs.steps[row])
+        if products[row] > 0.0:
+            back = dot(team, n, pairs.changes[row], q) / products[row]
+            add(team, q, factors[row] - back, pairs.steps[row])
     return True

@@ -31,8 +31,8 @@ from pursuit.checks import Vector, checked_count
 from pursuit.compiling.inner import inner
 from pursuit.methods.contract import Findings, Patience, Round, ask, tell, write_move
 from pursuit.methods.values.blocks import (
-    NOISY,
     begin_blocks,
+    end_blocks,
     next_block,
     place_block,
     probed_block,
@@ -41,7 +41,13 @@ from pursuit.methods.values.blocks import (
     tried_block,
 )
 from pursuit.methods.values.curvature import ALONG, REACH, VECTORS, WEIGHTS, P, S, Y
-from pursuit.methods.values.directions import conclude, probed_along, probed_plane
+from pursuit.methods.values.directions import (
+    choose_direction,
+    conclude,
+    plan_plane,
+    probed_along,
+    probed_plane,
+)
 from pursuit.methods.values.noise import VALUES
 from pursuit.methods.values.probes import (
     APART,
@@ -54,6 +60,7 @@ from pursuit.methods.values.probes import (
     probed_ahead,
     probed_back,
     seed_of,
+    take_planned,
 )
 from pursuit.methods.values.quasi_newton import Pairs
 from pursuit.methods.values.remarks import remark_on
@@ -61,35 +68,42 @@ from pursuit.methods.values.state import (
     BLOCK_AHEAD,
     BLOCK_AT,
     BLOCK_BACK,
+    BLOCK_BEGIN,
+    BLOCK_END,
     BLOCK_NEXT,
     BLOCK_SLOPES,
     BLOCK_TRY,
+    CHOOSE,
     CONCLUDE,
     END,
+    EVALUATE_AGAIN,
     FIRST,
+    LISTS,
     LOOK_ALONG,
     LOOK_IN_PLANE,
     MEASURE_NOISE,
+    MOVE,
     NUMBERS,
+    PLAN_PLANE,
     PROBE_AHEAD,
     PROBE_BACK,
+    ROOM,
     SEEN,
+    STAY,
     STEP,
     SWEEP,
     TRY,
     ValuesState,
 )
-from pursuit.methods.values.trials import end_trials, evaluated_again, tried, try_step
+from pursuit.methods.values.trials import end_trials, evaluated_again, move, stay, tried, try_step
 
 # The first probes, as a part of sigma0.
 _FIRST_PROBE = 1e-3
 # Vectors beside the memory of steps: those of the state, the best point, and the one that is evaluated.
 _VECTORS = VECTORS + 2
 _MOST_VECTORS, _MOST_BYTES = 200, 1 << 28
-# The most points of a round, and how many numbers they may have together.
-_ROOM, _ROOM_FOR_NUMBERS = 64, 4_000_000
-# How many changes of curvature are looked at.
-_SAMPLES = 64
+# How many numbers the points of a round may have together.
+_ROOM_FOR_NUMBERS = 4_000_000
 
 
 class Values(NamedTuple):
@@ -118,7 +132,7 @@ class Values(NamedTuple):
         memory = checked_count("memory", memory, at_least=0)
         return cls(
             pairs=min(n, max(1, (memory - _VECTORS) // 2)),
-            room=max(1, min(_ROOM, n, _ROOM_FOR_NUMBERS // n)),
+            room=max(1, min(ROOM, n, _ROOM_FOR_NUMBERS // n)),
             lower=np.empty(0),
             upper=np.empty(0),
             sizes=np.empty(0),
@@ -162,8 +176,8 @@ class Values(NamedTuple):
         vectors = np.zeros((VECTORS, n))
         vectors[Y], vectors[WEIGHTS], vectors[ALONG] = x, 1.0, np.nan
         vectors[REACH] = _FIRST_PROBE * sizes
-        plan = np.zeros((3, VALUES))
-        plan[FIRST] = APART * (np.arange(VALUES) - VALUES // 2)
+        lists = np.zeros((LISTS, ROOM))
+        lists[FIRST, :VALUES] = APART * (np.arange(VALUES) - VALUES // 2)
         return ValuesState(
             x=x,
             fx=fx,
@@ -171,9 +185,7 @@ class Values(NamedTuple):
             sigma=sigma,
             vectors=vectors,
             pairs=Pairs.create(n, self.pairs),
-            samples=np.zeros(_SAMPLES),
-            moves=np.zeros((4, self.room)),
-            plan=plan,
+            lists=lists,
             now=now,
         )
 
@@ -217,7 +229,7 @@ def _ask(team, scheme, state, normals):
         origin=state.vectors[Y],
         first=state.vectors[P],
         second=state.vectors[S],
-        moves=state.moves,
+        moves=state.lists,
         size=count,
         lower=scheme.lower,
         upper=scheme.upper,
@@ -230,6 +242,7 @@ def _tell(team, scheme, state, query, values):
     now.spent += values.shape[0]
     if not now.noise_rules:
         _keep_best(team, state, query, values)
+    # What was evaluated,
     if now.phase == PROBE_AHEAD:
         probed_ahead(state, values)
     elif now.phase == PROBE_BACK:
@@ -238,18 +251,44 @@ def _tell(team, scheme, state, query, values):
         probed_block(state, values)
     elif now.phase == BLOCK_BACK:
         probed_block_back(state, values)
-    else:
-        _evaluated(team, state, values)
+    elif take_planned(state, values):
+        if now.phase == MEASURE_NOISE:
+            measured_noise(state)
+        elif now.phase == LOOK_ALONG:
+            probed_along(team, state)
+        elif now.phase == LOOK_IN_PLANE:
+            probed_plane(team, state)
+        elif now.phase == TRY:
+            tried(state)
+        elif now.phase == BLOCK_AT:
+            now.f, now.phase = state.lists[SEEN, 0], BLOCK_AHEAD
+        elif now.phase == BLOCK_TRY:
+            tried_block(team, state)
+        elif now.phase == EVALUATE_AGAIN:
+            evaluated_again(team, state)
+    # and what follows from it.
+    if now.phase == BLOCK_BEGIN:
+        begin_blocks(team, state)
     if now.phase == BLOCK_SLOPES:
-        take_block_slopes(team, state)
+        take_block_slopes(state)
     if now.phase == BLOCK_NEXT:
         next_block(team, state)
+    if now.phase == BLOCK_END:
+        end_blocks(team, state)
     if now.phase == CONCLUDE:
-        conclude(team, scheme, state)
+        conclude(state)
+    if now.phase == CHOOSE:
+        choose_direction(team, scheme, state)
+    if now.phase == PLAN_PLANE:
+        plan_plane(team, state)
     if now.phase == STEP:
         try_step(team, scheme, state)
     if now.phase == END:
-        end_trials(team, scheme, state)
+        end_trials(team, state)
+    if now.phase == MOVE:
+        move(team, scheme, state)
+    if now.phase == STAY:
+        stay(state)
     if now.phase == SWEEP:
         begin_sweep(state)
     return ValuesState(
@@ -259,39 +298,9 @@ def _tell(team, scheme, state, query, values):
         sigma=now.sigma,
         vectors=state.vectors,
         pairs=state.pairs,
-        samples=state.samples,
-        moves=state.moves,
-        plan=state.plan,
+        lists=state.lists,
         now=state.now,
     )
-
-
-@inner
-def _evaluated(team, state, values):
-    """Take the values of planned points."""
-    now = state.now[0]
-    for j in range(values.shape[0]):
-        state.plan[SEEN, int(now.made) + j] = values[j]
-    now.made += values.shape[0]
-    if now.made < now.planned:
-        return
-    if now.phase == MEASURE_NOISE:
-        is_first = now.noise < 0.0
-        measured_noise(state)
-        if is_first and now.phase == PROBE_AHEAD and now.tau > 0.0 and now.noise <= NOISY * abs(now.f):
-            begin_blocks(team, state)
-    elif now.phase == LOOK_ALONG:
-        probed_along(team, state)
-    elif now.phase == LOOK_IN_PLANE:
-        probed_plane(team, state)
-    elif now.phase == TRY:
-        tried(state)
-    elif now.phase == BLOCK_AT:
-        now.f, now.phase = state.plan[SEEN, 0], BLOCK_AHEAD
-    elif now.phase == BLOCK_TRY:
-        tried_block(team, state)
-    else:
-        evaluated_again(team, state)
 
 
 @inner

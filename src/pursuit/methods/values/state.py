@@ -11,6 +11,8 @@ from pursuit.compiling.inner import inner
 from pursuit.compiling.vectors import Matrix
 from pursuit.methods.values.quasi_newton import Pairs
 
+ROOM = 64
+"""The most points of a round, and the most samples: how long the lists are."""
 _EPS = 2.2e-16
 # What a round is about.
 (
@@ -18,9 +20,13 @@ _EPS = 2.2e-16
     BLOCK_AT, BLOCK_AHEAD, BLOCK_BACK, BLOCK_TRY,
 ) = range(11)  # fmt: skip
 # What is to be done before the next one. Each is done in one place, since Numba compiles every call anew.
-CONCLUDE, STEP, END, SWEEP, BLOCK_SLOPES, BLOCK_NEXT = range(11, 17)
-# The rows of the plan: multiples of p and of s, and values.
-FIRST, SECOND, SEEN = range(3)
+(
+    CONCLUDE, CHOOSE, PLAN_PLANE, STEP, END, MOVE, STAY, SWEEP,
+    BLOCK_BEGIN, BLOCK_SLOPES, BLOCK_NEXT, BLOCK_END,
+) = range(11, 23)  # fmt: skip
+# The rows of the lists: those of `Round.moves`, then planned points in the plane of p and s by multiples of p
+# and of s, and their values, and changes of some curvatures at y, relative to themselves.
+FIRST, SECOND, SEEN, SAMPLES, LISTS = range(4, 9)
 
 _NUMBERS = {
     "fx": "f at the best point",
@@ -51,6 +57,9 @@ _NUMBERS = {
     "taken": "how many samples of that there are from this y",
     "old_noise": "the noise of the values that D comes from",
     "typical": "the median of |D|",
+    "low": "its 10 % quantile",
+    "high": "its 90 % quantile",
+    "largest": "the largest",
     "is_scaled": "whether p is -g/|D|",
     # Steps.
     "slope": "the root mean square of the slopes",
@@ -103,12 +112,8 @@ class ValuesState(NamedTuple):
     vectors: Matrix
     """y and what is known there, a row for each: see `curvature.py`."""
     pairs: Pairs
-    samples: Vector
-    """Changes of some curvatures at y, relative to themselves."""
-    moves: Matrix
-    """Where the points of a round are."""
-    plan: Matrix
-    """Points in the plane of p and s, which may take several rounds: multiples of p and of s, and values."""
+    lists: Matrix
+    """Points of a round, planned points, and samples: a few short rows."""
     now: Any
     """The numbers, a record."""
 

@@ -20,8 +20,10 @@ from pursuit.methods.values.state import (
     END,
     EVALUATE_AGAIN,
     FIRST,
+    MOVE,
     SECOND,
     SEEN,
+    STAY,
     SWEEP,
     TRY,
     begin_plan,
@@ -57,7 +59,7 @@ def try_multiple(state, multiple):
     """Plan to try a multiple of s."""
     now = state.now[0]
     now.multiple = multiple
-    state.plan[FIRST, 0], state.plan[SECOND, 0] = 0.0, multiple
+    state.lists[FIRST, 0], state.lists[SECOND, 0] = 0.0, multiple
     begin_plan(now, TRY, 1)
 
 
@@ -65,7 +67,7 @@ def try_multiple(state, multiple):
 def tried(state):
     """Take the value of a trial: try a longer or a shorter step, or end."""
     now = state.now[0]
-    value, before = state.plan[SEEN, 0], now.value
+    value, before = state.lists[SEEN, 0], now.value
     enough = now.f + (3.0 * noise_of_value(state) if now.noise_rules else 0.0)
     is_longer = now.multiple > 1.0
     now.value, now.tries = value, now.tries + 1
@@ -85,7 +87,7 @@ def tried(state):
 
 
 @inner
-def end_trials(team, scheme, state):
+def end_trials(team, state):
     """Go where the best trial was, if f falls."""
     now, n, s = state.now[0], state.vectors.shape[1], state.vectors[S]
     rules, multiple = now.noise_rules, now.multiple
@@ -104,13 +106,13 @@ def end_trials(team, scheme, state):
         copy(team, s, state.vectors[P])
         now.value, multiple = now.along, 1.0
     if now.value < now.f + (3.0 * noise_of_value(state) if rules else 0.0):
-        move(team, scheme, state, multiple)
+        now.multiple, now.phase = multiple, MOVE
     else:
-        stay(state)
+        now.phase = STAY
 
 
 @inner
-def move(team, scheme, state, multiple):
+def move(team, scheme, state):
     """Go to the next y."""
     now, n, y, s, reach = (
         state.now[0],
@@ -120,7 +122,7 @@ def move(team, scheme, state, multiple):
         state.vectors[REACH],
     )
     for i in range(n):
-        new = y[i] + multiple * s[i]
+        new = y[i] + now.multiple * s[i]
         if scheme.lower.shape[0] > 0:
             new = min(max(new, scheme.lower[i]), scheme.upper[i])
         s[i] = new - y[i]
@@ -161,7 +163,7 @@ def stay(state):
 def plan_again(state, times):
     """Plan to evaluate f(y) so many times more."""
     for j in range(times):
-        state.plan[FIRST, j] = state.plan[SECOND, j] = 0.0
+        state.lists[FIRST, j] = state.lists[SECOND, j] = 0.0
     begin_plan(state.now[0], EVALUATE_AGAIN, times)
 
 
@@ -171,7 +173,7 @@ def evaluated_again(team, state):
     now, total = state.now[0], 0.0
     count = int(now.planned)
     for j in range(count):
-        total += state.plan[SEEN, j]
+        total += state.lists[SEEN, j]
     mean = total / count
     if math.isfinite(mean):
         now.f = 0.5 * (now.f + mean) if count == 1 else mean
