@@ -53,7 +53,7 @@ def slope_from_one(vectors, i, difference):
 
 
 @inner
-def slope_from_two(vectors, i, ahead, ratio, back, noise):
+def slope_from_two(vectors, i, ahead, ratio, back, noise, old_noise):
     """Return the slope along a coordinate from f(y + h e_i) - f(y) and f(y + r h e_i) - f(y), and a change.
 
     Takes note of the curvature. The change is that of the curvature, relative to itself and beyond what noise
@@ -69,16 +69,18 @@ def slope_from_two(vectors, i, ahead, ratio, back, noise):
     slope = ahead / h - 0.5 * h * bend
     change, weight = math.nan, 1.0
     if was_known:
-        blur = noise / (h * h)
-        weight = _TRUST * before * before / (_TRUST * before * before + 6.0 * blur * blur + 1e-300)
-        beyond = max(abs(bend - before) - 3.0 * blur, 0.0)
+        # How far off the new curvature may be, and the one before, which may have changed since.
+        error, error_before = 2.5 * noise / (h * h), error_of(vectors, i, old_noise)
+        doubt = _TRUST * before * before + error_before * error_before
+        weight = doubt / (doubt + error * error + 1e-300)
+        beyond = max(abs(bend - before) - 1.2 * (error + error_before), 0.0)
         change = beyond / (abs(bend) + abs(before) + 1e-300)
         bend = before + weight * (bend - before)
     vectors[ALONG, i] = bend
     # A probe ten times as short as the one before forgets the scale: f may look quite different there.
     kept = vectors[SCALE, i] if abs(h) > 0.1 * vectors[MEASURED, i] else 0.0
     vectors[SCALE, i] = max(abs(bend), 0.5 * kept)
-    vectors[MEASURED, i] = abs(h)
+    vectors[MEASURED, i] = abs(h) * weight**-0.25
     return slope, change
 
 

@@ -92,6 +92,8 @@ def conclude(state):
     now.largest = scales[-1]
     now.noise_rules = math.sqrt(blur / square) > (0.01 if now.noise_rules else 0.1) or now.forced > 0
     now.forced = max(0, now.forced - 1)
+    if not now.noise_rules:
+        now.caution = min(1e4, max(60.0, 0.1 / max(now.change, 1e-9)))
     now.phase = CHOOSE
 
 

@@ -282,7 +282,9 @@ def probed_back(state, values):
         last = int(moves[COORDINATE, j])
         ratio = moves[LENGTH, j] / state.vectors[REACH, last]
         ahead, back = state.vectors[SLOPES, last], values[j] - now.f
-        state.vectors[SLOPES, last], change = slope_from_two(state.vectors, last, ahead, ratio, back, noise)
+        state.vectors[SLOPES, last], change = slope_from_two(
+            state.vectors, last, ahead, ratio, back, noise, now.old_noise
+        )
         state.vectors[TWO_SIDED, last] = 1
         if math.isfinite(change) and now.taken < ROOM:
             state.lists[SAMPLES, int(now.taken)] = change
