@@ -28,6 +28,9 @@ from pursuit.problems.contract import Problem
 from pursuit.problems.objective import function_of_point
 from pursuit.result import Result, result_of
 
+# A value may be off by so many standard deviations of the noise, that with which it was stored included.
+_LUCK = 10.0
+
 
 def minimize(
     fun: Callable[..., Any] | Problem,
@@ -106,7 +109,7 @@ def minimize(
         How often to write it, in seconds; at the end it is written in any case.
     checkpoint_check : bool
         Whether a run that is resumed evaluates the stored point once more, which does not count, and refuses
-        to go on if the value is another. An estimate under noise is not checked.
+        to go on if the value is another, by more than the noise that the method has measured.
     progress : bool
         Whether to show a line of progress, if standard error is a terminal. It also says what is being
         compiled, which takes some seconds if it was never done before; so does the logger ``pursuit``, at
@@ -162,8 +165,9 @@ def minimize(
             found = checkpoints.Checkpoint(checkpoint)
             setup, memory, generator = _resumed(found, checkpoint, setup)
             save.setting = setup.setting
-            if checkpoint_check and not findings_of(setup.scheme, memory.state).is_estimate:
-                _check_objective(checkpoint, memory, setup.value_at(memory.state.x, elsewhere))
+            if checkpoint_check:
+                noise = findings_of(setup.scheme, memory.state).noise or 0.0
+                _check_objective(checkpoint, memory, setup.value_at(memory.state.x, elsewhere), noise)
         else:
             found = None
             memory = setup.first_memory(start, setup.value_at(start, elsewhere), generator)
@@ -216,10 +220,10 @@ def _driven(
     return run.outcome(reason, last=True)
 
 
-def _check_objective(path: str | os.PathLike[str], memory: Memory, found: float) -> None:
+def _check_objective(path: str | os.PathLike[str], memory: Memory, found: float, noise: float) -> None:
     """Complain of an objective that is not the one of a checkpoint, given its value at the best point."""
     stored = memory.state.fx
-    if found != stored:
+    if found != stored and not abs(found - stored) <= _LUCK * noise:
         raise ValueError(
             f"{os.fspath(path)} holds a run of another function: at its best point the value is {found!r}, "
             f"but {stored!r} was stored. If the function is noisy or was changed on purpose, pass "
