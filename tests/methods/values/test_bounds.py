@@ -85,7 +85,7 @@ def test_noise_and_step_sizes_of_each_variable_keep_to_bounds_as_well(seed):
 
 
 def test_a_valley_that_bends_along_a_bound_is_followed():
-    """Rosenbrock's function with its minimum cut off; L-BFGS-B with exact slopes says where the minimum is."""
+    """Rosenbrock's function with its minimum cut off; L-BFGS-B with exact slopes says where the best is."""
     from scipy.optimize import minimize, rosen, rosen_der
 
     bounds = [(-2.0, 0.8)] + [(-2.0, 2.0)] * 4

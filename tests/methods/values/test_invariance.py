@@ -1,7 +1,7 @@
 """Under which changes of the function a run of `values` stays the same.
 
-It is the same, bit for bit, if f or all variables together are multiplied by a power of two, as long as no
-number underflows. It is not if a
+It is the same, bit for bit, if f is multiplied by a power of four, or all variables together by a power of
+two: square roots of curvatures are exact multiples then. It is not if a
 number is added to f or to x, which rounds differently, and not under rotations and permutations of the
 variables: it probes along the axes, and the sides of the probes belong to their numbers.
 """
@@ -18,7 +18,7 @@ few = settings(max_examples=15)
 names = st.sampled_from(["exp", "lin", "two", "rosenbrock"])
 dimensions = st.integers(2, 12)
 seeds = st.integers(0, 2**32 - 1)
-powers = st.integers(-40, 40).map(lambda power: 2.0**power)
+powers = st.integers(-20, 20)
 
 
 def minimized(f, x0, seed, **arguments):
@@ -27,7 +27,8 @@ def minimized(f, x0, seed, **arguments):
 
 @given(names, dimensions, seeds, powers)
 @few
-def test_a_multiple_of_f_gives_the_same_run(name, n, seed, factor):
+def test_a_multiple_of_f_gives_the_same_run(name, n, seed, power):
+    factor = 4.0**power
     problem = make_problem(name, n, 1e3)
     plain = minimized(lambda x: problem(x), problem.x0, seed, ftarget=1e-9)
     multiplied = minimized(lambda x: factor * problem(x), problem.x0, seed, ftarget=factor * 1e-9)
@@ -39,7 +40,8 @@ def test_a_multiple_of_f_gives_the_same_run(name, n, seed, factor):
 
 @given(names, dimensions, seeds, powers)
 @few
-def test_a_multiple_of_all_variables_gives_the_same_run(name, n, seed, factor):
+def test_a_multiple_of_all_variables_gives_the_same_run(name, n, seed, power):
+    factor = 2.0**power
     problem = make_problem(name, n, 1e3)
     plain = minimized(lambda x: problem(x), problem.x0, seed, ftarget=1e-9)
     multiplied = minimized(

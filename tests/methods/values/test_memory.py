@@ -42,9 +42,9 @@ def test_a_run_holds_no_more_vectors_than_it_may(memory):
 
 
 def vectors_of(scheme, n):
-    """Return how many vectors the state of a scheme and the points of a round take, from a state that is small.
+    """Return how many vectors the state of a scheme and the points of a round take.
 
-    Every array of the state has a size that is linear in n, so that two small states tell that of a large one.
+    The sizes of all arrays are linear in n, so that two small states tell that of a large one.
     """
 
     def numbers(k):
@@ -83,8 +83,8 @@ def test_more_memory_than_there_are_variables_is_not_taken():
 def test_any_memory_solves_a_problem():
     problem = pursuit.problems.rosenbrock(20)
     for memory in (LEAST, LEAST + 10, 200):
+        options = {"memory": memory}
         result = pursuit.minimize(
-            lambda x: problem(x), problem.x0, method="values", rng=1, options={"memory": memory}, ftarget=1e-9,
-            maxfev=200_000,
-        )  # fmt: skip
+            lambda x: problem(x), problem.x0, method="values", rng=1, options=options, ftarget=1e-9
+        )
         assert result.success
