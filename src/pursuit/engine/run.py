@@ -29,7 +29,7 @@ from pursuit.engine.iteration import (
 )
 from pursuit.engine.stopping import Reason
 from pursuit.engine.tally import UNLIMITED, Counting, Limits, Tally, Trace, finished_trace, start_tally
-from pursuit.methods.contract import Scheme, draws_of, points_of
+from pursuit.methods.contract import Scheme, draws_of, findings_of, points_of
 from pursuit.problems.objective import as_value
 
 Evaluate = Callable[[list[Vector], list[float | None]], None]
@@ -135,6 +135,7 @@ class Run:
         move: Move | None = None,
     ) -> None:
         self.whole = whole
+        self._scheme = scheme
         self.nit = memory.tally.nit
         self._rng = rng
         self._before: Mapping[str, Any] = {}
@@ -248,7 +249,9 @@ class Run:
         """
         state, tally, own_reason, unfinished = self.snapshot()
         x, fun = state.x, state.fx
-        if unfinished.value < fun:
+        # Where values are noisy, the luckiest of them is not the best point.
+        is_estimate = findings_of(self._scheme, state).is_estimate
+        if unfinished.value < fun and not is_estimate:
             x, fun = np.empty_like(x), unfinished.value
             self._entry(write_best)(self._session, x)
         elif not last or self._move is not None:

@@ -43,6 +43,8 @@ from pursuit.methods.values.state import (
     scale_by,
 )
 
+# A fall of f by so many times the noise is hardly luck.
+_CERTAIN = 10.0
 # Curvatures that differ by less than this factor are alike: a rotation makes such differences.
 _ALIKE = 4.0
 # The steps in whose span the model is.
@@ -91,7 +93,9 @@ def conclude(state):
     now.low, now.typical, now.high = quantile(scales, 0.1), quantile(scales, 0.5), quantile(scales, 0.9)
     now.largest = scales[-1]
     now.blur = math.sqrt(blur)
-    now.noise_rules = now.blur / math.sqrt(square) > (0.01 if now.noise_rules else 0.1) or now.forced > 0
+    is_hidden = 0.0 < now.predicted < _CERTAIN * noise
+    is_blurred = now.blur / math.sqrt(square) > (0.01 if now.noise_rules else 0.1)
+    now.noise_rules = is_blurred or is_hidden or now.forced > 0
     now.forced = max(0, now.forced - 1)
     if not now.noise_rules:
         now.caution = min(1e4, max(60.0, 0.1 / max(now.change, 1e-9)))
@@ -138,9 +142,7 @@ def choose_direction(team, scheme, state):
     copy(team, p, g)
     release_bounds(scheme, state.vectors[Y], g, p)
     most = state.pairs.steps.shape[0]
-    now.from_memory = (
-        now.noise_rules or now.change > _CURVED or now.misjudged > _MISJUDGED or most >= 0.6 * n
-    )
+    now.from_memory = now.noise_rules or now.change > _CURVED or now.misjudged > _MISJUDGED or most >= 0.6 * n
     if not (now.from_memory and apply_inverse(team, state.pairs, state.vectors[WEIGHTS], p)):
         for i in range(n):
             p[i] /= weight(state, i)

@@ -11,8 +11,10 @@ from pursuit.methods.contract import COORDINATE, FIRST_MULTIPLE, LENGTH, SECOND_
 from pursuit.methods.values.curvature import (
     ALONG,
     HALFWAY,
+    MEASURED,
     OTHER_SIDE,
     REACH,
+    SCALE,
     SLOPES,
     TWO_SIDED,
     P,
@@ -25,6 +27,7 @@ from pursuit.methods.values.curvature import (
     slope_from_two,
 )
 from pursuit.methods.values.noise import VALUES, are_told_apart, noise_level
+from pursuit.methods.values.quasi_newton import forget_pairs
 from pursuit.methods.values.state import (
     BLOCK_BEGIN,
     CONCLUDE,
@@ -217,6 +220,8 @@ def measured_noise(state):
         plan_line(state)
         return
     level = noise_level(values) if finite else 0.0
+    if 0.0 <= 10.0 * noise_of_value(state) < level:
+        forget_curvature(state)
     is_first = now.noise < 0.0
     if is_first and finite:
         now.first_noise = level = now.first_noise if now.first_noise > 0.0 else level
@@ -229,8 +234,20 @@ def measured_noise(state):
         level = math.sqrt(0.6 * now.noise * now.noise + 0.4 * level * level)
     now.noise, now.noise_at, now.due = level, abs(now.f), _NOISE_EVERY
     now.spacing = now.apart * median_reach(state) if now.apart > APART else 0.0
-    begins = is_first and now.tau > 0.0 and level <= NOISY * abs(now.f)
+    begins = is_first and now.spent <= 100.0 and now.tau > 0.0 and level <= NOISY * abs(now.f)
     now.phase, now.cursor = BLOCK_BEGIN if begins else PROBE_AHEAD, 0
+
+
+@inner
+def forget_curvature(state):
+    """Begin anew where much more noise has appeared than there was: it has spoilt all that was measured."""
+    now = state.now[0]
+    state.vectors[ALONG][:] = math.nan
+    state.vectors[SCALE][:] = 0.0
+    state.vectors[MEASURED][:] = 0.0
+    forget_pairs(state.pairs)
+    now.noise, now.first_noise, now.change = -1.0, 0.0, 1e-4
+    now.radius, now.has_before, now.both_sides = now.sigma0 * math.sqrt(state.vectors.shape[1]), 0, 1
 
 
 @inner

@@ -49,6 +49,13 @@ def break_chain(pairs):
 
 
 @inner
+def forget_pairs(pairs):
+    """Forget all pairs."""
+    pairs.table[_PLACES, _NEWEST] = -1.0
+    pairs.table[_PLACES, _COUNT] = pairs.table[_PLACES, _CHAIN] = 0.0
+
+
+@inner
 def add_pair(team, pairs, step, slopes, slopes_before, error):
     """Remember a step, and the slopes after and before it, which may be off by `error` each."""
     most, places = pairs.steps.shape[0], pairs.table[_PLACES]
