@@ -43,6 +43,8 @@ from pursuit.methods.values.state import (
     scale_by,
 )
 
+# A fall of f by so many times the noise is hardly luck.
+_CERTAIN = 10.0
 # Curvatures that differ by less than this factor are alike: a rotation makes such differences.
 _ALIKE = 4.0
 # The steps in whose span the model is.
@@ -90,7 +92,10 @@ def conclude(state):
         return
     now.low, now.typical, now.high = quantile(scales, 0.1), quantile(scales, 0.5), quantile(scales, 0.9)
     now.largest = scales[-1]
-    now.noise_rules = math.sqrt(blur / square) > (0.01 if now.noise_rules else 0.1) or now.forced > 0
+    now.blur = math.sqrt(blur)
+    is_hidden = 0.0 < now.predicted < _CERTAIN * noise
+    is_blurred = now.blur / math.sqrt(square) > (0.01 if now.noise_rules else 0.1)
+    now.noise_rules = is_blurred or is_hidden or now.forced > 0
     now.forced = max(0, now.forced - 1)
     if not now.noise_rules:
         now.caution = min(1e4, max(60.0, 0.1 / max(now.change, 1e-9)))
@@ -132,14 +137,12 @@ def choose_direction(team, scheme, state):
     if is_scaled != bool(now.is_scaled):
         break_chain(state.pairs)
     elif now.has_before:
-        add_pair(team, state.pairs, state.vectors[S], g, state.vectors[BEFORE])
+        add_pair(team, state.pairs, state.vectors[S], g, state.vectors[BEFORE], now.blur)
     now.is_scaled, now.has_before = is_scaled, 0
     copy(team, p, g)
     release_bounds(scheme, state.vectors[Y], g, p)
     most = state.pairs.steps.shape[0]
-    now.from_memory = not now.noise_rules and (
-        now.change > _CURVED or now.misjudged > _MISJUDGED or most >= 0.6 * n
-    )
+    now.from_memory = now.noise_rules or now.change > _CURVED or now.misjudged > _MISJUDGED or most >= 0.6 * n
     if not (now.from_memory and apply_inverse(team, state.pairs, state.vectors[WEIGHTS], p)):
         for i in range(n):
             p[i] /= weight(state, i)
@@ -272,13 +275,9 @@ def probed_plane(team, state):
 @inner
 def judge_probes(state, promised, found, error):
     """Lengthen probes while the slope along p is what they promise, and shorten them where it is not."""
-    now, level, blur = state.now[0], noise_of_value(state), 0.0
-    for i in range(state.vectors.shape[1]):
-        h = state.vectors[REACH, i]
-        if h != 0.0:
-            blur += 1.5 * (level / h) ** 2
+    now = state.now[0]
     square = state.vectors.shape[1] * now.slope * now.slope
-    is_less = found - promised * max(0.0, 1.0 - blur / square) > error + 0.5 * abs(promised)
+    is_less = found - promised * max(0.0, 1.0 - now.blur * now.blur / square) > error + 0.5 * abs(promised)
     now.caution = max(4.0, 0.5 * now.caution) if is_less else min(1e4, 1.5 * now.caution)
 
 

@@ -11,8 +11,10 @@ from pursuit.methods.contract import COORDINATE, FIRST_MULTIPLE, LENGTH, SECOND_
 from pursuit.methods.values.curvature import (
     ALONG,
     HALFWAY,
+    MEASURED,
     OTHER_SIDE,
     REACH,
+    SCALE,
     SLOPES,
     TWO_SIDED,
     P,
@@ -25,6 +27,7 @@ from pursuit.methods.values.curvature import (
     slope_from_two,
 )
 from pursuit.methods.values.noise import VALUES, are_told_apart, noise_level
+from pursuit.methods.values.quasi_newton import forget_pairs
 from pursuit.methods.values.state import (
     BLOCK_BEGIN,
     CONCLUDE,
@@ -38,6 +41,7 @@ from pursuit.methods.values.state import (
     SEEN,
     begin_plan,
     noise_of_value,
+    scale_by,
 )
 
 # How much of the mean slope the change of curvature may spoil.
@@ -50,6 +54,10 @@ _TINY = 1e-140
 _IN_TURN, _IN_TURN_UNDER_NOISE = 32, 8
 # The noise is measured again after so many steps.
 _NOISE_EVERY = 10
+# It is measured anew where f has fallen to this part of what it was.
+_LESS = 0.3
+# Second differences that exceed the noise by so much show a curvature.
+_VISIBLE = 20.0
 # The first distance of the points from which noise is measured, as a multiple of a probe.
 APART = 1e-2
 # Values are noisy if their noise is more than this part of them: then blocks of coordinates tell nothing.
@@ -212,13 +220,52 @@ def measured_noise(state):
         plan_line(state)
         return
     level = noise_level(values) if finite else 0.0
+    if 0.0 <= 10.0 * noise_of_value(state) < level:
+        forget_curvature(state)
     is_first = now.noise < 0.0
-    if now.noise >= 0.0 and not abs(now.f) < 0.1 * now.noise_at:
+    if is_first and finite:
+        now.first_noise = level = now.first_noise if now.first_noise > 0.0 else level
+        if not first_probes_are_chosen(state, values, level):
+            now.attempt += 1
+            now.apart *= 10.0
+            plan_line(state)
+            return
+    if now.noise >= 0.0 and not abs(now.f) < _LESS * now.noise_at:
         level = math.sqrt(0.6 * now.noise * now.noise + 0.4 * level * level)
     now.noise, now.noise_at, now.due = level, abs(now.f), _NOISE_EVERY
     now.spacing = now.apart * median_reach(state) if now.apart > APART else 0.0
-    begins = is_first and now.tau > 0.0 and level <= NOISY * abs(now.f)
+    begins = is_first and now.spent <= 100.0 and now.tau > 0.0 and level <= NOISY * abs(now.f)
     now.phase, now.cursor = BLOCK_BEGIN if begins else PROBE_AHEAD, 0
+
+
+@inner
+def forget_curvature(state):
+    """Begin anew where much more noise has appeared than there was: it has spoilt all that was measured."""
+    now = state.now[0]
+    state.vectors[ALONG][:] = math.nan
+    state.vectors[SCALE][:] = 0.0
+    state.vectors[MEASURED][:] = 0.0
+    forget_pairs(state.pairs)
+    now.noise, now.first_noise, now.change = -1.0, 0.0, 1e-4
+    now.radius, now.has_before, now.both_sides = now.sigma0 * math.sqrt(state.vectors.shape[1]), 0, 1
+
+
+@inner
+def first_probes_are_chosen(state, values, noise):
+    """Lengthen the first probes until noise does not hide curvature; return False if that is not seen yet.
+
+    The second difference along a line with random signs is on average the sum of those along the coordinates.
+    """
+    now, n, reach = state.now[0], state.vectors.shape[1], state.vectors[REACH]
+    middle, aside = VALUES // 2, VALUES // 2 - 1
+    bend = abs(values[middle - aside] + values[middle + aside] - 2.0 * values[middle])
+    most = now.sigma0 / median_reach(state)
+    if bend < _VISIBLE * noise and 10.0 * now.apart * aside < most:
+        return False
+    wanted = aside * now.apart * math.sqrt(now.caution * noise * n / max(bend, noise))
+    if wanted > 1.0:
+        scale_by(reach, min(wanted, most))
+    return True
 
 
 @inner
@@ -243,7 +290,7 @@ def begin_sweep(state):
     now = state.now[0]
     state.vectors[TWO_SIDED][:] = 0
     now.taken = now.rest = 0
-    if now.due > 0 and not abs(now.f) < 0.1 * now.noise_at:
+    if now.due > 0 and not abs(now.f) < _LESS * now.noise_at:
         now.due -= 1
         now.phase, now.cursor = PROBE_AHEAD, 0
         return

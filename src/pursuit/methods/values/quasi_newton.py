@@ -15,6 +15,8 @@ _PRODUCTS, _FACTORS, _PLACES = range(3)
 _NEWEST, _COUNT, _CHAIN = range(3)
 # Pairs whose step and change are closer to a right angle than this say nothing about curvature.
 _FLAT = 1e-8
+# Nor do those whose change is not so much larger than its error, in squares.
+_CLEAR = 20.0
 
 
 class Pairs(NamedTuple):
@@ -47,8 +49,15 @@ def break_chain(pairs):
 
 
 @inner
-def add_pair(team, pairs, step, slopes, slopes_before):
-    """Remember a step, and the slopes after and before it."""
+def forget_pairs(pairs):
+    """Forget all pairs."""
+    pairs.table[_PLACES, _NEWEST] = -1.0
+    pairs.table[_PLACES, _COUNT] = pairs.table[_PLACES, _CHAIN] = 0.0
+
+
+@inner
+def add_pair(team, pairs, step, slopes, slopes_before, error):
+    """Remember a step, and the slopes after and before it, which may be off by `error` each."""
     most, places = pairs.steps.shape[0], pairs.table[_PLACES]
     newest = int(places[_NEWEST] + 1) % most
     s, c = pairs.steps[newest], pairs.changes[newest]
@@ -57,7 +66,8 @@ def add_pair(team, pairs, step, slopes, slopes_before):
     add(team, c, -1.0, slopes_before)
     n = s.shape[0]
     product = dot(team, n, s, c)
-    useful = product > _FLAT * math.sqrt(dot(team, n, s, s) * dot(team, n, c, c))
+    square = dot(team, n, c, c)
+    useful = product > _FLAT * math.sqrt(dot(team, n, s, s) * square) and square > _CLEAR * error * error
     pairs.table[_PRODUCTS, newest] = product if useful else 0.0
     places[_NEWEST] = newest
     places[_COUNT] = min(places[_COUNT] + 1, most)

@@ -199,7 +199,7 @@ class Values(NamedTuple):
 
     def patience(self, n: int) -> Patience:
         """Return after how many rounds without a better point to give up: some forty sweeps of probes."""
-        return Patience(40 * (3 + 2 * n // self.room))
+        return Patience(40 * (3 + 2 * n // self.room), share=0.5)
 
     def findings(self, state: ValuesState) -> Findings:
         """Return what was found out about the noise of a value, and about kinks and jumps."""

@@ -44,6 +44,7 @@ _NUMBERS = {
     "made": "those of them that were",
     # Noise.
     "noise": "the standard deviation of the noise of a value, below 0 before it is measured",
+    "first_noise": "the same from points as close as possible, when it is measured for the first time",
     "noise_at": "|f| where it was measured",
     "spacing": "the distance of the points it was measured from, where they had to be far apart",
     "apart": "the same as a multiple of the probes",
@@ -62,6 +63,7 @@ _NUMBERS = {
     "largest": "the largest",
     "is_scaled": "whether p is -g/|D|",
     # Steps.
+    "blur": "the error of the vector of slopes that comes from noise",
     "slope": "the root mean square of the slopes",
     "radius": "how long a step may be",
     "failures": "steps in a row that did not lead down",

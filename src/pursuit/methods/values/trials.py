@@ -34,6 +34,9 @@ from pursuit.methods.values.state import (
 # Probes as a part of the latest step along a coordinate: at most, and divided by the change of curvature.
 _PROBE, _PROBE_BY_CHANGE, _LEAST_PROBE = 0.3, 0.003, 0.01
 
+# Over how many points the mean under noise goes at most.
+_MOST_AVERAGED = 40.0
+
 
 @inner
 def try_step(team, scheme, state):
@@ -177,18 +180,19 @@ def evaluated_again(team, state):
     mean = total / count
     if math.isfinite(mean):
         now.f = 0.5 * (now.f + mean) if count == 1 else mean
-    first = now.averaged == 0
+    share = 1.0 / min(now.averaged + 1.0, _MOST_AVERAGED)
     for i in range(state.vectors.shape[1]):
-        state.vectors[MEAN, i] += (1.0 if first else 0.15) * (state.vectors[Y, i] - state.vectors[MEAN, i])
-    now.slow += (1.0 if first else 0.15) * (now.f - now.slow)
-    now.fast += (1.0 if first else 0.4) * (now.f - now.fast)
+        state.vectors[MEAN, i] += share * (state.vectors[Y, i] - state.vectors[MEAN, i])
+    now.slow += share * (now.f - now.slow)
+    now.fast += max(share, 0.4) * (now.f - now.fast)
     now.averaged += 1
     now.is_estimate = 1
     # Not the luckiest point is returned, but y, or the mean once f no longer falls.
-    if abs(now.slow - now.fast) < noise_of_value(state):
-        copy(team, state.x, state.vectors[MEAN])
-        now.fx = now.slow
-    else:
+    if abs(now.slow - now.fast) > noise_of_value(state):
+        now.averaged = min(now.averaged, 6.0)
         copy(team, state.x, state.vectors[Y])
         now.fx = now.f
+    else:
+        copy(team, state.x, state.vectors[MEAN])
+        now.fx = now.slow
     now.phase = SWEEP
