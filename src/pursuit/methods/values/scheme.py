@@ -105,7 +105,7 @@ _FIRST_PROBE = 1e-3
 _VECTORS = VECTORS + 1
 _MOST_VECTORS, _MOST_BYTES = 200, 1 << 28
 # How many numbers the points of a round may have together.
-_ROOM_FOR_NUMBERS = 4_000_000
+_ROOM_FOR_NUMBERS = 1_000_000
 
 
 class Values(NamedTuple):
