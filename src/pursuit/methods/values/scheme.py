@@ -39,6 +39,7 @@ from pursuit.methods.values.blocks import (
     probed_block_back,
     take_block_slopes,
     tried_block,
+    tried_singly,
 )
 from pursuit.methods.values.curvature import ALONG, REACH, VECTORS, WEIGHTS, P, S, Y
 from pursuit.methods.values.directions import (
@@ -100,11 +101,11 @@ from pursuit.methods.values.trials import end_trials, evaluated_again, move, sta
 
 # The first probes, as a part of sigma0.
 _FIRST_PROBE = 1e-3
-# Vectors beside the memory of steps: those of the state, the best point, and the one that is evaluated.
-_VECTORS = VECTORS + 2
+# Vectors beside the memory of steps and the points of a round: those of the state, and the best point.
+_VECTORS = VECTORS + 1
 _MOST_VECTORS, _MOST_BYTES = 200, 1 << 28
 # How many numbers the points of a round may have together.
-_ROOM_FOR_NUMBERS = 4_000_000
+_ROOM_FOR_NUMBERS = 1_000_000
 
 
 class Values(NamedTuple):
@@ -127,13 +128,18 @@ class Values(NamedTuple):
 
     @classmethod
     def create(cls, n: int, *, memory: int | None = None) -> Values:
-        """Return the scheme for n variables, with a memory of so many vectors."""
+        """Return the scheme for n variables, with a memory of so many vectors, but no fewer than 16.
+
+        A step that is remembered takes two of them, and a point of a round one: rounds of many points are for
+        workers.
+        """
         if memory is None:
             memory = min(_MOST_VECTORS, _MOST_BYTES // (8 * n))
         memory = checked_count("memory", memory, at_least=0)
+        room = max(1, min(ROOM, n, _ROOM_FOR_NUMBERS // n, memory - _VECTORS - 2))
         return cls(
-            pairs=min(n, max(1, (memory - _VECTORS) // 2)),
-            room=max(1, min(ROOM, n, _ROOM_FOR_NUMBERS // n)),
+            pairs=min(n, max(1, (memory - _VECTORS - room) // 2)),
+            room=room,
             lower=np.empty(0),
             upper=np.empty(0),
             sizes=np.empty(0),
@@ -264,7 +270,10 @@ def _tell(team, scheme, state, query, values):
         elif now.phase == BLOCK_AT:
             now.f, now.phase = state.lists[SEEN, 0], BLOCK_AHEAD
         elif now.phase == BLOCK_TRY:
-            tried_block(team, state)
+            if now.is_single:
+                tried_singly(state)
+            else:
+                tried_block(team, state)
         elif now.phase == EVALUATE_AGAIN:
             evaluated_again(team, state)
     # and what follows from it.
