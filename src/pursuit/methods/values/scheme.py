@@ -1,20 +1,24 @@
 """`values`: slopes, curvatures and noise from differences of values.
 
-    measure the noise of a value (`noise.py`)
-    begin with accelerated steps in blocks of coordinates (`blocks.py`), while they serve
+    measure the noise of a value, from values on a line (`noise.py`), and lengthen the first probes until it does
+        not hide curvature
+    begin with steps in blocks of coordinates (`blocks.py`), while they serve
     repeat:
+        measure the noise again now and then; if it has appeared only now, forget what it has spoilt
         probe along every coordinate, one side of it, as far as noise, curvature and the latest step suggest;
         probe the other side as well where the curvature is not known, and along a part of the others in turn
         g, D <- slopes and curvatures (`curvature.py`)
         p <- -g/|D|, or -g/median |D| where the curvatures are nearly alike,
-             or -H^-1 g from the memory of L-BFGS where the curvature changes (`quasi_newton.py`)
-        noise does not matter:
+             or -H^-1 g from the memory of L-BFGS where the curvature changes or noise rules (`quasi_newton.py`)
+        noise does not rule:
             evaluate f(y + p); s <- minimum of the model in the span of p and of the last few steps, whose
             curvatures follow from the changes of g along them (`model.py`)
-        noise matters:
+        noise rules, for it hides g or what f is to fall by:
             s <- minimum of a model in the span of p and of the last step, from values so far away that the
             noise does not hide them
-        y <- y + s, or a longer or shorter step, if f falls
+        y <- y + s, or a longer or shorter step, if f falls; under noise, if it does not rise by more than that
+        x <- the best point seen; under noise, y, or the mean of the latest y once f is level
+    until f is too rough, or flat as far as it may be probed (`remarks.py`)
 
 An iteration of the engine is a round of points (`Round`): probes along some of the coordinates, or points on
 a line or in a plane. The time per evaluation and the memory are Theta(n).
