@@ -34,9 +34,10 @@ def peak(n, memory):
         tracemalloc.stop()
 
 
-@pytest.mark.parametrize("memory", [0, LEAST, 17, 30, 100, 200, 250, None])
+@pytest.mark.parametrize("memory", [0, LEAST, 17, 30, 100, None])
 def test_a_run_holds_no_more_vectors_than_it_may(memory):
-    n = 20_000
+    # So many that 4096 normals and the trace count for nothing.
+    n = 100_000
     found = peak(n, memory)
     assert found <= max(LEAST, 200 if memory is None else memory) + 0.5
 
