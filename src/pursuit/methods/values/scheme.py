@@ -110,6 +110,8 @@ _VECTORS = VECTORS + 1
 _MOST_VECTORS, _MOST_BYTES = 200, 1 << 28
 # How many numbers the points of a round may have together.
 _ROOM_FOR_NUMBERS = 1_000_000
+# They have this part of the memory: steps that are remembered are worth more.
+_ROUNDS = 20
 
 
 class Values(NamedTuple):
@@ -140,7 +142,7 @@ class Values(NamedTuple):
         if memory is None:
             memory = min(_MOST_VECTORS, _MOST_BYTES // (8 * n))
         memory = checked_count("memory", memory, at_least=0)
-        room = max(1, min(ROOM, n, _ROOM_FOR_NUMBERS // n, memory - _VECTORS - 2))
+        room = max(1, min(ROOM, n, _ROOM_FOR_NUMBERS // n, memory // _ROUNDS))
         return cls(
             pairs=min(n, max(1, (memory - _VECTORS - room) // 2)),
             room=room,
