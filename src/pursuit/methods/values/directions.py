@@ -10,10 +10,12 @@ from pursuit.compiling.inner import inner
 from pursuit.compiling.vectors import add, copy, dot
 from pursuit.methods.values.curvature import (
     BEFORE,
+    ONE_SIDE,
     REACH,
     SCALE,
     SLOPES,
     TWO_SIDED,
+    WALL_AHEAD,
     WEIGHTS,
     P,
     S,
@@ -62,7 +64,7 @@ def conclude(state):
     both = probes = 0
     square = blur = shift = spread = 0.0
     for i in range(n):
-        if state.vectors[TWO_SIDED, i]:
+        if state.vectors[TWO_SIDED, i] > ONE_SIDE:
             both += 1
         else:
             g[i] = slope_from_one(state.vectors, i, g[i])
@@ -152,6 +154,8 @@ def choose_direction(team, scheme, state):
             p[i] /= weight(state, i)
     scale_by(p, -1.0)
     release_bounds(scheme, state.vectors[Y], g, p)
+    turn_from_walls(state.vectors, p)
+    now.meets_wall = 0
     now.radius = max(now.radius, math.sqrt(2.0 * noise_of_value(state) / now.typical))
     length = math.sqrt(dot(team, n, p, p))
     if length > now.radius:
@@ -179,6 +183,25 @@ def release_bounds(scheme, y, g, p):
 
 
 @inner
+def turn_from_walls(vectors, p):
+    """Set p to 0 along coordinates on which a probe has met a wall, and p leads there too."""
+    for i in range(p.shape[0]):
+        side = vectors[TWO_SIDED, i]
+        if side >= WALL_AHEAD and (p[i] * vectors[REACH, i] > 0.0) == (side == WALL_AHEAD):
+            p[i] = 0.0
+
+
+@inner
+def meet_wall(state, v, multiple):
+    """Let the next probes be as long as a step along v after which f has no value, to find out where."""
+    now, reach = state.now[0], state.vectors[REACH]
+    for i in range(reach.shape[0]):
+        # The sign is that of the latest probe, which says where walls were met before.
+        reach[i] = math.copysign(max(multiple * abs(v[i]), 0.1 * abs(reach[i])), reach[i])
+    now.meets_wall = now.both_sides = 1
+
+
+@inner
 def probed_along(team, state):
     """Take f(y + p), and try the step that the model in the span of p and the last steps suggests."""
     now, n, g, p, pairs = (
@@ -190,6 +213,7 @@ def probed_along(team, state):
     )
     now.along = state.lists[SEEN, 0]
     if now.along == math.inf and now.tries < 40:
+        meet_wall(state, p, 1.0)
         scale_by(p, 0.1)
         now.along_slope *= 0.1
         now.tries += 1
