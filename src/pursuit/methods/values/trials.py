@@ -58,7 +58,7 @@ def try_step(team, scheme, state):
         scale_by(s, now.radius / length)
     for i in range(scheme.lower.shape[0]):
         s[i] = min(max(state.vectors[Y, i] + s[i], scheme.lower[i]), scheme.upper[i]) - state.vectors[Y, i]
-    turn_from_walls(state.vectors, s)
+    turn_from_walls(state, s)
     now.tries, now.value = 0, math.inf
     try_multiple(state, 1.0)
 
