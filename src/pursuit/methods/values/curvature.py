@@ -14,6 +14,9 @@ from pursuit.compiling.inner import inner
 
 # Where a second probe is, as a multiple of the first: on the other side, or halfway where a bound is there.
 OTHER_SIDE, HALFWAY = -1.0, 0.5
+# What is known of a second probe: there is none, or none yet where a wall was met before; both values are
+# finite, or there is a wall, where f has no value, on the side of the first probe or on the other.
+ONE_SIDE, WALL_BEFORE, BOTH_SIDES, WALL_AHEAD, WALL_BACK = 0.0, -1.0, 1.0, 2.0, 3.0
 # How much a new curvature counts that noise has not blurred.
 _TRUST = 0.3
 
@@ -31,7 +34,7 @@ _TRUST = 0.3
     SCALE,  # their sizes, which may only halve from one measurement to the next
     REACH,  # h, the length and the side of the latest probe, or how long the next one shall be
     MEASURED,  # the length of the probes that D comes from
-    TWO_SIDED,  # whether there was a second probe from y
+    TWO_SIDED,  # whether there was a second probe from y, and whether one of the two met a wall
     VECTORS,  # how many there are
 ) = range(13)
 

@@ -10,10 +10,12 @@ from pursuit.compiling.inner import inner
 from pursuit.compiling.vectors import add, copy, dot
 from pursuit.methods.values.curvature import (
     BEFORE,
+    ONE_SIDE,
     REACH,
     SCALE,
     SLOPES,
     TWO_SIDED,
+    WALL_AHEAD,
     WEIGHTS,
     P,
     S,
@@ -48,6 +50,8 @@ from pursuit.methods.values.state import (
 _CERTAIN = 3.0
 # Curvatures that differ by less than this factor are alike: a rotation makes such differences.
 _ALIKE = 4.0
+# A wall is oblique where it blocks at least this part of the square of a step.
+_OBLIQUE = 0.99
 # The steps in whose span the model is.
 _STEPS = 4
 # Where curvature changes by more, or predictions are worse than this, the memory of L-BFGS is used.
@@ -62,7 +66,7 @@ def conclude(state):
     both = probes = 0
     square = blur = shift = spread = 0.0
     for i in range(n):
-        if state.vectors[TWO_SIDED, i]:
+        if state.vectors[TWO_SIDED, i] > ONE_SIDE:
             both += 1
         else:
             g[i] = slope_from_one(state.vectors, i, g[i])
@@ -152,6 +156,8 @@ def choose_direction(team, scheme, state):
             p[i] /= weight(state, i)
     scale_by(p, -1.0)
     release_bounds(scheme, state.vectors[Y], g, p)
+    turn_from_walls(state, p)
+    now.meets_wall = 0
     now.radius = max(now.radius, math.sqrt(2.0 * noise_of_value(state) / now.typical))
     length = math.sqrt(dot(team, n, p, p))
     if length > now.radius:
@@ -179,6 +185,46 @@ def release_bounds(scheme, y, g, p):
 
 
 @inner
+def turn_from_walls(state, p):
+    """Let p lead to no wall that a probe has met.
+
+    A wall along one coordinate is left by setting p to 0 there. Where that leaves next to nothing of p, the
+    wall is taken to be oblique, and to cut all of these coordinates at the same angle: p goes along it.
+    """
+    total = blocked = along = freedom = 0.0
+    for i in range(p.shape[0]):
+        total += p[i] * p[i]
+        if leads_to_wall(state.vectors, p, i):
+            blocked += p[i] * p[i]
+            along += abs(p[i])
+            freedom += 1.0 / weight(state, i)
+    if blocked == 0.0:
+        return
+    is_oblique = blocked > _OBLIQUE * total
+    for i in range(p.shape[0]):
+        if leads_to_wall(state.vectors, p, i):
+            normal = math.copysign(1.0, p[i])
+            p[i] = p[i] - normal * along / (freedom * weight(state, i)) if is_oblique else 0.0
+
+
+@inner
+def leads_to_wall(vectors, p, i):
+    """Say whether p leads to where a probe along a coordinate has met a wall."""
+    side = vectors[TWO_SIDED, i]
+    return side >= WALL_AHEAD and p[i] != 0.0 and (p[i] * vectors[REACH, i] > 0.0) == (side == WALL_AHEAD)
+
+
+@inner
+def meet_wall(state, v, multiple):
+    """Let the next probes be as long as a step along v after which f has no value, to find out where."""
+    now, reach = state.now[0], state.vectors[REACH]
+    for i in range(reach.shape[0]):
+        # The sign is that of the latest probe, which says where walls were met before.
+        reach[i] = math.copysign(max(multiple * abs(v[i]), 0.1 * abs(reach[i])), reach[i])
+    now.meets_wall = now.both_sides = 1
+
+
+@inner
 def probed_along(team, state):
     """Take f(y + p), and try the step that the model in the span of p and the last steps suggests."""
     now, n, g, p, pairs = (
@@ -190,6 +236,7 @@ def probed_along(team, state):
     )
     now.along = state.lists[SEEN, 0]
     if now.along == math.inf and now.tries < 40:
+        meet_wall(state, p, 1.0)
         scale_by(p, 0.1)
         now.along_slope *= 0.1
         now.tries += 1

@@ -10,13 +10,18 @@ from pursuit.compiling.inner import inner
 from pursuit.methods.contract import COORDINATE, FIRST_MULTIPLE, LENGTH, SECOND_MULTIPLE
 from pursuit.methods.values.curvature import (
     ALONG,
+    BOTH_SIDES,
     HALFWAY,
     MEASURED,
+    ONE_SIDE,
     OTHER_SIDE,
     REACH,
     SCALE,
     SLOPES,
     TWO_SIDED,
+    WALL_AHEAD,
+    WALL_BACK,
+    WALL_BEFORE,
     P,
     Y,
     error_of,
@@ -148,7 +153,7 @@ def probe_length(scheme, state, i, noise):
     is_known = known(state.vectors, i)
     bend = abs(state.vectors[ALONG, i]) if is_known else now.typical
     if bend > 0.0:
-        if now.slope > 0.0 and is_known:
+        if now.slope > 0.0 and is_known and not now.meets_wall:
             h = max(min(h, _SPOILT * now.slope / (max(now.change, 1e-9) * bend)), shortest)
         # Where noise is a part of f, it grows along a probe that leads up.
         seen = min(now.caution * noise, 2.0 * abs(now.f)) if now.is_relative else now.caution * noise
@@ -194,10 +199,11 @@ def coordinates_in_turn(state):
 def needs_back(state, i):
     """Say whether the other side of a coordinate is to be probed."""
     now = state.now[0]
-    if state.vectors[TWO_SIDED, i] or state.vectors[REACH, i] == 0.0:
+    if state.vectors[TWO_SIDED, i] > ONE_SIDE or state.vectors[REACH, i] == 0.0:
         return False
     if (
         now.both_sides
+        or state.vectors[TWO_SIDED, i] == WALL_BEFORE
         or now.rest
         or not known(state.vectors, i)
         or not math.isfinite(state.vectors[SLOPES, i])
@@ -331,7 +337,9 @@ def plan_line(state):
 def begin_sweep(state):
     """Plan the probes from y, or to measure the noise first if that is due."""
     now = state.now[0]
-    state.vectors[TWO_SIDED][:] = 0
+    sides = state.vectors[TWO_SIDED]
+    for i in range(sides.shape[0]):
+        sides[i] = WALL_BEFORE if sides[i] >= WALL_AHEAD else ONE_SIDE
     now.taken = now.rest = 0
     if now.due > 0 and not abs(now.f) < _LESS * now.noise_at:
         now.due -= 1
@@ -376,7 +384,8 @@ def probed_back(state, values):
         state.vectors[SLOPES, last], change = slope_from_two(
             state.vectors, last, ahead, ratio, back, noise, now.old_noise
         )
-        state.vectors[TWO_SIDED, last] = 1
+        found = WALL_BACK if back == math.inf else BOTH_SIDES
+        state.vectors[TWO_SIDED, last] = WALL_AHEAD if ahead == math.inf else found
         if math.isfinite(change) and now.taken < ROOM:
             state.lists[SAMPLES, int(now.taken)] = change
             now.taken += 1
@@ -397,7 +406,7 @@ def curvature_is_inexact(state):
     error = slope = blur = 0.0
     for i in range(state.vectors.shape[1]):
         h = state.vectors[REACH, i]
-        if not state.vectors[TWO_SIDED, i] and h != 0.0:
+        if not state.vectors[TWO_SIDED, i] > ONE_SIDE and h != 0.0:
             one = slope_from_one(state.vectors, i, state.vectors[SLOPES, i])
             slope += one * one
             error += (0.5 * h * error_of(state.vectors, i, now.old_noise)) ** 2

@@ -81,6 +81,7 @@ _NUMBERS = {
     "predicted": "what f is to fall by",
     "is_cut": "whether the step was too long",
     "tries": "how many steps were tried",
+    "meets_wall": "whether one of them led to where f has no value",
     "value": "f after the latest of them, or in the beginning f(x)",
     "multiple": "which multiple of s it was",
     "rough": "how often in a row values were those of kinks or jumps",

@@ -11,11 +11,13 @@ from pursuit.methods.values.curvature import (
     MEAN,
     REACH,
     SLOPES,
+    TWO_SIDED,
+    WALL_AHEAD,
     P,
     S,
     Y,
 )
-from pursuit.methods.values.directions import energy_of, lose_track, weight
+from pursuit.methods.values.directions import energy_of, lose_track, meet_wall, turn_from_walls, weight
 from pursuit.methods.values.state import (
     END,
     EVALUATE_AGAIN,
@@ -56,6 +58,7 @@ def try_step(team, scheme, state):
         scale_by(s, now.radius / length)
     for i in range(scheme.lower.shape[0]):
         s[i] = min(max(state.vectors[Y, i] + s[i], scheme.lower[i]), scheme.upper[i]) - state.vectors[Y, i]
+    turn_from_walls(state, s)
     now.tries, now.value = 0, math.inf
     try_multiple(state, 1.0)
 
@@ -77,6 +80,8 @@ def tried(state):
     enough = now.f + (3.0 * noise_of_value(state) if now.noise_rules else 0.0)
     is_longer = now.multiple > 1.0
     now.value, now.tries = value, now.tries + 1
+    if value == math.inf:
+        meet_wall(state, state.vectors[S], now.multiple)
     multiple = 0.0
     if is_longer and not value < before:
         now.value, now.multiple = before, 0.5 * now.multiple
@@ -100,7 +105,7 @@ def end_trials(team, state):
     length = multiple * math.sqrt(dot(team, n, s, s))
     if multiple < 1.0:
         now.radius = max(0.5 * now.radius if rules else 0.0, 2.0 * length)
-        now.both_sides = not rules
+        now.both_sides = not rules or now.meets_wall
     else:
         now.radius = max(now.radius, 4.0 * length)
     if not rules and not now.is_cut:
@@ -147,7 +152,10 @@ def move(team, scheme, state):
     part = min(_PROBE, max(_LEAST_PROBE, _PROBE_BY_CHANGE / max(now.change, 1e-9)))
     energy = energy_of(state, s) / n
     for i in range(n):
+        kept = abs(reach[i]) if now.meets_wall else 0.5 * abs(reach[i])
         reach[i] = part * max(abs(s[i]), 0.1 * math.sqrt(energy / weight(state, i)))
+        if now.meets_wall or state.vectors[TWO_SIDED, i] >= WALL_AHEAD:
+            reach[i] = max(reach[i], kept)
     copy(team, state.vectors[BEFORE], state.vectors[SLOPES])
     square = dot(team, n, s, s)
     now.f, now.sigma = now.value, math.sqrt(square / n)
@@ -167,7 +175,8 @@ def stay(state):
     now, reach = state.now[0], state.vectors[REACH]
     for i in range(reach.shape[0]):
         shortest = 1e-14 * (now.sigma + abs(state.vectors[Y, i]))
-        reach[i] = max(abs(reach[i]) * (0.5 if now.noise_rules else 0.1), shortest)
+        shorter = 1.0 if now.meets_wall else 0.5 if now.noise_rules else 0.1
+        reach[i] = max(shorter * abs(reach[i]), shortest)
     lose_track(state)
     now.due = 0
     if now.failures >= 2 and noise_of_value(state) > 1e-13 * abs(now.f):
