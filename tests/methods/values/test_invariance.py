@@ -57,7 +57,7 @@ def test_a_multiple_of_all_variables_gives_the_same_run(name, n, seed, power):
 @pytest.mark.parametrize("name", ["exp", "rosenbrock"])
 @pytest.mark.parametrize("told", [True, False])
 def test_variables_of_different_scales_are_learnt_or_told(name, told):
-    """With x_i multiplied by 10^(6i/n), it takes no more than a few times as long."""
+    """With x_i multiplied by 10^(6i/n), it takes a few times as long, or a few sweeps of probes a decade."""
     n = 12
     problem = make_problem(name, n, 1e3)
     sizes = 10.0 ** (6.0 * np.arange(n) / n)
@@ -68,7 +68,7 @@ def test_variables_of_different_scales_are_learnt_or_told(name, told):
     scaled = [
         pursuit.minimize(
             lambda x: problem(x / sizes), sizes * problem.x0, method="values", rng=seed, ftarget=1e-9,
-            sigma0=sizes if told else 1.0, maxfev=5 * max(plain),
+            sigma0=sizes if told else 1.0, maxfev=max(5 * max(plain), 30 * n),
         )
         for seed in range(5)
     ]  # fmt: skip

@@ -86,7 +86,7 @@ def test_a_barrier_is_approached_from_inside():
 
 
 KINKED = {
-    "sum of absolute values": (lambda x: float(np.abs(x).sum()), 1e-3),
+    "sum of absolute values": (lambda x: float(np.abs(x).sum()), 1.0),
     "largest absolute value": (lambda x: float(np.abs(x).max()), 1.0),
     "ridge": (lambda x: bowl(x) + 10.0 * abs(x[0] - x[1]), 1e-1),
     "jumps": (lambda x: float(np.floor(10.0 * bowl(x))), 1e-1),

@@ -52,6 +52,8 @@ _CERTAIN = 3.0
 _ALIKE = 4.0
 # A wall is oblique where it blocks at least this part of the square of a step.
 _OBLIQUE = 0.99
+# How many times as far as a step to look for what noise does not hide.
+_LONGEST = 1e6
 # The steps in whose span the model is.
 _STEPS = 4
 # Where curvature changes by more, or predictions are worse than this, the memory of L-BFGS is used.
@@ -92,12 +94,16 @@ def conclude(state):
             now.f += mean * noise * noise / (noise * noise + variance)
     now.slope = math.sqrt(square / n)
     scales = sampled(state.vectors[SCALE])
-    if not square > 0.0 or scales.shape[0] == 0:
+    if not square > 0.0:
         without_slope(state)
         return
     now.flat = 0
-    now.low, now.typical, now.high = quantile(scales, 0.1), quantile(scales, 0.5), quantile(scales, 0.9)
-    now.largest = scales[-1]
+    if scales.shape[0] > 0:
+        now.low, now.typical, now.high = quantile(scales, 0.1), quantile(scales, 0.5), quantile(scales, 0.9)
+        now.largest = scales[-1]
+    else:
+        # f is linear as far as was seen: a curvature for which the step is as long as it may be.
+        now.low = now.typical = now.high = now.largest = math.sqrt(square) / now.radius
     now.blur = math.sqrt(blur)
     is_hidden = 0.0 < now.predicted < _CERTAIN * noise
     is_blurred = now.blur / math.sqrt(square) > (0.01 if now.noise_rules else 0.1)
@@ -160,6 +166,11 @@ def choose_direction(team, scheme, state):
     now.meets_wall = 0
     now.radius = max(now.radius, math.sqrt(2.0 * noise_of_value(state) / now.typical))
     length = math.sqrt(dot(team, n, p, p))
+    if not math.isfinite(length):
+        # Numbers are too large for all this.
+        lose_track(state)
+        now.phase = SWEEP
+        return
     if length > now.radius:
         scale_by(p, now.radius / length)
     if now.noise_rules:
@@ -270,8 +281,8 @@ def plan_plane(team, state):
     has_step = chain_of(state.pairs) > 0
     if has_step:
         copy(team, state.vectors[S], state.pairs.steps[row_of(state.pairs, 0)])
-    along = math.sqrt(50.0 * noise / max(energy_of(state, state.vectors[P]), 1e-300))
-    aside = math.sqrt(50.0 * noise / max(energy_of(state, state.vectors[S]), 1e-300))
+    along = min(math.sqrt(50.0 * noise / max(energy_of(state, state.vectors[P]), 1e-300)), _LONGEST)
+    aside = min(math.sqrt(50.0 * noise / max(energy_of(state, state.vectors[S]), 1e-300)), _LONGEST)
     for j in range(6):
         sign = 1.0 if j % 2 == 0 else -1.0
         state.lists[FIRST, j] = sign * max(0.5, along) if j < 2 or j > 3 else 0.0

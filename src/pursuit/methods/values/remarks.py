@@ -25,7 +25,7 @@ def is_lost(now):
 
 def remark_on(now: Any) -> str:
     """Return a sentence on what the latest values were like, empty where there is nothing to say."""
-    if now["rough"] >= _ROUGH:
+    if now["rough"] >= _ROUGH or now["is_rough"]:
         return _KINKS
     if now["flat"] >= _FLAT:
         return _PLATEAU

@@ -88,6 +88,8 @@ _NUMBERS = {
     "flat": "how often in a row all slopes were 0",
     # The mean under noise.
     "is_estimate": "whether fx is not a value seen",
+    "repeats": "whether f had the same values when it was evaluated again at the same point",
+    "is_rough": "whether it had, although they do not follow slopes and curvatures",
     "averaged": "over how many points it goes",
     "slow": "the average of their values, over many",
     "fast": "and over few",
@@ -164,10 +166,16 @@ def noise_of_value(state):
 
 
 @inner
-def is_noisy(state):
-    """Say whether noise hides what single values say, and is more than rounding."""
+def is_blurred(state):
+    """Say whether something hides what single values say, and is more than rounding."""
     now = state.now[0]
     return now.noise_rules and noise_of_value(state) > _ROUNDING * abs(now.f)
+
+
+@inner
+def is_noisy(state):
+    """Say whether that is noise: if f repeats its values, it is f itself that is rough."""
+    return is_blurred(state) and not state.now[0].repeats
 
 
 @inner

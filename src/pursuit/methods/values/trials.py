@@ -29,11 +29,16 @@ from pursuit.methods.values.state import (
     SWEEP,
     TRY,
     begin_plan,
+    is_blurred,
     is_noisy,
     noise_of_value,
     scale_by,
 )
 
+# No step is longer: f may have no minimum, and points must stay finite.
+_FARTHEST = 1e100
+# How much another value at the same point counts for the noise.
+_SHARE = 0.1
 # Probes as a part of the latest step along a coordinate: at most, and divided by the change of curvature.
 _PROBE, _PROBE_BY_CHANGE, _LEAST_PROBE = 0.3, 0.003, 0.01
 
@@ -106,8 +111,8 @@ def end_trials(team, state):
     if multiple < 1.0:
         now.radius = max(0.5 * now.radius if rules else 0.0, 2.0 * length)
         now.both_sides = not rules or now.meets_wall
-    else:
-        now.radius = max(now.radius, 4.0 * length)
+    elif is_clear(state):
+        now.radius = min(max(now.radius, 4.0 * length), _FARTHEST)
     if not rules and not now.is_cut:
         found = now.value if now.value < math.inf else now.f
         off = min(1.0, abs((now.f - found) / max(now.predicted, 1e-300) - 1.0))
@@ -122,6 +127,13 @@ def end_trials(team, state):
         now.multiple, now.phase = multiple, MOVE
     else:
         now.phase = STAY
+
+
+@inner
+def is_clear(state):
+    """Say whether the step leads down for certain, and not by the luck of noise."""
+    now = state.now[0]
+    return not now.noise_rules or now.value < now.f - 3.0 * noise_of_value(state)
 
 
 @inner
@@ -158,8 +170,9 @@ def move(team, scheme, state):
             reach[i] = max(reach[i], kept)
     copy(team, state.vectors[BEFORE], state.vectors[SLOPES])
     square = dot(team, n, s, s)
+    if is_clear(state):
+        now.travelled += math.sqrt(square)
     now.f, now.sigma = now.value, math.sqrt(square / n)
-    now.travelled += math.sqrt(square)
     now.failures, now.has_before = 0, 1
     if now.noise_rules:
         # The value that was accepted was a lucky one: another at the same point.
@@ -196,15 +209,31 @@ def plan_again(state, times):
 
 
 @inner
+def note_noise(now, count, square, offset):
+    """Take note of the noise of values at the same point, from their squares around the first of them."""
+    others = max(count - 1, 1)
+    variance = 0.5 * square if count == 1 else max(square - count * offset * offset, 0.0) / others
+    share = min(_SHARE * others, 1.0)
+    now.noise = math.sqrt((1.0 - share) * now.noise * now.noise + share * variance)
+
+
+@inner
 def evaluated_again(team, state):
     """Take further values of f(y), under noise."""
-    now, total = state.now[0], 0.0
+    now, total, square = state.now[0], 0.0, 0.0
     count = int(now.planned)
+    first = now.f if count == 1 else state.lists[SEEN, 0]
     for j in range(count):
-        total += state.lists[SEEN, j]
+        value = state.lists[SEEN, j]
+        total += value
+        square += (value - first) * (value - first)
     mean = total / count
+    now.repeats = square == 0.0
+    now.is_rough = now.repeats and is_blurred(state)
     if math.isfinite(mean):
         now.f = 0.5 * (now.f + mean) if count == 1 else mean
+        if 0.0 < square < math.inf:
+            note_noise(now, count, square, mean - first)
     if not is_noisy(state):
         now.phase = SWEEP
         return
