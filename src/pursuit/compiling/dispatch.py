@@ -38,6 +38,8 @@ class GenericFunction(Protocol[P, R_co]):
         """Say whether `cls` has an implementation of its own."""
 
 
+# A caller in compiled code needs none of the code that takes Python's objects apart.
+_FOR_COMPILED_CODE: Any = {"forceinline": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 _generic_functions: dict[Any, dict[type, Any]] = {}
 """The compiled implementations of every generic function, by class."""
 
@@ -88,7 +90,8 @@ def generic(on: str, *, default: bool = False) -> Callable[[Callable[P, R_co]], 
         def choose(*types: Any) -> Callable[..., Any] | None:
             cls = getattr(types[position], "instance_class", ModuleType)
             chosen = implementations.get(cls, fallback)
-            return None if chosen is None else lambda *args: chosen(*args)
+            # The function itself: one that calls it would be compiled as well, with all that it contains.
+            return None if chosen is None else chosen.py_func
 
         def register(cls: type) -> Callable[[F], F]:
             def decorate(implementation: F) -> F:
@@ -99,7 +102,7 @@ def generic(on: str, *, default: bool = False) -> Callable[[Callable[P, R_co]], 
 
             return decorate
 
-        overload(function, strict=False, jit_options={"forceinline": True})(choose)
+        overload(function, strict=False, jit_options=_FOR_COMPILED_CODE)(choose)
         function.register = register  # type: ignore[attr-defined]
         function.handles = implementations.__contains__  # type: ignore[attr-defined]
         _generic_functions[function] = implementations

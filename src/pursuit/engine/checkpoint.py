@@ -202,11 +202,13 @@ class Checkpoint:
         tally = _rebuilt(tally_like, _checked_dict("tally", header["tally"]))
         check_tally(tally)
         state = _rebuilt(state_like, kept | _checked_dict("state", header["state"]))
-        if not (np.isfinite(state.fx) and np.isfinite(state.x).all() and 0.0 < abs(state.sigma) < np.inf):
+        if not (np.isfinite(state.fx) and np.isfinite(state.x).all() and np.isfinite(state.sigma)):
             raise ValueError("its best point, its value and its step size must be finite")
         if np.isnan(state.f):
             raise ValueError("the value of its latest iterate must be a number")
-        if tally.best.value != state.fx:
+        # What a scheme estimates under noise may rise again.
+        has_risen = hasattr(scheme, "findings") and tally.best.value < state.fx
+        if tally.best.value != state.fx and not has_risen:
             raise ValueError("its best value is not that of its best point")
         if np.isnan(self._arrays["trace.fun"][: tally.rows]).any():
             raise ValueError("the values of its trace must be numbers")
@@ -307,6 +309,9 @@ def _entries(record: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
     for name, entry in record._asdict().items():
         if isinstance(entry, tuple):
             yield from _entries(entry, f"{prefix}{name}.")
+        elif isinstance(entry, np.ndarray) and entry.dtype.names:
+            # A record of numbers, which the file holds as an array of these.
+            yield f"{prefix}{name}", entry.view(np.float64)
         else:
             yield f"{prefix}{name}", entry
 
@@ -332,6 +337,8 @@ def _rebuilt(like: Any, entries: Mapping[str, Any], prefix: str = "") -> Any:
 
 def _checked_entry(name: str, found: Any, like: Any) -> Any:
     """Return an entry if it is a number of the type that the record has there; arrays are checked before."""
+    if isinstance(like, np.ndarray) and like.dtype.names:
+        return found.view(like.dtype)
     if isinstance(like, np.ndarray):
         if np.isfinite(like).all() and not np.isfinite(found).all():
             raise ValueError(f"the entry {name} must hold finite numbers")

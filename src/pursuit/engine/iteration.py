@@ -45,6 +45,9 @@ class Session(structref.StructRefProxy):
 
 
 structref.define_proxy(Session, SessionType, _FIELDS)
+# Numba optimises a function wherever it is called from, with all that it calls. So what only leads to a
+# scheme becomes a part of its caller before that.
+_inlined = numba.njit(inline="always")
 
 
 class BlackBox(NamedTuple):
@@ -145,19 +148,19 @@ def ask_again(session):
     session.query = ask(session.team, session.scheme, session.state, session.normals[0])
 
 
-@numba.njit(forceinline=True)
+@_inlined
 def nothing():
     """Return that nothing was evaluated yet."""
     return Unfinished(nfev=0, faulty=0, value=math.inf, position=0.0, highest=-math.inf)
 
 
-@numba.njit(forceinline=True)
+@_inlined
 def _note(session, j):
     """Count the j-th value, which becomes infinite if it is not a number."""
     session.unfinished = noted(session.unfinished, session.query, session.query_state, session.values, j)
 
 
-@numba.njit(forceinline=True)
+@_inlined
 def noted(unfinished, query, query_state, values, j):
     """Return what was evaluated, the j-th value included, which becomes infinite if it is not a number."""
     faulty, best, position = unfinished.faulty, unfinished.value, unfinished.position
@@ -172,7 +175,7 @@ def noted(unfinished, query, query_state, values, j):
     return Unfinished(nfev=unfinished.nfev + 1, faulty=faulty, value=best, position=position, highest=highest)
 
 
-@numba.njit(forceinline=True)
+@_inlined
 def _advance(session):
     for j in range(session.query_state.wanted):
         _note(session, j)
@@ -185,7 +188,7 @@ def _advance(session):
     return _begin_iteration(session)
 
 
-@numba.njit(forceinline=True)
+@_inlined
 def _begin_iteration(session):
     team, scheme = session.team, session.scheme
     query = ask(team, scheme, session.state, session.normals[session.row])
@@ -195,7 +198,7 @@ def _begin_iteration(session):
     return _write_points(session)
 
 
-@numba.njit(forceinline=True)
+@_inlined
 def _write_points(session):
     query_state = session.query_state
     if session.tally.nfev + session.unfinished.nfev + query_state.needed > session.limits.evaluations:
@@ -207,7 +210,7 @@ def _write_points(session):
     return query_state.wanted
 
 
-@numba.njit(forceinline=True)
+@_inlined
 def _end_iteration(session):
     answer = answer_to(session.query, session.query_state, session.values).content
     counting = Counting(session.tally, session.trace, session.limits)
@@ -217,7 +220,7 @@ def _end_iteration(session):
     session.unfinished = nothing()
 
 
-@numba.njit(forceinline=True)
+@_inlined
 def concluded(team, scheme, state, query, answer, counting, unfinished):
     """Return state and tally after an iteration, and the reason to stop if there is one."""
     length = trial_length(team, query, state) if is_measured(counting.tally, counting.limits) else 0.0

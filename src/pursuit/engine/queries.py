@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from pursuit.checks import Vector
 from pursuit.compiling.dispatch import generic
 from pursuit.compiling.vectors import copy, dot, shift
-from pursuit.methods.contract import Points
+from pursuit.methods.contract import Points, Round, write_move
 from pursuit.methods.line_searches import Line, Step, begin_search, continue_search, known_minimizer
 
 
@@ -125,3 +125,33 @@ def _length_to_points(team, points, state):
 @answer_to.register(Points)
 def _answer_points(points, query_state, values):
     return Answer(values[: points.rows.shape[0]])
+
+
+@open_query.register(Round)
+def _open_round(team, scheme, problem, query):
+    return PointsState(query.size, query.size, math.inf)
+
+
+@position_of.register(Round)
+def _number(query, query_state, j):
+    return float(j)
+
+
+@write_point.register(Round)
+def _write_move(team, query, position, out):
+    write_move(team, query, int(position), out)
+
+
+@receive.register(Round)
+def _receive_round(scheme, query, query_state, values):
+    return PointsState(0, 0, math.inf)
+
+
+@trial_length.register(Round)
+def _length_of_round(team, query, state):
+    return state.sigma
+
+
+@answer_to.register(Round)
+def _answer_round(query, query_state, values):
+    return Answer(values[: query.size])

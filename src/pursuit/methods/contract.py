@@ -6,9 +6,9 @@ it never writes) and has
 - `create(n, **options)`, a class method: the scheme for n variables, its options checked;
 - `init(x, fx, sigma)`: the first state, from a start that the scheme may keep, its value and sigma0;
 - an implementation of `ask` registered for its class, which returns a query: a `Line`, to be searched by
-  `scheme.line_search`, or `Points`;
-- one of `tell`, which takes the answer (a `Step` for a line, the array of values for points) and returns the
-  next state.
+  `scheme.line_search`, `Points`, or a `Round` of points that are written one by one;
+- one of `tell`, which takes the answer (a `Step` for a line, else the array of values) and returns the next
+  state.
 
 It may have
 
@@ -16,6 +16,7 @@ It may have
 - `points()`: the most points that a query poses at once; 1 without it;
 - `patience(n)`: after how many iterations without a better point to give up, as a number or a `Patience`;
   without it, that of a scheme which never leaves its best point but for a better one;
+- `findings(state)`: what it has found out about the function beside its best point, `Findings`;
 - `within(lower, upper)`: the scheme for points inside these bounds, arrays that may hold infinities and that
   it may keep but not change. Then it never asks for a point outside; one that is outside by rounding is moved
   onto the bound. Without this method, a scheme moves freely, and f is evaluated at mirror images inside;
@@ -23,9 +24,9 @@ It may have
   a vector; `init` then gets the smallest of them. Without this method, a scheme moves in variables that are
   scaled for it, so that its first step size is the same along all of them.
 
-The last two are called after `create` and before `init`, `scaled` first, and only where there is a vector or
-there are bounds. Both may be called again before the run begins, and the last call counts. Arrays of a scheme
-are best named in `constants`, as those of a problem.
+`scaled` and `within` are called after `create` and before `init`, in this order, and only where there is a
+vector or there are bounds. Both may be called again before the run begins, and the last call counts. Arrays
+of a scheme are best named in `constants`, as those of a problem.
 
 A scheme holds neither objective nor random generator, so the same `ask` and `tell` serve a Python loop
 around any function and a loop compiled whole.
@@ -45,16 +46,18 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple, Protocol
 
+import numba
 import numpy as np
 from numpy.typing import NDArray
 
 from pursuit.checks import Vector
 from pursuit.compiling.dispatch import generic
+from pursuit.compiling.vectors import Matrix, add, copy
 
 
 @generic(on="scheme")
 def ask(team: Any, scheme: Any, state: Any, normals: Vector) -> Any:
-    """Return the query of an iteration, a `Line` or `Points`.
+    """Return the query of an iteration, a `Line`, `Points` or a `Round`.
 
     Parameters
     ----------
@@ -81,7 +84,7 @@ def tell(team: Any, scheme: Any, state: Any, query: Any, answer: Any) -> Any:
         The scheme, whose class decides on the implementation.
     state : NamedTuple
         The state that the query was asked from; its arrays may be overwritten.
-    query : Line or Points
+    query : Line, Points or Round
         What `ask` has returned.
     answer : Step or ndarray
         What a line search has found, or the values of the points.
@@ -94,12 +97,64 @@ class Points(NamedTuple):
     rows: NDArray[np.float64]
 
 
+class Round(NamedTuple):
+    """A query of points near an origin, written one by one: nothing of the size of all of them is ever held.
+
+    The j-th point is origin + first_j * first + second_j * second, then `length_j` farther along the
+    coordinate `coordinate_j`, and inside the bounds.
+    """
+
+    origin: Vector
+    first: Vector
+    second: Vector
+    moves: Matrix
+    size: int
+    """How many points there are; there may be room for more."""
+    lower: Vector
+    """Bounds; empty arrays where there are none."""
+    upper: Vector
+
+
+# The rows of the moves of a round: multiples of the two directions, a coordinate (-1 for none), and how far
+# to go along it.
+FIRST_MULTIPLE, SECOND_MULTIPLE, COORDINATE, LENGTH = range(4)
+
+
+@numba.njit(forceinline=True)
+def write_move(team, query, j, out):
+    """Write the j-th point of a round into `out`."""
+    copy(team, out, query.origin)
+    along, aside = query.moves[FIRST_MULTIPLE, j], query.moves[SECOND_MULTIPLE, j]
+    if along != 0.0:
+        add(team, out, along, query.first)
+    if aside != 0.0:
+        add(team, out, aside, query.second)
+    i = int(query.moves[COORDINATE, j])
+    if i >= 0:
+        out[i] += query.moves[LENGTH, j]
+    if query.lower.shape[0] > 0:
+        only_one = along == 0.0 and aside == 0.0
+        for k in range(max(i, 0) if only_one else 0, i + 1 if only_one else out.shape[0]):
+            out[k] = min(max(out[k], query.lower[k]), query.upper[k])
+
+
 class Patience(NamedTuple):
     """How many iterations without a better point a scheme is given."""
 
     iterations: int
     share: float = 0.0
     """More of them, as a share of those before the best point."""
+
+
+class Findings(NamedTuple):
+    """What a scheme has found out about the function."""
+
+    noise: float | None = None
+    """The standard deviation of the noise of a value; None if the scheme does not measure it."""
+    is_estimate: bool = False
+    """Whether `fx` is an estimate of the value at `x`, and not a value seen."""
+    remark: str = ""
+    """A sentence or two for people; empty where there is nothing to say."""
 
 
 class Scheme(Protocol):
@@ -127,6 +182,11 @@ def patience_of(scheme: Any, n: int) -> Patience:
     """Return after how many iterations without a better point to give up."""
     patience = scheme.patience(n) if hasattr(scheme, "patience") else elitist_patience(n)
     return patience if isinstance(patience, Patience) else Patience(patience)
+
+
+def findings_of(scheme: Any, state: Any) -> Findings:
+    """Return what a scheme has found out about the function."""
+    return scheme.findings(state) if hasattr(scheme, "findings") else Findings()
 
 
 def keeps_bounds(scheme: Any) -> bool:

@@ -1,0 +1,1 @@
+"""The method `values`: slopes, curvatures and noise from differences of values."""
