@@ -78,7 +78,7 @@ bench-peers: .venv-peers/installed
 	.venv-peers/bin/python -m benchmarks.peers $(PEERS)
 	.venv-peers/bin/python -m benchmarks.peers --page
 
-# VALUES="--most 100 --methods auto-values L-BFGS-B --out reproduced/values" runs a part of it elsewhere.
+# VALUES="--most 100 --methods values L-BFGS-B --out reproduced/values" runs a part of it elsewhere.
 VALUES ?=
 
 bench-values: .venv-peers/installed

@@ -25,7 +25,7 @@ from benchmarks.timing import Repeat, evaluating, fits, iterating, seconds
 
 ROOT = Path(__file__).parents[1]
 DIMENSIONS = (100, 1_000, 10_000, 100_000)
-ITERATED = ("rp", "sarp", "ep-cma-4", "cma", "auto", "auto-values")
+ITERATED = ("rp", "sarp", "ep-cma-4", "cma", "auto")
 EVALUATED = ("rp", "sarp", "ep-cma-4")
 
 

@@ -12,7 +12,6 @@ from pursuit.engine.stopping import Reason
 START = np.linspace(0.5, 2.0, 6)
 METHODS = {
     "auto": {},
-    "auto-values": {},
     "rp": {},
     "sarp": {"kappa": 100.0},
     "cma": {},

@@ -1,1 +1,1 @@
-"""What `auto` and `auto-values` are worth, and how their rules were chosen."""
+"""What `auto` is worth, and how its rules were chosen."""

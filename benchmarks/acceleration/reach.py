@@ -1,4 +1,4 @@
-"""Our targets for `auto` and `auto-values`, most of them beside SARP, which knows the condition number.
+"""Our targets for `auto`, most of them beside SARP, which knows the condition number.
 
 ``python -m benchmarks.acceleration.reach DIR`` reads the studies `reach`, `plain` and `thousand` in a folder,
 runs a thousand random problems, measures time and memory, and prints a report in Markdown; ``--out FILE``
@@ -18,7 +18,6 @@ from pursuit.experiments.study import read_store
 from pursuit.experiments.study.results import Results
 from pursuit.experiments.study.stats import summarize
 
-METHODS = ("auto", "auto-values")
 DIMENSIONS = (100, 1_000, 10_000, 100_000, 1_000_000)
 QUADRATICS = ("exp", "lin", "two")
 CONDITIONS = (1e4, 1e6)
@@ -28,7 +27,6 @@ PROBLEMS = [(problem, L, n) for problem in QUADRATICS for L in CONDITIONS for n 
 # The targets.
 AUTO_TO_SARP = {"rosenbrock": 1.0}
 AUTO_TO_SARP_QUADRATIC = 0.6
-VALUES_TO_AUTO = 0.5
 GROWTH = 2.0
 THOUSAND = {"exp": 1.3e7, "rosenbrock": 4e6}
 SECONDS_TO_SARP = 1.15
@@ -43,24 +41,21 @@ def median(results: Results, scheme: str, key: tuple[str, float | None, int], me
 
 
 def beside_sarp(reach: Results, plain: Results) -> str:
-    """Return iterations beside SARP's and RP's, and evaluations beside each other's."""
+    """Return iterations beside SARP's and RP's, and evaluations."""
     rows = []
     for key in PROBLEMS:
         problem, L, n = key
         its = {scheme: median(reach, scheme, key, "iterations") for scheme in ("auto", "sarp")}
-        spent = {scheme: median(reach, scheme, key, "evaluations") for scheme in METHODS}
         bound = AUTO_TO_SARP.get(problem, AUTO_TO_SARP_QUADRATIC)
         rows.append([
             problem, "" if L is None else power(L), str(n),
             spaced(round(its["auto"] / n)), spaced(round(its["sarp"] / n)),
             verdict(its["auto"] / its["sarp"], bound),
             verdict(its["auto"] / median(plain, "rp", key, "iterations"), 1.0),
-            spaced(round(spent["auto"] / n)), spaced(round(spent["auto-values"] / n)),
-            verdict(spent["auto-values"] / spent["auto"], VALUES_TO_AUTO),
+            spaced(round(median(reach, "auto", key, "evaluations") / n)),
         ])  # fmt: skip
     header = [
-        "problem", "L", "n", "#ITS/n, auto", "SARP", "auto / SARP", "auto / RP",
-        "#FES/n, auto", "auto-values", "values / auto",
+        "problem", "L", "n", "#ITS/n, auto", "SARP", "auto / SARP", "auto / RP", "#FES/n, auto",
     ]  # fmt: skip
     return table(header, rows)
 
@@ -70,58 +65,49 @@ def growth(reach: Results) -> str:
     rows = []
     for problem in QUADRATICS:
         for L in CONDITIONS:
-            row = [problem, power(L)]
-            for scheme in METHODS:
-                per_n = [median(reach, scheme, (problem, L, n), "iterations") / n for n in (20, 500)]
-                row.append(verdict(max(per_n) / min(per_n), GROWTH))
-            rows.append(row)
-    return table(["problem", "L", *METHODS], rows)
+            per_n = [median(reach, "auto", (problem, L, n), "iterations") / n for n in (20, 500)]
+            rows.append([problem, power(L), verdict(max(per_n) / min(per_n), GROWTH)])
+    return table(["problem", "L", "auto"], rows)
 
 
 def thousand_variables(thousand: Results) -> str:
     rows = []
     for problem, bound in THOUSAND.items():
         L = 1e6 if problem == "exp" else None
-        row = [problem if L is None else f"{problem}, L = {power(L)}"]
-        for scheme in METHODS:
-            spent = median(thousand, scheme, (problem, L, 1000), "evaluations")
-            row.append(f"{spent:.3g} ({'reaches' if spent <= bound else 'MISSES'} {bound:.2g})")
-        rows.append(row)
-    return table(["problem", *METHODS], rows)
+        spent = median(thousand, "auto", (problem, L, 1000), "evaluations")
+        rows.append([
+            problem if L is None else f"{problem}, L = {power(L)}",
+            f"{spent:.3g} ({'reaches' if spent <= bound else 'MISSES'} {bound:.2g})",
+        ])  # fmt: skip
+    return table(["problem", "auto"], rows)
 
 
 def random_runs() -> str:
     """Return how the runs on random problems ended, and whether they kept their best point."""
-    rows = []
-    for method in METHODS:
-        found = outcomes(method)
-        ended = ", ".join(f"{reason} {count}" for reason, count in reasons(found).items())
-        elsewhere = [one for one in found if one.reason != "target"]
-        kinds = ", ".join(sorted({one.kind for one in elsewhere})) or "none"
-        least = f"{min(one.fun for one in elsewhere):.3g}" if elsewhere else ""
-        rows.append([method, ended, str(sum(one.best_kept for one in found)), kinds, least])
-    return table(
-        ["method", "ended by", "best point kept", "off the target: kinds", "and their least value"], rows
-    )
+    found = outcomes("auto")
+    ended = ", ".join(f"{reason} {count}" for reason, count in reasons(found).items())
+    elsewhere = [one for one in found if one.reason != "target"]
+    kinds = ", ".join(sorted({one.kind for one in elsewhere})) or "none"
+    least = f"{min(one.fun for one in elsewhere):.3g}" if elsewhere else ""
+    row = [ended, str(sum(one.best_kept for one in found)), kinds, least]
+    return table(["ended by", "best point kept", "off the target: kinds", "and their least value"], [row])
 
 
 def cost(rounds: int) -> str:
     """Return time per iteration in units of SARP's."""
     rows = []
     for n in DIMENSIONS:
-        runs = {method: iterating(method, n) for method in ("sarp", *METHODS)}
+        runs = {method: iterating(method, n) for method in ("sarp", "auto")}
         times = seconds_each(runs, max(20, 20_000_000 // n), rounds)
-        row = [verdict(times[method] / times["sarp"], SECONDS_TO_SARP) for method in METHODS]
-        rows.append([spaced(n), *row])
-    return table(["n", *METHODS], rows)
+        rows.append([spaced(n), verdict(times["auto"] / times["sarp"], SECONDS_TO_SARP)])
+    return table(["n", "auto"], rows)
 
 
 def memory(n: int = 1_000_000) -> str:
     """Return memory beyond the start; SARP's is the bound."""
-    vectors = {method: round(peak_vectors(iterating(method, n), n), 2) for method in ("sarp", *METHODS)}
+    vectors = {method: round(peak_vectors(iterating(method, n), n), 2) for method in ("sarp", "auto")}
     bound = vectors["sarp"]
-    rows = [[method, verdict(vectors[method], bound)] for method in METHODS]
-    return table(["method", "vectors"], [["sarp", f"{bound:.2f}"], *rows])
+    return table(["method", "vectors"], [["sarp", f"{bound:.2f}"], ["auto", verdict(vectors["auto"], bound)]])
 
 
 def report(folder: Path, rounds: int) -> str:
@@ -131,7 +117,7 @@ def report(folder: Path, rounds: int) -> str:
             studies[name] = store.results()
     cells = [entry for study in studies.values() for entry in study.select()]
     runs, codes = min(len(entry.runs) for entry in cells), sorted({entry.code for entry in cells})
-    return f"""# `auto` and `auto-values` beside SARP with the true condition number
+    return f"""# `auto` beside SARP with the true condition number
 
 Medians of {runs} runs to f <= 1e-9. #ITS are iterations, #FES evaluations. SARP has c = 3. A run of RP that
 was cut off counts as what it had spent. The runs were made by the code {", ".join(codes)}.
@@ -142,7 +128,7 @@ The larger of #ITS/n at n = 20 and n = 500, divided by the smaller:
 
 {growth(studies["reach"])}
 
-Evaluations at n = 1000. Neither method has axes, so that a rotation, which turns the start along, changes
+Evaluations at n = 1000. The method has no axes, so that a rotation, which turns the start along, changes
 nothing:
 
 {thousand_variables(studies["thousand"])}

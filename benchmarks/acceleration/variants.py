@@ -1,6 +1,6 @@
-"""`auto` and `auto-values` with the rules that were tried before theirs were chosen.
+"""`auto` with the rules that were tried before its own were chosen.
 
-Without options but `of` a `Variant` is one of the two. Every option replaces one rule, so that a study
+Without options but `of` a `Variant` is `auto` itself. Every option replaces one rule, so that a study
 (`choose.toml`) shows what that rule is worth. The seed of a run follows from the names and values of its
 options: changing them changes the results that are committed.
 """
@@ -16,12 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pursuit.checks import Vector
-from pursuit.compiling.dispatch import generic
 from pursuit.compiling.vectors import add, blend, copy, dot, scale, shift
 from pursuit.methods import Patience, ask, create_scheme, tell
 from pursuit.methods.acceleration import Momentum, carry
-from pursuit.methods.auto import AutoState
-from pursuit.methods.auto_values import AutoValuesState
 from pursuit.methods.line_searches import AdaptiveStep
 
 COMPARISONS, CORRELATION, EITHER, NEVER = range(4)
@@ -139,10 +136,10 @@ def _keep_drift(team, out, v, y):
 
 
 class VariantOptions(NamedTuple):
-    """The options of a variant; the defaults are the rules of `auto` and `auto-values`."""
+    """The options of a variant; the defaults are the rules of `auto`."""
 
     of: str
-    """``"auto"`` or ``"auto-values"``."""
+    """The scheme whose rules are replaced, ``"auto"``: it has its part in the seeds."""
     damping: float | None = None
     """By default the scheme's own."""
     growth: float = 1.0
@@ -165,14 +162,13 @@ class VariantOptions(NamedTuple):
 
     def base_scheme(self, n: int) -> Any:
         """Return the scheme whose rules are to be replaced."""
-        own: dict[str, float] = {"p": self.p} if self.of == "auto" else {}
+        own: dict[str, float] = {"p": self.p}
         if self.learning is not None:
             own["learning"] = self.learning
         base: Any = create_scheme(self.of, n, own, None)
         if not self.mirrored:
             base = base._replace(line_search=AdaptiveStep.create(self.p))
-        directions = max(1.0, self.times * math.sqrt(n))
-        return base._replace(most=directions) if self.of == "auto" else base._replace(m=round(directions))
+        return base._replace(most=max(1.0, self.times * math.sqrt(n)))
 
     def rules(self, damping: float) -> Rules:
         """Return the rules, with this damping if no other is chosen."""
@@ -188,7 +184,7 @@ class VariantOptions(NamedTuple):
 
 
 class Variant(NamedTuple):
-    """One of the two schemes with other rules, or other directions than its own."""
+    """The scheme with other rules, or other directions than its own."""
 
     line_search: Any
     scheme: Any
@@ -197,7 +193,7 @@ class Variant(NamedTuple):
     drift: bool
     """Whether the first direction from each point is the drift."""
     equal: bool
-    """Whether all directions have the same length, as those of `auto-values` always have."""
+    """Whether all directions have the same length."""
 
     @classmethod
     def create(cls, n: int, **options: Any) -> Variant:
@@ -228,21 +224,6 @@ class Variant(NamedTuple):
         return given
 
 
-@generic(on="state")
-def value_at_y(state: Any) -> float:
-    """Return f(y), NaN before it is evaluated."""
-
-
-@value_at_y.register(AutoState)
-def _value_among_trials(state):
-    return state.trials.fy
-
-
-@value_at_y.register(AutoValuesState)
-def _value_among_probes(state):
-    return state.probes.fy
-
-
 # The library takes the names of a scheme's options from the signature of its `create`.
 Variant.create.__func__.__signature__ = inspect.signature(VariantOptions.__new__)  # type: ignore[attr-defined]
 
@@ -251,7 +232,7 @@ Variant.create.__func__.__signature__ = inspect.signature(VariantOptions.__new__
 def _ask(team, scheme, state, u):
     n = u.shape[0]
     length = math.sqrt(dot(team, n, u, u))
-    if scheme.drift and math.isnan(value_at_y(state)) and _distance(state.v, state.y) > 0.0:
+    if scheme.drift and math.isnan(state.trials.fy) and _distance(state.v, state.y) > 0.0:
         _keep_drift(team, u, state.v, state.y)
         scale(team, u, length)
     if scheme.equal:

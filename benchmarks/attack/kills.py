@@ -15,7 +15,7 @@ import pursuit
 from benchmarks.attack.processes import fork, kill, last_line, wait
 from benchmarks.attack.tally import Tally, differing, fingerprint
 
-METHODS = ("rp", "sarp", "auto", "auto-values", "cma", "ep-cma-4", "rp-exact")
+METHODS = ("rp", "sarp", "auto", "values", "cma", "ep-cma-4", "rp-exact")
 N = 12
 _EIGENVALUES = np.geomspace(1.0, 1e4, N)
 # Evaluations that take some tenths of a second: in compiled code, and in Python.

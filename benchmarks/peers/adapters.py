@@ -44,6 +44,8 @@ class Solver(NamedTuple):
     replayable: bool = True
     """Whether it runs for any number of evaluations on prepared values, in whatever order."""
     note: str = ""
+    former: bool = False
+    """Whether it is a method of an earlier version of ours, which no longer runs: what was measured stays."""
 
     @property
     def identifier(self) -> str:
@@ -52,8 +54,8 @@ class Solver(NamedTuple):
 
     @property
     def installed(self) -> bool:
-        """Whether its package is installed."""
-        return importlib.util.find_spec(self.package) is not None
+        """Whether it can run: its package is installed, and still has it."""
+        return not self.former and importlib.util.find_spec(self.package) is not None
 
     @property
     def version(self) -> str:
@@ -174,7 +176,11 @@ def scipy_powell(fun: Fun, x0: Vector, *, sigma0: float, maxfev: int, seed: int)
 _CHOSEN = "a mode that people must choose"
 SOLVERS = (
     Solver("auto", "pursuit", LINEAR, using_pursuit("auto"), ours=True, replayable=False, note="the default"),
-    Solver("auto-values", "pursuit", LINEAR, using_pursuit("auto-values"), ours=True, replayable=False),
+    Solver("values", "pursuit", LINEAR, using_pursuit("values"), ours=True, replayable=False),
+    Solver(
+        "auto-values", "pursuit", LINEAR, using_pursuit("auto-values"), ours=True, replayable=False,
+        note="of an earlier version; `values` has replaced it", former=True,
+    ),
     Solver("ep-cma-4", "pursuit", LINEAR, using_pursuit("ep-cma-4"), ours=True),
     Solver("rp", "pursuit", LINEAR, using_pursuit("rp"), ours=True),
     Solver("pycma", "cma", QUADRATIC, using_pycma(), dense=True),

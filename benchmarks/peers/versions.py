@@ -21,8 +21,8 @@ FILE = "versions.json"
 
 
 def version_of(solver: Solver) -> str:
-    """Return the version of a solver's package; for ours followed by the hash of the code."""
-    return f"{solver.version}+{code_hash()[:8]}" if solver.ours else solver.version
+    """Return the version of a solver that can run, else nothing; the hash of the code follows for ours."""
+    return f"{solver.version}+{code_hash()[:8]}" if solver.ours and solver.installed else solver.version
 
 
 def write_versions(folder: Path) -> None:

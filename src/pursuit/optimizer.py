@@ -143,6 +143,8 @@ class Optimizer:
             return Result(
                 x=self._setup.moved(self._x0),
                 fun=math.inf,
+                fun_is_estimate=False,
+                noise=None,
                 nit=0,
                 nfev=0,
                 nfaulty=0,

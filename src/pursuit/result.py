@@ -18,9 +18,12 @@ class Result(OptimizeResult):
     Attributes
     ----------
     x : ndarray
-        The best point seen.
+        The best point seen. Where noise hides which that is and the method lives with it, the point that it
+        estimates to be the best, which need not have been evaluated.
     fun : float
-        Its value.
+        Its value, or an estimate of it.
+    fun_is_estimate : bool
+        Whether `fun` is an estimate, such as the average of several noisy values, and not a value seen.
     nit, nfev : int
         The iterations and the evaluations spent.
     success : bool
@@ -28,7 +31,8 @@ class Result(OptimizeResult):
     status : int
         The reason for stopping, a `pursuit.engine.stopping.Reason`.
     message : str
-        The same as a sentence.
+        The same as a sentence, and what the method has to remark on the function, if anything: that its
+        values are noisy, or that it has kinks.
     method : str
         The method's name.
     sigma : float
@@ -38,6 +42,9 @@ class Result(OptimizeResult):
         How many seconds `minimize` took, without the time for compiling and for evaluating the start.
     nfaulty : int
         How many values were NaN; they counted as infinite.
+    noise : float or None
+        The standard deviation of the noise of a value, rounding included, as the method has measured it near
+        the end; None if it does not measure noise. Only `values` does.
     trace : Trace
         With ``trace=True``: the arrays `nit`, `nfev` and `fun` at about 50 iterations per decade, among them
         the first, the last and the best.
@@ -115,13 +122,15 @@ def result_of(outcome: Outcome, method: str, *, trace: bool) -> Result:
     result = Result(
         x=outcome.x,
         fun=outcome.fun,
+        fun_is_estimate=outcome.findings.is_estimate,
+        noise=outcome.findings.noise,
         nit=outcome.nit,
         nfev=outcome.nfev,
         nfaulty=outcome.faulty,
         sigma=outcome.sigma,
         success=outcome.reason.is_success,
         status=int(outcome.reason),
-        message=outcome.message,
+        message=f"{outcome.message} {outcome.findings.remark}".rstrip(),
         method=method,
     )
     if trace:

@@ -201,7 +201,7 @@ def test_an_exception_of_the_objective_is_the_caller_s():
 
 
 @both_drivers
-@pytest.mark.parametrize("method", ["auto", "auto-values", "rp", "sarp", "ep-cma-4"])
+@pytest.mark.parametrize("method", ["auto", "rp", "sarp", "ep-cma-4"])
 def test_trace_is_dense_and_holds_the_first_the_last_and_the_best(fun, method):
     options = {"kappa": 1e4} if method == "sarp" else {}
     result = pursuit.minimize(

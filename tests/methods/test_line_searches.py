@@ -16,7 +16,6 @@ from pursuit.methods.line_searches import (
     ExactStep,
     Line,
     MirroredStep,
-    Probe,
     Step,
     begin_search,
     continue_search,
@@ -87,14 +86,6 @@ def test_mirrored_step_begins_no_line_without_an_evaluation_for_the_other_side()
     assert (query_state.wanted, query_state.needed) == (1, 2)
 
 
-@pytest.mark.parametrize("known", [True, False])
-def test_a_probe_returns_the_value_at_its_end_whatever_it_is(known):
-    for slope in (1.0, -1.0):
-        step, evaluated = search(Probe(), lambda t, slope=slope: 5.0 + slope * t, known=known, sigma=0.5)
-        assert step == Step(length=0.5, value=5.0 + 0.5 * slope, sigma=0.5, origin=5.0)
-        assert evaluated == ([0.5] if known else [0.5, 0.0])
-
-
 @pytest.mark.parametrize("minimizer", [3.0, -3.0, 0.0])
 def test_exact_step_goes_where_the_problem_says_and_evaluates_once(minimizer):
     step, evaluated = search(ExactStep(), lambda t: (t - minimizer) ** 2, minimizer=minimizer)
@@ -106,7 +97,7 @@ def test_only_exact_line_search_asks_the_problem_for_its_minimizer():
     problem = pursuit.problems.exp(3, 100.0)
     line = Line(problem.x0, np.array([1.0, 0.0, 0.0]), 55.5, 1.0)
     assert known_minimizer(SERIAL, ExactStep(), problem, line) == -1.0
-    for other in (AdaptiveStep.create(0.27), MirroredStep.create(0.5), Probe(), Bracketing.create(0.1)):
+    for other in (AdaptiveStep.create(0.27), MirroredStep.create(0.5), Bracketing.create(0.1)):
         assert math.isnan(known_minimizer(SERIAL, other, problem, line))
 
 

@@ -76,7 +76,7 @@ def with_sizes(problem, sizes, **settings):
     return x, pursuit.minimize(problem.__call__, problem.x0, sigma0=1.0, **settings)
 
 
-@pytest.mark.parametrize("method", [*COMPARING, "auto-values", "rp-exact", "sarp-exact"])
+@pytest.mark.parametrize("method", [*COMPARING, "rp-exact", "sarp-exact"])
 @given(n=dimensions, seed=seeds, name=names, data=st.data())
 @few
 def test_a_step_size_for_each_variable_is_a_change_of_variables(method, n, seed, name, data):

@@ -1,6 +1,6 @@
-"""`auto` and `auto-values` as their modules' docstrings say, in plain NumPy.
+"""`auto` as its module's docstring says, in plain NumPy.
 
-Every function returns the list of (f(y), the best value so far, the step size) after each iteration, which is
+It returns the list of (f(y), the best value so far, the step size) after each iteration, which is
 a line looked along: one row of `normals`.
 """
 
@@ -92,56 +92,5 @@ def auto(f, x, sigma, normals, c=2.5, zeta=1.0, p=0.5, learning=50.0):
             before = at.y
             at.move(s, trials, here)
             flat.learn(at.y - before, trials, sigma)
-    except StopIteration:
-        return course
-
-
-def auto_values(f, x, sigma, normals, c=1.3, zeta=1.0, learning=50.0):
-    n, best, course = len(x), f(x), []
-    rows = iter(normals)
-    at, flat = Carried(x, c, zeta), Flat(n, learning)
-    m, h, curvature, stretch = max(1, round(np.sqrt(n))), 1e-3 * sigma, 0.0, None
-    try:
-        while True:
-            here, s, slope = f(at.y), np.zeros(n), 0.0
-            if flat.p is not None:
-                reach, pair = h * np.sqrt(flat.size), []
-                for sign in (1, -1):
-                    next(rows)
-                    pair.append(f(at.y + sign * reach * flat.p))
-                    best = min(best, here, pair[-1])
-                    course.append((here, best, h))
-                d = (pair[0] - pair[1]) / (2 * reach)
-                bend = (pair[0] - 2 * here + pair[1]) / reach**2
-                w = flat.size = min(curvature / bend, 16 * flat.size, 1e10) if bend > 0 else flat.size
-                s, slope = -w * d * flat.p, w * d * d
-            for _ in range(m):
-                u = next(rows)
-                u = u * np.sqrt(n / (u @ u))
-                there = f(at.y + h * u)
-                best = min(best, here, there)
-                d = (there - here) / h - h * curvature / 2
-                s, slope = s - d * u, slope + d * d
-                course.append((here, best, h))
-            if slope == 0:
-                h *= 4
-                continue
-            stretch = h / np.sqrt(slope / m) if stretch is None else stretch
-            next(rows)
-            there = f(at.y + stretch * s)
-            best = min(best, there)
-            if there == here:
-                h, stretch, length = 4 * h, 4 * stretch, 0.0
-            else:
-                bend = 2 * (there - here + stretch * slope) / stretch**2
-                length = min(slope / bend, 4 * stretch) if bend > 0 else 4 * stretch
-                if bend > 0:
-                    curvature = 0.8 * curvature + 0.2 * bend / slope if curvature else bend / slope
-                stretch = np.sqrt(stretch * length)
-                h = h / 2 + 0.3 / 2 * length * np.sqrt(slope / m)
-            course.append((here, best, h))
-            before = at.y
-            at.move(length * s, m, here)
-            flat.learn(at.y - before, m, 1.0)
     except StopIteration:
         return course

@@ -29,7 +29,7 @@ from pursuit.engine.iteration import (
 )
 from pursuit.engine.stopping import Reason
 from pursuit.engine.tally import UNLIMITED, Counting, Limits, Tally, Trace, finished_trace, start_tally
-from pursuit.methods.contract import Scheme, draws_of, findings_of, points_of
+from pursuit.methods.contract import Findings, Scheme, draws_of, findings_of, points_of
 from pursuit.problems.objective import as_value
 
 Evaluate = Callable[[list[Vector], list[float | None]], None]
@@ -54,12 +54,21 @@ class Outcome(NamedTuple):
     reason: Reason
     message: str
     """The reason as a sentence."""
+    findings: Findings
+    """What the scheme has found out about the function."""
     trace: Callable[[], Trace]
     """Puts the trace together, which takes a while."""
 
 
 def outcome_of(
-    x: Vector, fun: float, state: Any, counting: Counting, unfinished: Unfinished, reason: Reason
+    x: Vector,
+    fun: float,
+    state: Any,
+    counting: Counting,
+    *,
+    unfinished: Unfinished,
+    findings: Findings,
+    reason: Reason,
 ) -> Outcome:
     """Return what a run has come to, given the best point and its value."""
     tally, trace, limits = counting
@@ -76,6 +85,7 @@ def outcome_of(
         sigma=state.sigma,
         reason=reason,
         message=reason.sentence(idle=nfev - tally.best.nfev),
+        findings=findings,
         trace=lambda: finished_trace(tally, trace, state.f, unfinished.nfev, unfinished.value),
     )
 
@@ -135,13 +145,12 @@ class Run:
         move: Move | None = None,
     ) -> None:
         self.whole = whole
-        self._scheme = scheme
         self.nit = memory.tally.nit
         self._rng = rng
         self._before: Mapping[str, Any] = {}
         self._finished = 0
         """How many iterations have ended since the generator was in the state `_before`."""
-        self._move, self._limits = move, limits
+        self._scheme, self._move, self._limits = scheme, move, limits
         self._trace = memory.trace
         n = memory.state.x.size
         draws, points = draws_of(scheme, n), points_of(scheme)
@@ -248,10 +257,10 @@ class Run:
         If it is the `last` outcome, its point is the run's own and not a copy.
         """
         state, tally, own_reason, unfinished = self.snapshot()
+        findings = findings_of(self._scheme, state)
         x, fun = state.x, state.fx
-        # Where values are noisy, the luckiest of them is not the best point.
-        is_estimate = findings_of(self._scheme, state).is_estimate
-        if unfinished.value < fun and not is_estimate:
+        # Next to an estimate, the best of a few values is only the luckiest.
+        if unfinished.value < fun and not findings.is_estimate:
             x, fun = np.empty_like(x), unfinished.value
             self._entry(write_best)(self._session, x)
         elif not last or self._move is not None:
@@ -261,7 +270,7 @@ class Run:
         if own_reason != Reason.RUNNING:
             reason = Reason(own_reason)
         counting = Counting(tally, self._trace, self._limits)
-        return outcome_of(x, fun, state, counting, unfinished, reason)
+        return outcome_of(x, fun, state, counting, unfinished=unfinished, findings=findings, reason=reason)
 
     def _draw(self) -> None:
         """Draw normals for the next iterations."""

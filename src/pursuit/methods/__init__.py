@@ -1,10 +1,9 @@
-"""The paper's ten schemes, two that accelerate by themselves, and the contract for writing another."""
+"""The paper's ten schemes, two that need to know nothing of the problem, and the contract for another."""
 
 from pursuit.methods.auto import Auto
-from pursuit.methods.auto_values import AutoValues
 from pursuit.methods.catalogue import create_scheme, methods
 from pursuit.methods.cma import Cma
-from pursuit.methods.contract import Patience, Points, Scheme, ask, tell
+from pursuit.methods.contract import Findings, Patience, Points, Round, Scheme, ask, tell
 from pursuit.methods.ep_cma import EpCma
 from pursuit.methods.line_searches import (
     AdaptiveStep,
@@ -12,31 +11,32 @@ from pursuit.methods.line_searches import (
     ExactStep,
     Line,
     MirroredStep,
-    Probe,
     Step,
     begin_search,
     continue_search,
 )
 from pursuit.methods.random_pursuit import RandomPursuit
 from pursuit.methods.sarp import Sarp
+from pursuit.methods.values.scheme import Values
 
 __all__ = [
     "AdaptiveStep",
     "Auto",
-    "AutoValues",
     "Bracketing",
     "Cma",
     "EpCma",
     "ExactStep",
+    "Findings",
     "Line",
     "MirroredStep",
     "Patience",
     "Points",
-    "Probe",
     "RandomPursuit",
+    "Round",
     "Sarp",
     "Scheme",
     "Step",
+    "Values",
     "ask",
     "begin_search",
     "continue_search",

@@ -1,4 +1,4 @@
-"""What schemes that accelerate by themselves share: momentum that grows with age, and the test that ends it.
+"""Momentum that grows with age, and the test that ends it.
 
     root <- max(1, zeta t/n);  theta <- m / (n sqrt(c) root);  gamma <- root / sqrt(c)
     y' <- (theta v + y + s) / (1 + theta)

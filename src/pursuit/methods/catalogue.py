@@ -10,7 +10,6 @@ from typing import Any
 
 from pursuit.checks import checked_number, checked_options, cut, shown
 from pursuit.methods.auto import Auto
-from pursuit.methods.auto_values import AutoValues
 from pursuit.methods.cma import Cma
 from pursuit.methods.contract import Scheme, ask, tell
 from pursuit.methods.ep_cma import EpCma
@@ -26,7 +25,6 @@ _MOST_DIGITS = 100
 
 _NAMED: dict[str, tuple[type, dict[str, Any]]] = {
     "auto": (Auto, {}),
-    "auto-values": (AutoValues, {}),
     "values": (Values, {}),
     "rp": (RandomPursuit, {}),
     "rp-exact": (RandomPursuit, {"line_search": "exact"}),
@@ -48,7 +46,7 @@ def methods() -> tuple[str, ...]:
     --------
     >>> import pursuit
     >>> pursuit.methods()[:4]
-    ('auto', 'auto-values', 'rp', 'rp-exact')
+    ('auto', 'values', 'rp', 'rp-exact')
     """
     return tuple(_NAMED)
 

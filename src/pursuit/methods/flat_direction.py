@@ -1,4 +1,4 @@
-"""What schemes that accelerate by themselves learn as they go: a direction in which f is flat.
+"""A direction in which f is flat, learnt during the run.
 
     before y and v are carried along (`acceleration.py`):  y' <- y
     after that:  d <- (1 - m/(5n)) d + y - y'

@@ -191,24 +191,6 @@ def _continue_mirrored(line_search, query_state, values):
     return _finished(query_state, origin, 0.0, origin, sigma * line_search.shrink)
 
 
-# --- a single probe --------------------------------------------------------------------------------
-
-
-class Probe(NamedTuple):
-    """The value at distance sigma, for a scheme that decides by itself what to make of it."""
-
-
-@begin_search.register(Probe)
-def _begin_probe(line_search, line, minimizer):
-    return _first_trial(line, line.sigma, 0)
-
-
-@continue_search.register(Probe)
-def _continue_probe(line_search, query_state, values):
-    origin = _origin_value(query_state, values)
-    return _finished(query_state, origin, query_state.length, values[0], query_state.sigma)
-
-
 # --- exact line search -----------------------------------------------------------------------------
 
 

@@ -50,7 +50,6 @@ CASES = {
     "ep-cma-4": (P.lin(20, 1e3), "ep-cma-4", {}),
     "ep-cma-n": (P.two(20, 1e2), "ep-cma-n", {}),
     "auto": (P.exp(20, 1e4), "auto", {}),
-    "auto-values": (P.rosenbrock(20), "auto-values", {}),
     "rotated": (ROTATED, "rp", {}),
     "rotated, exact": (ROTATED, "sarp-exact", {}),
     "bounded": (P.exp(20, 100.0), "rp", {"bounds": [(-5, 5)] * 19 + [(0.5, 5)], "target": 12.5 + 1e-6}),

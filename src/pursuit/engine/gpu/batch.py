@@ -23,6 +23,7 @@ from pursuit.engine.run import Outcome, outcome_of
 from pursuit.engine.setup import Setup
 from pursuit.engine.stopping import Reason
 from pursuit.engine.tally import Counting, Limits
+from pursuit.methods.contract import findings_of
 
 
 def check_gpu(setup: Setup) -> None:
@@ -182,9 +183,13 @@ class Batch:
         """Return what a run has come to."""
         own: Own = self.plan.own.read(self.words[run])
         state, tally, unfinished = own.state, own.tally, own.unfinished
+        findings = findings_of(self.setup.scheme, state)
         x, fun = state.x, state.fx
-        if unfinished.value < fun:
+        # Next to an estimate, the best of a few values is only the luckiest.
+        if unfinished.value < fun and not findings.is_estimate:
             x, fun = own.best, unfinished.value
         x = self.setup.moved(np.array(x))
         counting = Counting(tally, own.trace, self.limits)
-        return outcome_of(x, fun, state, counting, unfinished, Reason(own.reason))
+        return outcome_of(
+            x, fun, state, counting, unfinished=unfinished, findings=findings, reason=Reason(own.reason)
+        )
