@@ -214,10 +214,13 @@ def _suite_losses(measured: Measurements) -> list[str]:
 
 
 def absent(measured: Measurements) -> str:
-    """Return a sentence that names the solvers that were not installed or not measured."""
+    """Return sentences that name the solvers that were not installed, not measured, or are no more."""
     missing = sorted({row.solver for row in measured.rows if row.status == MISSING})
     seen = {row.solver for row in measured.rows}
     unmeasured = [solver.name for solver in OURS + PEERS if solver.name not in seen]
     sentences = [f"Not installed, and so left out: {', '.join(missing)}."] if missing else []
     sentences += [f"Not measured: {', '.join(unmeasured)}."] if unmeasured else []
-    return " ".join(sentences) or "All solvers were installed and measured."
+    sentences = sentences or ["All solvers were installed and measured."]
+    former = [solver.name for solver in OURS if solver.former and solver.name in seen]
+    sentences += [f"Methods of an earlier version of ours: {', '.join(former)}."] if former else []
+    return " ".join(sentences)

@@ -116,3 +116,12 @@ def test_what_does_not_compile_for_a_gpu_is_refused_with_the_reason(fresh_cache)
     blueprint = batch_of(sorted_sum, [1.0, 2.0]).blueprint(H200)
     with pytest.raises(GpuError, match=r"RandomPursuit on Jitted cannot be compiled for a GPU: .+"):
         kernels.machine_code(blueprint)
+
+
+def test_values_is_refused_with_the_reason_before_anything_is_compiled(fresh_cache, monkeypatch):
+    monkeypatch.setattr(kernels, "ptx_of", None)
+    problem = pursuit.problems.exp(5, 100.0)
+    (refusal,) = kernels.build([batch_of(problem, problem.x0, "values").blueprint(H200)])
+    assert refusal.startswith(
+        "Values on Quadratic cannot be compiled for a GPU: the scheme decides by itself"
+    )

@@ -16,7 +16,7 @@ break_chain = from_python(quasi_newton.break_chain)
 
 def remember(pairs, step, change):
     """Add a pair whose slopes before are 0."""
-    add_pair(SERIAL, pairs, step, change, np.zeros(step.size))
+    add_pair(SERIAL, pairs, step, change, np.zeros(step.size), 0.0)
 
 
 def inverse_of(pairs, scales):
@@ -91,3 +91,12 @@ def test_a_chain_of_steps_is_as_long_as_the_memory_at_most_and_can_break():
     remember(memory, np.ones(4), np.ones(4))
     lengths.append(chain_of(memory))
     assert lengths == [1, 2, 3, 3, 3, 0, 1]
+
+
+def test_a_change_that_errors_of_the_slopes_explain_is_not_used():
+    q, memory = np.array([1.0, 2.0, 3.0]), Pairs.create(3, 2)
+    step = np.ones(3)
+    add_pair(SERIAL, memory, step, 1e-3 * step, np.zeros(3), 1.0)
+    assert not apply_inverse(SERIAL, memory, np.ones(3), q)
+    add_pair(SERIAL, memory, step, 1e3 * step, np.zeros(3), 1.0)
+    assert apply_inverse(SERIAL, memory, np.ones(3), q)

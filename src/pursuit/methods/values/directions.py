@@ -44,7 +44,7 @@ from pursuit.methods.values.state import (
 )
 
 # A fall of f by so many times the noise is hardly luck.
-_CERTAIN = 10.0
+_CERTAIN = 3.0
 # Curvatures that differ by less than this factor are alike: a rotation makes such differences.
 _ALIKE = 4.0
 # The steps in whose span the model is.

@@ -137,7 +137,9 @@ def probe_length(state, i, noise):
     if bend > 0.0:
         if now.slope > 0.0 and is_known:
             h = max(min(h, _SPOILT * now.slope / (max(now.change, 1e-9) * bend)), shortest)
-        h = max(h, math.sqrt(now.caution * noise / bend))
+        # Where noise is a part of f, it grows along a probe that leads up.
+        seen = min(now.caution * noise, 2.0 * abs(now.f)) if now.is_relative else now.caution * noise
+        h = max(h, math.sqrt(seen / bend))
     return h
 
 
@@ -230,12 +232,23 @@ def measured_noise(state):
             now.apart *= 10.0
             plan_line(state)
             return
+    note_kind_of_noise(now, level)
     if now.noise >= 0.0 and not abs(now.f) < _LESS * now.noise_at:
         level = math.sqrt(0.6 * now.noise * now.noise + 0.4 * level * level)
     now.noise, now.noise_at, now.due = level, abs(now.f), _NOISE_EVERY
     now.spacing = now.apart * median_reach(state) if now.apart > APART else 0.0
     begins = is_first and now.spent <= 100.0 and now.tau > 0.0 and level <= NOISY * abs(now.f)
     now.phase, now.cursor = BLOCK_BEGIN if begins else PROBE_AHEAD, 0
+
+
+@inner
+def note_kind_of_noise(now, level):
+    """Note whether noise is a part of |f|: it is if the part stays the same while |f| falls."""
+    if now.noise < 0.0:
+        now.first_at, now.is_relative = abs(now.f), 0
+    elif level > 1e-12 * abs(now.f) and abs(now.f) < 0.1 * now.first_at:
+        ratio = level * now.first_at / (abs(now.f) * now.first_noise + 1e-300)
+        now.is_relative = 0.25 < ratio < 3.0
 
 
 @inner

@@ -46,6 +46,8 @@ _NUMBERS = {
     "noise": "the standard deviation of the noise of a value, below 0 before it is measured",
     "first_noise": "the same from points as close as possible, when it is measured for the first time",
     "noise_at": "|f| where it was measured",
+    "first_at": "|f| where it was measured for the first time",
+    "is_relative": "whether it falls as |f| does",
     "spacing": "the distance of the points it was measured from, where they had to be far apart",
     "apart": "the same as a multiple of the probes",
     "attempt": "how often the distance was changed",
@@ -124,7 +126,8 @@ class ValuesState(NamedTuple):
 def noise_of_value(state):
     """Return the noise of a value, that of rounding at least."""
     now = state.now[0]
-    return max(now.noise, 2.0 * _EPS * abs(now.f))
+    part = min(1.0, abs(now.f) / now.noise_at) if now.is_relative else 1.0
+    return max(part * now.noise, 2.0 * _EPS * abs(now.f))
 
 
 @inner
