@@ -18,6 +18,7 @@ from pursuit.methods.values.curvature import (
     P,
     S,
     Y,
+    error_of,
     known,
     quantile,
     sampled,
@@ -126,14 +127,15 @@ def choose_direction(team, scheme, state):
     """Choose p, and look along it, or under noise in the plane of p and the last step."""
     now, g, p, n = state.now[0], state.vectors[SLOPES], state.vectors[P], state.vectors.shape[1]
     is_scaled = now.high > _ALIKE * now.low
-    least = 1e-12 * now.largest
+    least = 1e-30 * now.largest
     for i in range(n):
         scale = (
             state.vectors[SCALE, i]
             if known(state.vectors, i) and state.vectors[SCALE, i] > 0.0
             else now.typical
         )
-        state.vectors[WEIGHTS, i] = max(scale, least) if is_scaled else 1.0
+        error = 0.5 * error_of(state.vectors, i, now.old_noise)
+        state.vectors[WEIGHTS, i] = max(scale, error, least) if is_scaled else 1.0
     if is_scaled != bool(now.is_scaled):
         break_chain(state.pairs)
     elif now.has_before:
