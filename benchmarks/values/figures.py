@@ -83,7 +83,11 @@ def _figure(precisions: Sequence[float], panel: Callable[[Axes, float], None], f
         panel(axes, precision)
         axes.set(title=f"precision {power(precision)}", xscale="log", xlim=(first, 1.1 * BUDGETS[-1]))
         axes.set_ylim(-0.02, 1.02)
-        label_powers(axes.xaxis, first, BUDGETS[-1], 8)
+        if first < TABLE_BUDGETS[0] / 2.0:
+            label_powers(axes.xaxis, first, BUDGETS[-1], 8)
+        else:
+            axes.set_xticks(TABLE_BUDGETS, [str(budget) for budget in TABLE_BUDGETS])
+            axes.minorticks_off()
         axes.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
     for axes in grid[-1]:
         axes.set_xlabel("evaluations / n")

@@ -1,9 +1,10 @@
 """Our targets for `values`, and whether it reaches them.
 
 ``python -m benchmarks.values.reach`` makes the runs that are missing or outdated, stores their results in
-``docs/results/values/reach.csv``, and writes ``reach.md`` beside it. What it says about the experiment follows
-from the rows of ``python -m benchmarks.values``. ``--methods auto-values``, with the library of a checkout that
-still has that method first in ``PYTHONPATH``, makes the runs of the method that `values` has replaced.
+``docs/results/values/reach.csv``, and writes ``reach.md`` beside it. What it says about the experiment
+follows from the rows of ``python -m benchmarks.values``. ``--methods auto-values``, with the library of a
+checkout that still has that method first in ``PYTHONPATH``, makes the runs of the method that `values` has
+replaced.
 """
 
 from __future__ import annotations
@@ -11,14 +12,21 @@ from __future__ import annotations
 import argparse
 import math
 import statistics
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from benchmarks.peers.problems import SMOOTH
 from benchmarks.peers.records import Table, read_rows
 from benchmarks.reporting import made_by
 from benchmarks.values.problems import REPORTING
-from benchmarks.values.profiles import BEST_SPSA, TABLE_BUDGETS, cases_of, median_error, profiles_of, solvers_of
+from benchmarks.values.profiles import (
+    BEST_SPSA,
+    TABLE_BUDGETS,
+    cases_of,
+    median_error,
+    profiles_of,
+    solvers_of,
+)
 from benchmarks.values.reaching import (
     ALONG_AXES,
     BEFORE,
@@ -67,7 +75,7 @@ UNDER_NOISE: dict[tuple[str, float | None, int], dict[float, float | None]] = {
     ("exp", 1e4, 100): {50.0: None, 100.0: 5.0, 300.0: 0.02},
     ("rosenbrock", None, 50): {50.0: None, 100.0: None, 300.0: 5.0},
 }
-# Problems of the experiment: points behind the rivals without noise; with noise, rivals that must not be ahead.
+# The experiment: points behind the rivals without noise, and rivals that must not be ahead with noise.
 POINTS = 2.0
 RIVALS = ("L-BFGS-B", "NEWUOA")
 RIVALS_UNDER_NOISE = ("pycma", "CR-FM-NES", SPSA)
@@ -116,7 +124,7 @@ def _seeds(row: ReachRow) -> list[ReachRow]:
 
 
 def _axes_of(n: int) -> str:
-    """Return how the problems of the first evaluations are turned: a rotation of so many would take too long."""
+    """Return how the problems of the first evaluations are turned; rotations of more take too long."""
     return ROTATED if n < 100_000 else ALONG_AXES
 
 
@@ -232,7 +240,7 @@ def shares(rows: Sequence[Row]) -> str:
 
 
 def behind(rows: Sequence[Row]) -> str:
-    """Return where a rival is ahead under noise: the error of `values` as a multiple of the best of theirs."""
+    """Return the errors of `values` under noise, as multiples of the smallest of its rivals'."""
     noisy = [row for row in rows if row.noisy]
     cases = {solver: cases_of(noisy, solver) for solver in solvers_of(noisy)}
     rivals = [solver for solver in cases if solver.startswith(RIVALS_UNDER_NOISE)]
@@ -276,8 +284,8 @@ def report(folder: Path) -> str:
     counts = ", ".join(f"{count} for n = {spaced(n)}" for n, count in SEEDS.items())
     return f"""# What `values` reaches
 
-Medians over the seeds: {counts}. Rotated problems are those of the [comparison](../peers/report.md) with other
-libraries. Code: {codes}.
+Medians over the seeds: {counts}. Rotated problems are those of the
+[comparison](../peers/report.md) with other libraries. Code: {codes}.
 
 ## Evaluations to 1e-9
 
@@ -300,8 +308,8 @@ The true f at the point that is returned, each budget in a run of its own.
 
 ## The experiment, without noise
 
-The share of the [problems on which no rule was chosen](reporting.md) that `values` solves, in points more than the
-better of {" and ".join(RIVALS)}:
+The share of the [problems on which no rule was chosen](reporting.md) that `values` solves, in points more
+than the better of {" and ".join(RIVALS)}:
 
 {shares(experiment)}
 
