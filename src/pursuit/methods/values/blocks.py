@@ -200,6 +200,7 @@ def tried_block(team, state):
         rounding = math.sqrt(120.0 * _EPS * abs(value) / now.mean_curvature)
         now.probe = max(0.1 * mean_step, 1e-9 * now.sigma0, rounding)
         now.sigma = mean_step
+        now.travelled += length * math.sqrt(now.block_square)
         theta = now.theta * now.theta
         now.theta = 0.5 * (math.sqrt(theta * theta + 4.0 * theta) - theta)
         now.blocks += 1

@@ -91,6 +91,7 @@ def conclude(state):
     if not square > 0.0 or scales.shape[0] == 0:
         without_slope(state)
         return
+    now.flat = 0
     now.low, now.typical, now.high = quantile(scales, 0.1), quantile(scales, 0.5), quantile(scales, 0.9)
     now.largest = scales[-1]
     now.blur = math.sqrt(blur)
@@ -110,6 +111,7 @@ def without_slope(state):
     for i in range(reach.shape[0]):
         reach[i] = min(10.0 * abs(reach[i]), 1e100)
     lose_track(state)
+    now.flat += 1
     now.phase = SWEEP
 
 

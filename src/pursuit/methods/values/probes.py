@@ -44,6 +44,8 @@ from pursuit.methods.values.state import (
     scale_by,
 )
 
+# A probe is no longer than so many times the way so far.
+_FAR = 10.0
 # How much of the mean slope the change of curvature may spoil.
 _SPOILT = 2e-3
 # No probe is shorter than this part of the coordinate itself.
@@ -54,6 +56,8 @@ _TINY = 1e-140
 _IN_TURN, _IN_TURN_UNDER_NOISE = 32, 8
 # The noise is measured again after so many steps.
 _NOISE_EVERY = 10
+# How much closer points are from which it is confirmed.
+_CLOSER = 0.01
 # It is measured anew where f has fallen to this part of what it was.
 _LESS = 0.3
 # Second differences that exceed the noise by so much show a curvature.
@@ -120,14 +124,14 @@ def place_ahead(scheme, state, seed):
     noise = noise_of_value(state)
     for j in range(count):
         i = cursor + j
-        reach[i] = inside(scheme, state.vectors[Y], i, sign(seed, i), probe_length(state, i, noise))
+        reach[i] = inside(scheme, state.vectors[Y], i, sign(seed, i), probe_length(scheme, state, i, noise))
         moves[FIRST_MULTIPLE, j] = moves[SECOND_MULTIPLE, j] = 0.0
         moves[COORDINATE, j], moves[LENGTH, j] = i, reach[i]
     return count
 
 
 @inner
-def probe_length(state, i, noise):
+def probe_length(scheme, state, i, noise):
     """Return how long a probe shall be."""
     now = state.now[0]
     shortest = max(_SHORTEST * abs(state.vectors[Y, i]), _TINY)
@@ -140,7 +144,14 @@ def probe_length(state, i, noise):
         # Where noise is a part of f, it grows along a probe that leads up.
         seen = min(now.caution * noise, 2.0 * abs(now.f)) if now.is_relative else now.caution * noise
         h = max(h, math.sqrt(seen / bend))
-    return h
+    return min(h, longest_probe(scheme, now, i))
+
+
+@inner
+def longest_probe(scheme, now, i):
+    """Return how long a probe may be: not much farther than f has led already, or than it was told to go."""
+    size = scheme.sizes[i] if scheme.sizes.shape[0] > 0 else now.sigma0
+    return _FAR * (size + now.travelled)
 
 
 @inner
@@ -216,14 +227,24 @@ def measured_noise(state):
     finite = True
     for j in range(VALUES):
         finite = finite and math.isfinite(values[j])
-    if (not finite or not are_told_apart(values)) and now.attempt < 5:
+    if (not finite or not are_told_apart(values)) and now.attempt < 5 and now.suspect == 0.0:
         now.attempt += 1
         now.apart *= 10.0 if finite else 0.1
         plan_line(state)
         return
     level = noise_level(values) if finite else 0.0
-    if 0.0 <= 10.0 * noise_of_value(state) < level:
-        forget_curvature(state)
+    if now.suspect > 0.0:
+        if level > 0.3 * now.suspect:
+            forget_curvature(state)
+        else:
+            now.rough += 1
+        now.suspect = 0.0
+    elif 0.0 <= 10.0 * noise_of_value(state) < level and now.noise >= 0.0:
+        # Noise is the same at any distance, but not what kinks and jumps look like.
+        now.suspect = level
+        now.apart *= _CLOSER
+        plan_line(state)
+        return
     is_first = now.noise < 0.0
     if is_first and finite:
         now.first_noise = level = now.first_noise if now.first_noise > 0.0 else level
@@ -272,7 +293,7 @@ def first_probes_are_chosen(state, values, noise):
     now, n, reach = state.now[0], state.vectors.shape[1], state.vectors[REACH]
     middle, aside = VALUES // 2, VALUES // 2 - 1
     bend = abs(values[middle - aside] + values[middle + aside] - 2.0 * values[middle])
-    most = now.sigma0 / median_reach(state)
+    most = now.sigma0 / max(median_reach(state), 1e-300)
     if bend < _VISIBLE * noise and 10.0 * now.apart * aside < most:
         return False
     wanted = aside * now.apart * math.sqrt(now.caution * noise * n / max(bend, noise))
@@ -307,7 +328,8 @@ def begin_sweep(state):
         now.due -= 1
         now.phase, now.cursor = PROBE_AHEAD, 0
         return
-    now.apart = max(APART, min(0.1 * now.spacing / max(median_reach(state), 1e-300), 10.0))
+    reach = max(median_reach(state), 1e-300)
+    now.apart = max(APART, min(0.1 * now.spacing / reach, 10.0, (now.sigma0 + now.travelled) / reach))
     now.attempt = 0
     plan_line(state)
 

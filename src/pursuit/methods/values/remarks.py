@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-ROUGH = 3
-"""So many times in a row make kinks or jumps of it."""
-FLAT = 3
-"""So many times in a row make a plateau of it."""
+from pursuit.compiling.inner import inner
+
+# So many times in a row make kinks or jumps of it, and so many a plateau; and after so many the run ends.
+_ROUGH, _FLAT = 4, 3
+_TOO_ROUGH, _TOO_FLAT = 12, 8
 _KINKS = (
     "The values do not follow slopes and curvatures: f seems to have kinks or jumps. A method that compares "
     "values, such as 'auto', may serve better."
@@ -16,10 +17,16 @@ _PLATEAU = "The values did not change along any variable: f seems to be flat the
 _NOISE = "Noise hides what single values say, so fun is an estimate."
 
 
+@inner
+def is_lost(now):
+    """Say whether f is too rough, or flat as far as can be seen."""
+    return now.rough >= _TOO_ROUGH or now.flat >= _TOO_FLAT
+
+
 def remark_on(now: Any) -> str:
     """Return a sentence on what the latest values were like, empty where there is nothing to say."""
-    if now["rough"] >= ROUGH:
+    if now["rough"] >= _ROUGH:
         return _KINKS
-    if now["flat"] >= FLAT:
+    if now["flat"] >= _FLAT:
         return _PLATEAU
     return _NOISE if now["is_estimate"] else ""

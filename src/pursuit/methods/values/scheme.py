@@ -63,7 +63,7 @@ from pursuit.methods.values.probes import (
     take_planned,
 )
 from pursuit.methods.values.quasi_newton import Pairs
-from pursuit.methods.values.remarks import remark_on
+from pursuit.methods.values.remarks import is_lost, remark_on
 from pursuit.methods.values.state import (
     BLOCK_AHEAD,
     BLOCK_AT,
@@ -94,6 +94,7 @@ from pursuit.methods.values.state import (
     SWEEP,
     TRY,
     ValuesState,
+    is_noisy,
 )
 from pursuit.methods.values.trials import end_trials, evaluated_again, move, stay, tried, try_step
 
@@ -240,7 +241,7 @@ def _ask(team, scheme, state, normals):
 def _tell(team, scheme, state, query, values):
     now = state.now[0]
     now.spent += values.shape[0]
-    if not now.noise_rules:
+    if not is_noisy(state):
         _keep_best(team, state, query, values)
     # What was evaluated,
     if now.phase == PROBE_AHEAD:
@@ -295,7 +296,8 @@ def _tell(team, scheme, state, query, values):
         x=state.x,
         fx=now.fx,
         f=now.f,
-        sigma=now.sigma,
+        # A step size of 0 ends the run: nothing that this method can do leads farther.
+        sigma=0.0 if is_lost(now) else now.sigma,
         vectors=state.vectors,
         pairs=state.pairs,
         lists=state.lists,

@@ -14,6 +14,8 @@ from pursuit.methods.values.quasi_newton import Pairs
 ROOM = 64
 """The most points of a round, and the most samples: how long the lists are."""
 _EPS = 2.2e-16
+# Noise of no more than this part of |f| comes from rounding.
+_ROUNDING = 1e-12
 # What a round is about.
 (
     MEASURE_NOISE, PROBE_AHEAD, PROBE_BACK, LOOK_ALONG, LOOK_IN_PLANE, TRY, EVALUATE_AGAIN,
@@ -33,6 +35,7 @@ _NUMBERS = {
     "f": "f(y)",
     "sigma": "the root mean square of the latest step",
     "sigma0": "its first value",
+    "travelled": "the length of all steps",
     "spent": "evaluations so far",
     # Rounds.
     "phase": "what the next round is about",
@@ -50,6 +53,7 @@ _NUMBERS = {
     "is_relative": "whether it falls as |f| does",
     "spacing": "the distance of the points it was measured from, where they had to be far apart",
     "apart": "the same as a multiple of the probes",
+    "suspect": "noise that is far above what it was before, and not confirmed",
     "attempt": "how often the distance was changed",
     "due": "in how many steps it is measured again",
     "caution": "a probe is at least sqrt(caution noise/|D|) long",
@@ -79,7 +83,7 @@ _NUMBERS = {
     "tries": "how many steps were tried",
     "value": "f after the latest of them, or in the beginning f(x)",
     "multiple": "which multiple of s it was",
-    "rough": "how often in a row curvatures were those of a kink or a jump",
+    "rough": "how often in a row values were those of kinks or jumps",
     "flat": "how often in a row all slopes were 0",
     # The mean under noise.
     "is_estimate": "whether fx is not a value seen",
@@ -128,6 +132,13 @@ def noise_of_value(state):
     now = state.now[0]
     part = min(1.0, abs(now.f) / now.noise_at) if now.is_relative else 1.0
     return max(part * now.noise, 2.0 * _EPS * abs(now.f))
+
+
+@inner
+def is_noisy(state):
+    """Say whether noise hides what single values say, and is more than rounding."""
+    now = state.now[0]
+    return now.noise_rules and noise_of_value(state) > _ROUNDING * abs(now.f)
 
 
 @inner

@@ -27,6 +27,7 @@ from pursuit.methods.values.state import (
     SWEEP,
     TRY,
     begin_plan,
+    is_noisy,
     noise_of_value,
     scale_by,
 )
@@ -34,6 +35,8 @@ from pursuit.methods.values.state import (
 # Probes as a part of the latest step along a coordinate: at most, and divided by the change of curvature.
 _PROBE, _PROBE_BY_CHANGE, _LEAST_PROBE = 0.3, 0.003, 0.01
 
+# Curvature that changes by more than this part of itself from step to step may be that of kinks.
+_ROUGH_CHANGE = 0.2
 # Over how many points the mean under noise goes at most.
 _MOST_AVERAGED = 40.0
 
@@ -108,10 +111,21 @@ def end_trials(team, state):
         # p itself is better than what the model has made of it.
         copy(team, s, state.vectors[P])
         now.value, multiple = now.along, 1.0
+    if not rules:
+        note_roughness(now)
     if now.value < now.f + (3.0 * noise_of_value(state) if rules else 0.0):
         now.multiple, now.phase = multiple, MOVE
     else:
         now.phase = STAY
+
+
+@inner
+def note_roughness(now):
+    """Take note of steps that lead nowhere while curvature changes all the time, as at kinks and jumps."""
+    if now.change > _ROUGH_CHANGE and (now.multiple < 0.01 or not now.value < now.f):
+        now.rough += 1
+    elif now.multiple >= 0.3 and now.misjudged < 0.5:
+        now.rough = 0
 
 
 @inner
@@ -135,7 +149,9 @@ def move(team, scheme, state):
     for i in range(n):
         reach[i] = part * max(abs(s[i]), 0.1 * math.sqrt(energy / weight(state, i)))
     copy(team, state.vectors[BEFORE], state.vectors[SLOPES])
-    now.f, now.sigma = now.value, math.sqrt(dot(team, n, s, s) / n)
+    square = dot(team, n, s, s)
+    now.f, now.sigma = now.value, math.sqrt(square / n)
+    now.travelled += math.sqrt(square)
     now.failures, now.has_before = 0, 1
     if now.noise_rules:
         # The value that was accepted was a lucky one: another at the same point.
@@ -180,6 +196,9 @@ def evaluated_again(team, state):
     mean = total / count
     if math.isfinite(mean):
         now.f = 0.5 * (now.f + mean) if count == 1 else mean
+    if not is_noisy(state):
+        now.phase = SWEEP
+        return
     share = 1.0 / min(now.averaged + 1.0, _MOST_AVERAGED)
     for i in range(state.vectors.shape[1]):
         state.vectors[MEAN, i] += share * (state.vectors[Y, i] - state.vectors[MEAN, i])
