@@ -3,7 +3,6 @@
 import math
 
 import numpy as np
-import pursuit
 import pytest
 from benchmarks.peers.records import Table
 from benchmarks.values.reach import Measured, early, judged, report, to_target
@@ -20,6 +19,8 @@ from benchmarks.values.reaching import (
     ReachRow,
     run_missing,
 )
+
+import pursuit
 
 
 def result_of(tmp_path, *rows):
