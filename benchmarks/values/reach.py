@@ -12,7 +12,7 @@ from __future__ import annotations
 import argparse
 import math
 import statistics
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from benchmarks.peers.problems import SMOOTH
@@ -97,10 +97,8 @@ def rows_of(methods: Sequence[str]) -> list[ReachRow]:
                 axes = ALONG_AXES if problem == "rosenbrock" else ROTATED
                 rows += _seeds(ReachRow(NOISE, VALUES, problem, L, axes, n, 0, budget))
     for method in methods:
-        for n, budgets in EARLY_BUDGETS.items():
-            for problem, L in EARLY_PROBLEMS:
-                for budget in budgets:
-                    rows += _seeds(ReachRow(EARLY, method, problem, L, _axes_of(n), n, 0, budget))
+        for row in _early_rows(method):
+            rows += [one for budget in EARLY_BUDGETS[row.n] for one in _seeds(row._replace(budget=budget))]
     if VALUES in methods:
         rows += [
             ReachRow(OVERHEAD, solver, "valley", None, "", n, 1, 0.0)
@@ -123,9 +121,12 @@ def _seeds(row: ReachRow) -> list[ReachRow]:
     return [row._replace(seed=seed) for seed in range(1, SEEDS[row.n] + 1)]
 
 
-def _axes_of(n: int) -> str:
-    """Return how the problems of the first evaluations are turned; rotations of more take too long."""
-    return ROTATED if n < 100_000 else ALONG_AXES
+def _early_rows(method: str) -> Iterator[ReachRow]:
+    """Yield a row for each problem of the first evaluations; rotations of many variables take too long."""
+    for n in EARLY_BUDGETS:
+        for axes in (ROTATED, ALONG_AXES) if n < 100_000 else (ALONG_AXES,):
+            for problem, L in EARLY_PROBLEMS:
+                yield ReachRow(EARLY, method, problem, L, axes, n, 0, 0.0)
 
 
 # --- what was measured -----------------------------------------------------------------------------
@@ -176,16 +177,14 @@ def to_target(measured: Measured) -> str:
 def early(measured: Measured) -> str:
     """Return f/f0 after few evaluations, beside the method before."""
     lines = []
-    for n, budgets in EARLY_BUDGETS.items():
-        for key in EARLY_PROBLEMS:
-            cells = []
-            for budget in budgets:
-                row = ReachRow(EARLY, VALUES, *key, _axes_of(n), n, 0, budget)
-                ours, before = measured.median(row), measured.median(row._replace(solver=BEFORE))
-                cells.append(_beside(ours, before))
-            cells += [""] * (len(EARLY_BUDGETS[100]) - len(budgets))
-            lines.append([spaced(n), _label(key), *cells])
-    return table(["n", "problem", *(f"{budget:g} n" for budget in EARLY_BUDGETS[100])], lines)
+    for case in _early_rows(VALUES):
+        cells = []
+        for budget in EARLY_BUDGETS[case.n]:
+            row = case._replace(budget=budget)
+            cells.append(_beside(measured.median(row), measured.median(row._replace(solver=BEFORE))))
+        cells += [""] * (len(EARLY_BUDGETS[100]) - len(cells))
+        lines.append([spaced(case.n), case.axes, _label((case.problem, case.L)), *cells])
+    return table(["n", "", "problem", *(f"{budget:g} n" for budget in EARLY_BUDGETS[100])], lines)
 
 
 def _beside(ours: float | None, before: float | None) -> str:
