@@ -39,7 +39,7 @@ class GenericFunction(Protocol[P, R_co]):
 
 
 # A caller in compiled code needs none of the code that takes Python's objects apart.
-_FOR_COMPILED_CODE = {"forceinline": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+_FOR_COMPILED_CODE: Any = {"forceinline": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 _generic_functions: dict[Any, dict[type, Any]] = {}
 """The compiled implementations of every generic function, by class."""
 

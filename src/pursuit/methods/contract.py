@@ -24,9 +24,9 @@ It may have
   a vector; `init` then gets the smallest of them. Without this method, a scheme moves in variables that are
   scaled for it, so that its first step size is the same along all of them.
 
-`scaled` and `within` are called after `create` and before `init`, in this order, and only where there is a vector or
-there are bounds. Both may be called again before the run begins, and the last call counts. Arrays of a scheme
-are best named in `constants`, as those of a problem.
+`scaled` and `within` are called after `create` and before `init`, in this order, and only where there is a
+vector or there are bounds. Both may be called again before the run begins, and the last call counts. Arrays
+of a scheme are best named in `constants`, as those of a problem.
 
 A scheme holds neither objective nor random generator, so the same `ask` and `tell` serve a Python loop
 around any function and a loop compiled whole.

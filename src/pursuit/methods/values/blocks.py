@@ -10,8 +10,12 @@
         theta <- (sqrt(theta^4 + 4 theta^2) - theta^2)/2
 
 This is the accelerated method of Fercoq and Richtarik, with step sizes that are measured. It ends where f
-rises, where the curvatures along the coordinates differ a lot, are negative or cannot be measured, and after
-10 n or n^2/10 evaluations. Then whole sweeps of probes are worth more.
+rises, where curvatures cannot be measured, and after 10 n or n^2/10 evaluations. Then whole sweeps of probes
+are worth more.
+
+Where the curvatures D along the coordinates of the first block differ a lot, or are negative, all blocks are
+probed on both sides once, and each is left by the step -g_B/|D_B| if f falls. Then D is known for all
+coordinates, and sweeps follow.
 """
 
 from __future__ import annotations
@@ -23,7 +27,18 @@ import numpy as np
 from pursuit.compiling.inner import inner
 from pursuit.compiling.vectors import copy
 from pursuit.methods.contract import COORDINATE, FIRST_MULTIPLE, LENGTH, SECOND_MULTIPLE
-from pursuit.methods.values.curvature import BEFORE, MEAN, SLOPES, P, Y, quantile, sort
+from pursuit.methods.values.curvature import (
+    ALONG,
+    BEFORE,
+    MEAN,
+    MEASURED,
+    SCALE,
+    SLOPES,
+    P,
+    Y,
+    quantile,
+    sort,
+)
 from pursuit.methods.values.state import (
     BLOCK_AHEAD,
     BLOCK_AT,
@@ -44,6 +59,8 @@ X, Z = BEFORE, MEAN
 _EPS = 2.2e-16
 # Curvatures that differ by more than this factor are not alike.
 _ALIKE = 4.0
+# A step along a coordinate by its own curvature is at most so many sigma0 long.
+_LONGEST = 2.0
 # Steps that fail in a row end it.
 _FAILURES = 5
 
@@ -152,11 +169,12 @@ def take_block_slopes(state):
                 negative += 1
             bends[j] = abs(bends[j])
         sort(bends)
-        if not math.isfinite(bends[-1]) or negative > 0.2 * tau:
+        if not math.isfinite(bends[-1]):
             now.phase = BLOCK_END
             return
-        if quantile(bends, 0.9) > _ALIKE * quantile(bends, 0.1):
-            now.phase = BLOCK_END
+        differ = quantile(bends, 0.9) > _ALIKE * quantile(bends, 0.1)
+        if now.is_single or differ or negative > 0.2 * tau:
+            step_singly(state)
             return
         now.mean_curvature = np.mean(bends)
     else:
@@ -177,6 +195,42 @@ def take_block_slopes(state):
         p[i] = -length * g[i]
     state.lists[FIRST, 0], state.lists[SECOND, 0] = 1.0, 0.0
     begin_plan(now, BLOCK_TRY, 1)
+
+
+@inner
+def step_singly(state):
+    """Go as far along each coordinate of the block as its own curvature suggests, and keep that."""
+    now, vectors = state.now[0], state.vectors
+    now.is_single = 1
+    for j in range(int(now.tau)):
+        i = block_coordinate(state, j)
+        bend = vectors[P, i]
+        vectors[ALONG, i], vectors[SCALE, i], vectors[MEASURED, i] = bend, abs(bend), now.probe
+        most = _LONGEST * now.sigma0
+        vectors[P, i] = min(max(-vectors[SLOPES, i] / (abs(bend) + 1e-300), -most), most)
+    state.lists[FIRST, 0], state.lists[SECOND, 0] = 1.0, 0.0
+    begin_plan(now, BLOCK_TRY, 1)
+
+
+@inner
+def tried_singly(state):
+    """Take the value after the step of a block whose coordinates have their own curvatures."""
+    now, y, p = state.now[0], state.vectors[Y], state.vectors[P]
+    value, falls = state.lists[SEEN, 0], state.lists[SEEN, 0] < now.f
+    square = 0.0
+    for j in range(int(now.tau)):
+        i = block_coordinate(state, j)
+        if falls:
+            y[i] += p[i]
+            square += p[i] * p[i]
+        p[i] = 0.0
+    if falls:
+        now.f, now.sigma = value, math.sqrt(square / now.tau)
+        now.travelled += math.sqrt(square)
+    now.position += now.tau
+    now.cursor, now.phase = 0, BLOCK_AHEAD
+    if now.position >= y.shape[0]:
+        now.both_sides, now.phase = 0, BLOCK_END
 
 
 @inner

@@ -1,20 +1,24 @@
 """`values`: slopes, curvatures and noise from differences of values.
 
-    measure the noise of a value (`noise.py`)
-    begin with accelerated steps in blocks of coordinates (`blocks.py`), while they serve
+    measure the noise of a value, from values on a line (`noise.py`), and lengthen the first probes until it does
+        not hide curvature
+    begin with steps in blocks of coordinates (`blocks.py`), while they serve
     repeat:
+        measure the noise again now and then; if it has appeared only now, forget what it has spoilt
         probe along every coordinate, one side of it, as far as noise, curvature and the latest step suggest;
         probe the other side as well where the curvature is not known, and along a part of the others in turn
         g, D <- slopes and curvatures (`curvature.py`)
         p <- -g/|D|, or -g/median |D| where the curvatures are nearly alike,
-             or -H^-1 g from the memory of L-BFGS where the curvature changes (`quasi_newton.py`)
-        noise does not matter:
+             or -H^-1 g from the memory of L-BFGS where the curvature changes or noise rules (`quasi_newton.py`)
+        noise does not rule:
             evaluate f(y + p); s <- minimum of the model in the span of p and of the last few steps, whose
             curvatures follow from the changes of g along them (`model.py`)
-        noise matters:
+        noise rules, for it hides g or what f is to fall by:
             s <- minimum of a model in the span of p and of the last step, from values so far away that the
             noise does not hide them
-        y <- y + s, or a longer or shorter step, if f falls
+        y <- y + s, or a longer or shorter step, if f falls; under noise, if it does not rise by more than that
+        x <- the best point seen; under noise, y, or the mean of the latest y once f is level
+    until f is too rough, or flat as far as it may be probed (`remarks.py`)
 
 An iteration of the engine is a round of points (`Round`): probes along some of the coordinates, or points on
 a line or in a plane. The time per evaluation and the memory are Theta(n).
@@ -39,6 +43,7 @@ from pursuit.methods.values.blocks import (
     probed_block_back,
     take_block_slopes,
     tried_block,
+    tried_singly,
 )
 from pursuit.methods.values.curvature import ALONG, REACH, VECTORS, WEIGHTS, P, S, Y
 from pursuit.methods.values.directions import (
@@ -100,11 +105,11 @@ from pursuit.methods.values.trials import end_trials, evaluated_again, move, sta
 
 # The first probes, as a part of sigma0.
 _FIRST_PROBE = 1e-3
-# Vectors beside the memory of steps: those of the state, the best point, and the one that is evaluated.
-_VECTORS = VECTORS + 2
+# Vectors beside the memory of steps and the points of a round: those of the state, and the best point.
+_VECTORS = VECTORS + 1
 _MOST_VECTORS, _MOST_BYTES = 200, 1 << 28
 # How many numbers the points of a round may have together.
-_ROOM_FOR_NUMBERS = 4_000_000
+_ROOM_FOR_NUMBERS = 1_000_000
 
 
 class Values(NamedTuple):
@@ -127,13 +132,18 @@ class Values(NamedTuple):
 
     @classmethod
     def create(cls, n: int, *, memory: int | None = None) -> Values:
-        """Return the scheme for n variables, with a memory of so many vectors."""
+        """Return the scheme for n variables, with a memory of so many vectors, but no fewer than 16.
+
+        A step that is remembered takes two of them, and a point of a round one: rounds of many points are for
+        workers.
+        """
         if memory is None:
             memory = min(_MOST_VECTORS, _MOST_BYTES // (8 * n))
         memory = checked_count("memory", memory, at_least=0)
+        room = max(1, min(ROOM, n, _ROOM_FOR_NUMBERS // n, memory - _VECTORS - 2))
         return cls(
-            pairs=min(n, max(1, (memory - _VECTORS) // 2)),
-            room=max(1, min(ROOM, n, _ROOM_FOR_NUMBERS // n)),
+            pairs=min(n, max(1, (memory - _VECTORS - room) // 2)),
+            room=room,
             lower=np.empty(0),
             upper=np.empty(0),
             sizes=np.empty(0),
@@ -264,7 +274,10 @@ def _tell(team, scheme, state, query, values):
         elif now.phase == BLOCK_AT:
             now.f, now.phase = state.lists[SEEN, 0], BLOCK_AHEAD
         elif now.phase == BLOCK_TRY:
-            tried_block(team, state)
+            if now.is_single:
+                tried_singly(state)
+            else:
+                tried_block(team, state)
         elif now.phase == EVALUATE_AGAIN:
             evaluated_again(team, state)
     # and what follows from it.

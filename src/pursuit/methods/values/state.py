@@ -100,6 +100,7 @@ _NUMBERS = {
     "mean_curvature": "that along coordinates, 0 before it is measured",
     "probe": "how long a probe is",
     "block_square": "the sum of the squares of the block's slopes",
+    "is_single": "whether coordinates have curvatures of their own",
     "blocks": "how many steps there were",
     "chain": "and since momentum began",
 }
