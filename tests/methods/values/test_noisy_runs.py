@@ -102,15 +102,15 @@ def test_every_kind_of_noise_ends_far_below_the_start(kind):
 
 
 def test_a_function_that_is_nothing_but_noise_leads_nowhere():
-    """Never farther from the start than the function leads."""
+    """Never farther from the start than the function leads: a few first step sizes, in the mean."""
     for seed in range(5):
         rng = np.random.default_rng(seed)
         result = minimized(lambda x, rng=rng: float(rng.standard_normal()), seed)
-        assert np.abs(result.x - START).max() < 10.0
+        assert np.sqrt(np.mean((result.x - START) ** 2)) < 10.0
         assert 0.5 < result.noise < 2.0
 
 
-@pytest.mark.parametrize("f", [true, lambda x: 1.0 + true(x), lambda x: float(np.sum(1.0 - np.cos(x)))])
+@pytest.mark.parametrize("f", [true, lambda x: 1.0 + true(x), lambda x: float(np.sum(np.cosh(x)))])
 def test_an_exact_function_is_not_called_noisy(f):
     """What it returns is the best point seen and its value, also where rounding has the last word."""
     seen = []

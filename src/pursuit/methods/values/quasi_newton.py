@@ -35,6 +35,13 @@ class Pairs(NamedTuple):
         table[_PLACES, _NEWEST] = -1.0
         return cls(steps=np.zeros((most, n)), changes=np.zeros((most, n)), table=table)
 
+    def is_valid(self) -> bool:
+        """Say whether the numbers that compiled code uses as indices are some."""
+        most = len(self.steps)
+        newest, count, chain = self.table[_PLACES, :3]
+        is_inside = -1 <= newest < most and 0 <= chain <= count <= most
+        return bool(is_inside and newest.is_integer() and count.is_integer() and chain.is_integer())
+
 
 @inner
 def chain_of(pairs):

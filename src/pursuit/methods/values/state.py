@@ -126,6 +126,33 @@ class ValuesState(NamedTuple):
     now: Any
     """The numbers, a record."""
 
+    def is_valid(self) -> bool:
+        """Say whether all that compiled code uses as an index or a count is one."""
+        now, n = {name: float(self.now[name][0]) for name in NUMBERS.names or ()}, self.x.size
+        counts = (
+            "cursor",
+            "window",
+            "planned",
+            "made",
+            "taken",
+            "tau",
+            "position",
+            "start",
+            "stride",
+            "blocks",
+        )
+        if not all(0.0 <= now[name] < 2**53 and now[name].is_integer() for name in ("phase", *counts)):
+            return False
+        if now["tau"] > n or now["taken"] > ROOM:
+            return False
+        if now["phase"] in (PROBE_AHEAD, PROBE_BACK):
+            return now["cursor"] < n
+        if now["phase"] in (BLOCK_AT, BLOCK_AHEAD, BLOCK_BACK) and now["cursor"] >= now["tau"]:
+            return False
+        if now["phase"] in (BLOCK_AHEAD, BLOCK_BACK):
+            return True
+        return now["phase"] <= BLOCK_TRY and now["made"] < now["planned"] <= ROOM
+
 
 @inner
 def noise_of_value(state):
