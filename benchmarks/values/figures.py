@@ -72,6 +72,9 @@ def _style(place: int) -> dict[str, Any]:
         "color": COLOURS[place % len(COLOURS)],
         "marker": _MARKERS[place % len(_MARKERS)],
         "linestyle": "-" if place < len(COLOURS) else "--",
+        # Our method comes first, and is to be seen among all others.
+        "linewidth": 1.2 if place else 2.0,
+        "zorder": 2.0 if place else 3.0,
     }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
@@ -86,7 +87,9 @@ def _memory_of(pairs: int, n: int) -> int:
     """Return the memory, in vectors, with which `values` keeps so many pairs of steps and slopes."""
     from pursuit.methods.values.scheme import Values
 
-    return next(memory for memory in range(2 * pairs, n) if Values.create(n, memory=memory).pairs == pairs)
+    return next(
+        memory for memory in itertools.count(2 * pairs) if Values.create(n, memory=memory).pairs == pairs
+    )
 
 
 def _to_target(case: list[ReachRow]) -> list[float]:
