@@ -332,6 +332,7 @@ def main() -> None:
     parser.add_argument("--methods", nargs="+", choices=(VALUES, BEFORE), default=[VALUES], metavar="NAME")
     parser.add_argument("--parts", nargs="+", default=[TO_TARGET, EARLY, NOISE, OVERHEAD], metavar="PART")
     parser.add_argument("--most", type=int, default=1_000_000, metavar="N", help="only so many variables")
+    parser.add_argument("--keep", action="store_true", help="keep rows that other versions have made")
     parser.add_argument("--report", action="store_true", help="only write what follows from the stored runs")
     parser.add_argument("--out", type=Path, default=FOLDER, metavar="DIR")
     options = parser.parse_args()
@@ -340,7 +341,7 @@ def main() -> None:
             row for row in rows_of(options.methods) if row.part in options.parts and row.n <= options.most
         ]
         with locked(options.out, "reach-lock"):
-            run_missing(wanted, Table(options.out / CSV, ReachRow), _say)
+            run_missing(wanted, Table(options.out / CSV, ReachRow), _say, keep=options.keep)
     write_file(options.out / REPORT, report(options.out))
 
 

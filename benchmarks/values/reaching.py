@@ -45,12 +45,18 @@ class ReachRow(NamedTuple):
     run returned; microseconds for each evaluation."""
 
 
-def run_missing(rows: list[ReachRow], table: Table[ReachRow], say: Callable[[str], None]) -> None:
-    """Make the runs that the table does not have yet, or has from other code; not those of former methods."""
+def run_missing(
+    rows: list[ReachRow], table: Table[ReachRow], say: Callable[[str], None], *, keep: bool = False
+) -> None:
+    """Make the runs that the table does not have yet, or, unless these are to be kept, has from other code.
+
+    A method that this version of the library no longer has is not run.
+    """
     version = code_hash()[:8]
     for case in _cases(rows):
         found = [table.get(row) for row in case]
-        if all(one is not None and one.version == version for one in found) or not _can_run(case[0].solver):
+        has_all = all(one is not None and (keep or one.version == version) for one in found)
+        if has_all or not _can_run(case[0].solver):
             continue
         for row, result in zip(case, _RUNS[case[0].part](case), strict=True):
             table.add(row._replace(version=version, result=result))
