@@ -331,14 +331,17 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--methods", nargs="+", choices=(VALUES, BEFORE), default=[VALUES], metavar="NAME")
     parser.add_argument("--parts", nargs="+", default=[TO_TARGET, EARLY, NOISE, OVERHEAD], metavar="PART")
-    parser.add_argument("--most", type=int, default=1_000_000, metavar="N", help="only so many variables")
+    parser.add_argument("--least", type=int, default=1, metavar="N", help="only so many variables or more")
+    parser.add_argument("--most", type=int, default=1_000_000, metavar="N", help="only so many or fewer")
     parser.add_argument("--keep", action="store_true", help="keep rows that other versions have made")
     parser.add_argument("--report", action="store_true", help="only write what follows from the stored runs")
     parser.add_argument("--out", type=Path, default=FOLDER, metavar="DIR")
     options = parser.parse_args()
     if not options.report:
         wanted = [
-            row for row in rows_of(options.methods) if row.part in options.parts and row.n <= options.most
+            row
+            for row in rows_of(options.methods)
+            if row.part in options.parts and options.least <= row.n <= options.most
         ]
         with locked(options.out, "reach-lock"):
             run_missing(wanted, Table(options.out / CSV, ReachRow), _say, keep=options.keep)
