@@ -84,10 +84,19 @@ def sign(seed, i):
 
 
 @inner
-def draw_line(state, seed):
-    """Write a random direction into p, along each coordinate as long as a probe."""
-    for i in range(state.vectors.shape[1]):
-        state.vectors[P, i] = sign(seed, i) * abs(state.vectors[REACH, i])
+def draw_line(scheme, state, seed):
+    """Write a random direction into p, along each coordinate as long as a probe, or 0 where a bound is near.
+
+    Points that are moved onto a bound would make kinks that look like noise.
+    """
+    y, reach, p = state.vectors[Y], state.vectors[REACH], state.vectors[P]
+    ends = VALUES // 2 * state.now[0].apart
+    for i in range(y.shape[0]):
+        p[i] = sign(seed, i) * abs(reach[i])
+        if scheme.lower.shape[0] > 0:
+            way = ends * abs(reach[i])
+            if y[i] - way < scheme.lower[i] or y[i] + way > scheme.upper[i]:
+                p[i] = 0.0
 
 
 @inner

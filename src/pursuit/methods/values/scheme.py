@@ -1,7 +1,7 @@
 """`values`: slopes, curvatures and noise from differences of values.
 
-    measure the noise of a value, from values on a line (`noise.py`), and lengthen the first probes until it does
-        not hide curvature
+    measure the noise of a value, from values on a line (`noise.py`), and lengthen the first probes until it
+        does not hide curvature
     begin with steps in blocks of coordinates (`blocks.py`), while they serve
     repeat:
         measure the noise again now and then; if it has appeared only now, forget what it has spoilt
@@ -9,14 +9,14 @@
         probe the other side as well where the curvature is not known, and along a part of the others in turn
         g, D <- slopes and curvatures (`curvature.py`)
         p <- -g/|D|, or -g/median |D| where the curvatures are nearly alike,
-             or -H^-1 g from the memory of L-BFGS where the curvature changes or noise rules (`quasi_newton.py`)
+             or -H^-1 g from the memory of L-BFGS (`quasi_newton.py`) where curvature changes or noise rules
         noise does not rule:
             evaluate f(y + p); s <- minimum of the model in the span of p and of the last few steps, whose
             curvatures follow from the changes of g along them (`model.py`)
         noise rules, for it hides g or what f is to fall by:
             s <- minimum of a model in the span of p and of the last step, from values so far away that the
             noise does not hide them
-        y <- y + s, or a longer or shorter step, if f falls; under noise, if it does not rise by more than that
+        y <- y + s, or a longer or shorter step, if f falls, or under noise rises by no more than that
         x <- the best point seen; under noise, y, or the mean of the latest y once f is level
     until f is too rough, or flat as far as it may be probed (`remarks.py`)
 
@@ -110,6 +110,8 @@ _VECTORS = VECTORS + 1
 _MOST_VECTORS, _MOST_BYTES = 200, 1 << 28
 # How many numbers the points of a round may have together.
 _ROOM_FOR_NUMBERS = 1_000_000
+# They have this part of the memory: steps that are remembered are worth more.
+_ROUNDS = 20
 
 
 class Values(NamedTuple):
@@ -140,7 +142,7 @@ class Values(NamedTuple):
         if memory is None:
             memory = min(_MOST_VECTORS, _MOST_BYTES // (8 * n))
         memory = checked_count("memory", memory, at_least=0)
-        room = max(1, min(ROOM, n, _ROOM_FOR_NUMBERS // n, memory - _VECTORS - 2))
+        room = max(1, min(ROOM, n, _ROOM_FOR_NUMBERS // n, memory // _ROUNDS))
         return cls(
             pairs=min(n, max(1, (memory - _VECTORS - room) // 2)),
             room=room,
@@ -234,7 +236,7 @@ def _ask(team, scheme, state, normals):
         count = place_block(scheme, state, seed)
     else:
         if now.phase == MEASURE_NOISE and now.made == 0:
-            draw_line(state, seed)
+            draw_line(scheme, state, seed)
         count = place_planned(scheme, state)
     return Round(
         origin=state.vectors[Y],
