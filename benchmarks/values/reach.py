@@ -218,7 +218,7 @@ def overhead(measured: Measured) -> str:
         ours, theirs = measured.median(row), measured.median(row._replace(solver=LBFGSB))
         if ours is not None and theirs is not None:
             lines.append([spaced(n), f"{ours:.3g}", f"{theirs:.3g}", judged(ours / theirs, 1.0)])
-    return table(["n", "`values`, µs", "L-BFGS-B, µs", "ratio"], lines)
+    return table(["n", "`values`, µs", "L-BFGS-B, µs", "ratio"], lines) if lines else "Not measured."
 
 
 # --- the experiment --------------------------------------------------------------------------------
@@ -324,7 +324,8 @@ The error of `values` as a multiple of the smallest one of pycma, CR-FM-NES and 
 
 ## Time
 
-Microseconds for each evaluation of a Python function, beyond the function's own.
+Microseconds for each evaluation of a Python function, beyond the function's own. Nothing else
+must run meanwhile.
 
 {overhead(measured)}
 

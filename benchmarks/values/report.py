@@ -200,7 +200,7 @@ def _remarks(rows: Sequence[Row]) -> list[str]:
             lowest[key] = row
     for row in lowest.values():
         lines.append(
-            f"- {row.solver} found {row.value_at(TABLE_BUDGETS[-1]):.10g} on {row.problem}, n = {row.n}, the "
-            f"lowest value of all, below what counts as the smallest value known, {row.minimum:.10g}."
+            f"- {row.solver} found {row.value_at(TABLE_BUDGETS[-1]):.10g} on {row.problem}, n = {row.n}, "
+            f"below the smallest value known, {row.minimum:.10g}."
         )
     return ["## Remarks", "\n".join(lines)] if lines else []
