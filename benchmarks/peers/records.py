@@ -81,7 +81,7 @@ class MemoryRow(NamedTuple):
 
 Row = TypeVar("Row", bound=NamedTuple)
 # A file has one row for each combination of those of these that its rows have.
-_KEY_FIELDS = ("solver", "problem", "L", "rotated", "n", "seed")
+_KEY_FIELDS = ("part", "solver", "problem", "L", "axes", "rotated", "n", "seed", "budget")
 
 
 def key_of(row: NamedTuple) -> tuple[Any, ...]:

@@ -72,6 +72,9 @@ def _style(place: int) -> dict[str, Any]:
         "color": COLOURS[place % len(COLOURS)],
         "marker": _MARKERS[place % len(_MARKERS)],
         "linestyle": "-" if place < len(COLOURS) else "--",
+        # Our method comes first, and is to be seen among all others.
+        "linewidth": 1.2 if place else 2.0,
+        "zorder": 2.0 if place else 3.0,
     }
 
 
@@ -83,7 +86,11 @@ def _figure(precisions: Sequence[float], panel: Callable[[Axes, float], None], f
         panel(axes, precision)
         axes.set(title=f"precision {power(precision)}", xscale="log", xlim=(first, 1.1 * BUDGETS[-1]))
         axes.set_ylim(-0.02, 1.02)
-        label_powers(axes.xaxis, first, BUDGETS[-1], 8)
+        if first < TABLE_BUDGETS[0] / 2.0:
+            label_powers(axes.xaxis, first, BUDGETS[-1], 8)
+        else:
+            axes.set_xticks(TABLE_BUDGETS, [str(budget) for budget in TABLE_BUDGETS])
+            axes.minorticks_off()
         axes.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
     for axes in grid[-1]:
         axes.set_xlabel("evaluations / n")

@@ -12,9 +12,10 @@ from typing import NamedTuple
 
 from benchmarks.peers.records import MISSING
 from benchmarks.values.rows import NOISY_BUDGETS, PRECISIONS, Row
-from benchmarks.values.solvers import SPSA
+from benchmarks.values.solvers import OURS, PEERS, SPSA, SPSAS
 
 TABLE_BUDGETS = NOISY_BUDGETS
+_ORDER = (*OURS, *PEERS, *SPSAS)
 BEST_SPSA = f"{SPSA}, best of four gains"
 # How much lower than the known minimum a value must be to be reported, in units of f0 - f*.
 _LOWER = 1e-6
@@ -41,8 +42,9 @@ def cases_of(rows: Iterable[Row], solver: str) -> Cases:
 
 
 def solvers_of(rows: Iterable[Row]) -> list[str]:
-    """Return the methods that have rows, in the order of their first ones."""
-    return list(dict.fromkeys(row.solver for row in rows if row.status != MISSING))
+    """Return the methods that have rows: ours, those of earlier versions, and those of other packages."""
+    names = dict.fromkeys(row.solver for row in rows if row.status != MISSING)
+    return sorted(names, key=lambda name: _ORDER.index(name) if name in _ORDER else len(OURS) - 0.5)
 
 
 # --- shares of problems solved ---------------------------------------------------------------------

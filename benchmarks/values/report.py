@@ -192,7 +192,13 @@ def _remarks(rows: Sequence[Row]) -> list[str]:
             lines.append(f"- {solver} was not run on {len(skipped)} problems with many variables.")
         if failed:
             lines.append(f"- {solver} failed in {len(failed)} runs, the first with: {failed[0].detail}")
+    lowest: dict[ProblemKey, Row] = {}
     for row in below_minimum(rows):
+        key = ProblemKey(row.problem, row.n)
+        known = lowest.setdefault(key, row)
+        if row.value_at(TABLE_BUDGETS[-1]) < known.value_at(TABLE_BUDGETS[-1]):
+            lowest[key] = row
+    for row in lowest.values():
         lines.append(
             f"- {row.solver} found {row.value_at(TABLE_BUDGETS[-1]):.10g} on {row.problem}, n = {row.n}, "
             f"below the smallest value known, {row.minimum:.10g}."

@@ -176,6 +176,12 @@ def test_rotation_and_scaling_keep_the_values():
     assert rotated(unit, 1).true_value(x) == pytest.approx(unit.true_value(x))
 
 
+def test_a_rotation_hides_the_curvatures_along_the_axes():
+    problem = rotated(valleys.linear_quadratic(50, 1e3), 1)
+    curvatures = [problem.true_value(unit) for unit in np.eye(50)]
+    assert max(curvatures) < 4.0 * min(curvatures)
+
+
 def test_noise_is_of_four_kinds_and_follows_the_seed():
     base = valleys.chained_rosenbrock(6)
     for made in (with_additive_noise(base, 0.1), with_relative_noise(base, 0.1)):

@@ -1,0 +1,152 @@
+"""The runs behind `reach`: how many evaluations to a target, and how far within a budget."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import pursuit
+from benchmarks.peers.overhead import one_measurement
+from benchmarks.peers.problems import TARGET, Task, make_objective
+from benchmarks.peers.records import Table
+from benchmarks.values.problem import Problem, badly_scaled, in_single_precision, with_additive_noise
+from pursuit.checks import Vector
+from pursuit.compiling.cache import code_hash
+
+TO_TARGET, EARLY, NOISE, OVERHEAD = "to the target", "early", "noise", "overhead"
+ROTATED, ALONG_AXES, SCALED = "rotated", "along the axes", "badly scaled"
+DEVIATION = 1e-3
+"""That of the noise that is added; Rosenbrock's function is rounded to single precision instead."""
+VALUES, SHORT_MEMORY, BEFORE = "values", "values, 30 pairs", "auto-values"
+_PAIRS = 30
+_ROUNDS, _SECONDS = 3, 2.0
+
+
+class ReachRow(NamedTuple):
+    """A number that a run, or a measurement of time, has given."""
+
+    part: str
+    solver: str
+    problem: str
+    L: float | None
+    axes: str
+    n: int
+    seed: int
+    budget: float
+    """Evaluations, divided by n; that at which a run to the target is given up."""
+    version: str = ""
+    """A hash of the code."""
+    result: float | None = None
+    """By part: evaluations, infinite where the target was not reached; f/f0; the true f at the point that the
+    run returned; microseconds for each evaluation."""
+
+
+def run_missing(
+    rows: list[ReachRow], table: Table[ReachRow], say: Callable[[str], None], *, keep: bool = False
+) -> None:
+    """Make the runs that the table does not have yet, or, unless these are to be kept, has from other code.
+
+    A method that this version of the library no longer has is not run.
+    """
+    version = code_hash()[:8]
+    for case in _cases(rows):
+        found = [table.get(row) for row in case]
+        has_all = all(one is not None and (keep or one.version == version) for one in found)
+        if has_all or not _can_run(case[0].solver):
+            continue
+        for row, result in zip(case, _RUNS[case[0].part](case), strict=True):
+            table.add(row._replace(version=version, result=result))
+        say(f"{case[0].part}: {case[0].solver} on {case[0].problem}, n = {case[0].n}, seed {case[0].seed}")
+
+
+def _cases(rows: list[ReachRow]) -> Iterator[list[ReachRow]]:
+    """Yield the rows that one run makes, which differ by their budgets alone."""
+    cases: dict[ReachRow, list[ReachRow]] = {}
+    for row in rows:
+        cases.setdefault(row._replace(budget=0.0), []).append(row)
+    yield from cases.values()
+
+
+def _can_run(solver: str) -> bool:
+    """Say whether a method is one of today's, or another package's."""
+    return solver != BEFORE or BEFORE in pursuit.methods()
+
+
+def _problem_of(row: ReachRow) -> Problem:
+    made = make_objective(Task(row.problem, row.L, row.axes == ROTATED, row.n), row.seed)
+    problem = Problem(row.problem, row.part, made.fun, made.x0)
+    return badly_scaled(problem) if row.axes == SCALED else problem
+
+
+def _minimize(row: ReachRow, fun: Callable[[Vector], float], x0: Vector, **limits: Any) -> Any:
+    method, options = row.solver, None
+    if method == SHORT_MEMORY:
+        method, options = VALUES, {"memory": _memory_of(_PAIRS, row.n)}
+    return pursuit.minimize(fun, x0, method=method, rng=row.seed, options=options, **limits)
+
+
+def _memory_of(pairs: int, n: int) -> int:
+    """Return the memory, in vectors, with which `values` keeps so many pairs of steps and slopes."""
+    from pursuit.methods.values.scheme import Values
+
+    return next(
+        memory for memory in itertools.count(2 * pairs) if Values.create(n, memory=memory).pairs == pairs
+    )
+
+
+def _to_target(case: list[ReachRow]) -> list[float]:
+    (row,) = case
+    problem = _problem_of(row)
+    found = _minimize(row, problem.formula, problem.x0, ftarget=TARGET, maxfev=round(row.budget * row.n))
+    return [found.nfev if found.fun <= TARGET else math.inf]
+
+
+def _early(case: list[ReachRow]) -> list[float]:
+    problem, ends = _problem_of(case[0]), [round(row.budget * row.n) for row in case]
+    lowest = [math.inf] * len(ends)
+    count = 0
+
+    def fun(x: Vector) -> float:
+        nonlocal count
+        count += 1
+        value: float = problem.formula(x)
+        for place, end in enumerate(ends):
+            if count <= end:
+                lowest[place] = min(lowest[place], value)
+        return value
+
+    _minimize(case[0], fun, problem.x0, maxfev=max(ends))
+    start = problem.formula(problem.x0)
+    return [value / start for value in lowest]
+
+
+def _under_noise(case: list[ReachRow]) -> list[float]:
+    problem, found = _problem_of(case[0]), []
+    noisy = (
+        in_single_precision(problem)
+        if problem.name == "rosenbrock"
+        else with_additive_noise(problem, DEVIATION)
+    )
+    for row in case:
+        observed = noisy.observer(row.seed)
+        assert observed is not None
+        result = _minimize(
+            row,
+            lambda x, observed=observed: observed(problem.formula(x)),  # type: ignore[misc]
+            problem.x0,
+            maxfev=round(row.budget * row.n),
+        )
+        found.append(problem.true_value(np.asarray(result.x)))
+    return found
+
+
+def _overhead(case: list[ReachRow]) -> list[float]:
+    (row,) = case
+    return [one_measurement(row.solver, row.n, _ROUNDS, _SECONDS).microseconds]
+
+
+_RUNS = {TO_TARGET: _to_target, EARLY: _early, NOISE: _under_noise, OVERHEAD: _overhead}
