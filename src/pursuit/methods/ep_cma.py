@@ -69,8 +69,9 @@ class EpCma(NamedTuple):
 
     def init(self, x: Vector, fx: float, sigma: float) -> EpCmaState:
         """Return the first state."""
-        ages = np.arange(self.m - 1, -1, -1)
-        weights = np.sqrt(self.c_cov * (1.0 - self.c_cov) ** ages)
+        # One power at a time: those that NumPy takes of whole arrays depend on the processor in the last bit.
+        faded = np.array([(1.0 - self.c_cov) ** age for age in range(self.m - 1, -1, -1)])
+        weights = np.sqrt(self.c_cov * faded)
         paths = np.zeros((self.m, x.size))
         return EpCmaState(x=x, fx=fx, f=fx, sigma=sigma, paths=paths, weights=weights, k=0, q=0)
 
