@@ -1,5 +1,8 @@
 """The paper's problems: values, starts, minimisers, spectra and exact line minimisers."""
 
+import decimal
+import hashlib
+import math
 import pickle
 
 import numpy as np
@@ -46,6 +49,24 @@ def test_extremes_of_the_spectrum(name, n):
     assert pytest.approx(eigenvalues[-1], rel=1e-9) == problem.L
     if name != "rosenbrock":
         assert (problem.m, problem.L) == (1.0, 1e4)
+
+
+@pytest.mark.parametrize("n", [2, 3, 100, 4097])
+@pytest.mark.parametrize("L", [1.0, 1e6, 1e300])
+def test_exp_is_spaced_evenly_on_a_log_scale(n, L):
+    """To the last digits, whatever precision the caller's decimals have."""
+    logarithms = np.arange(n) * math.log(L) / (n - 1)
+    with decimal.localcontext(prec=3):
+        spectrum = pursuit.problems.exp(n, L).spectrum
+    np.testing.assert_allclose(np.log(spectrum), logarithms, rtol=2e-15, atol=1e-15)
+    assert (spectrum[0], spectrum[-1]) == (1.0, L)
+    assert np.all(np.diff(spectrum) >= 0.0)
+
+
+def test_digits_of_exp_do_not_depend_on_the_processor():
+    """These are the digits wherever floats are those of IEEE 754."""
+    spectrum = pursuit.problems.exp(1000, 1e6).spectrum
+    assert hashlib.sha256(spectrum.astype("<f8").tobytes()).hexdigest()[:16] == "125240777d0295a3"
 
 
 @pytest.mark.parametrize("rotate", [False, True])

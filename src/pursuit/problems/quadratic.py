@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Context, Decimal
 from typing import NamedTuple
 
 import numpy as np
@@ -12,6 +13,8 @@ from pursuit.problems.contract import ProblemBase, line_minimizer, value
 
 # How many arrays of n numbers there are while a spectrum is computed.
 _ARRAYS = 2
+# More digits than a float has, whatever the context of the caller's own decimals.
+_DECIMALS = Context(prec=30)
 
 
 class _Spectrum(NamedTuple):
@@ -82,7 +85,7 @@ def exp(n: int, L: float) -> Quadratic:  # noqa: N803 (the paper's name)
     55.5
     """
     n, top = _checked(n, L)
-    return Quadratic(top ** (np.arange(n) / (n - 1)))
+    return Quadratic(_log_spaced(n, top))
 
 
 def lin(n: int, L: float) -> Quadratic:  # noqa: N803 (the paper's name)
@@ -128,6 +131,23 @@ def two(n: int, L: float) -> Quadratic:  # noqa: N803 (the paper's name)
     """
     n, top = _checked(n, L)
     return Quadratic(np.where(np.arange(n) < n // 2, 1.0, top))
+
+
+def _log_spaced(n: int, top: float) -> Vector:
+    """Return top^(i/(n-1)) for i = 0, ..., n-1.
+
+    A power of a whole array has last digits that depend on the processor. These do not: the powers that
+    belong to i = 1, 2, 4, 8, ... are taken with decimals, and those between are products of them.
+    """
+    powers = np.ones(n)
+    known = 1
+    while known < n:
+        power = float(_DECIMALS.power(Decimal(top), _DECIMALS.divide(known, n - 1)))
+        added = min(known, n - known)
+        np.multiply(powers[:added], power, out=powers[known : known + added])
+        known += added
+    powers[-1] = top
+    return np.minimum(powers, top, out=powers)
 
 
 def _checked(n: int, top: float) -> tuple[int, float]:
