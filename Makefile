@@ -37,6 +37,7 @@ bench-study: .venv/installed
 
 bench-gpu: .venv/gpu-installed
 	$(BIN)/python -m benchmarks.gpu --out docs/results/gpu.md
+	$(BIN)/python -m benchmarks.gpu.large --out docs/results/gpu-large.md
 
 bench-table: .venv/installed
 	$(BIN)/pursuit reproduce benchmarks/table.toml

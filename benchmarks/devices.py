@@ -14,6 +14,7 @@ by a one-sided Kolmogorov-Smirnov test. (They may be larger, since the numbers o
 from __future__ import annotations
 
 import csv
+import gzip
 import math
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -88,7 +89,9 @@ def results_of_tables(folder: Path) -> Results:
 
 
 def _rows(path: Path) -> list[dict[str, str]]:
-    with path.open(newline="") as file:
+    """Return the rows of a table, which may be packed by gzip."""
+    packed = path.with_name(f"{path.name}.gz")
+    with gzip.open(packed, "rt", newline="") if packed.exists() else path.open(newline="") as file:
         return list(csv.DictReader(file))
 
 

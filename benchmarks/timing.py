@@ -58,7 +58,13 @@ def iterating(method: str, n: int) -> Repeat:
     """Return a run of a compiled loop that makes so many iterations on `exp`, L = 1e4."""
     problem = pursuit.problems.exp(n, 1e4)
     x0 = problem.x0
-    return lambda k: pursuit.minimize(problem, x0, method=method, rng=1, maxiter=k)
+
+    def run(k: int) -> None:
+        result = pursuit.minimize(problem, x0, method=method, rng=1, maxiter=k)
+        if result.nit != k:
+            raise RuntimeError(f"{method} stopped after {result.nit} iterations: {result.message}")
+
+    return run
 
 
 def evaluating(method: str, n: int, most: int) -> Repeat:

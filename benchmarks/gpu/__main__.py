@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from benchmarks.gpu import vectorised
 from benchmarks.gpu.measuring import Speed, endless, full, speed_of
-from benchmarks.reporting import made_by, report_parser
+from benchmarks.reporting import made_by, publish, report_parser
 from benchmarks.timing import iterating, seconds_each
 from pursuit.compiling.gpu.device import Gpu
 from pursuit.engine.gpu.batch import Batch
@@ -52,7 +52,8 @@ def measure(gpu: Gpu, method: str, n: int) -> Measured | None:
             found.append((speed_of(gpu, batch, seconds=0.05), batch))
     if not alone:
         return None
-    each = seconds_each({method: iterating(method, n)}, 2_000_000 // n, 3)[method]
+    # In few dimensions a longer run would converge, and end.
+    each = seconds_each({method: iterating(method, n)}, min(200 * n, 2_000_000 // n), 5)[method]
     return Measured(
         alone=min(alone, key=lambda pair: pair[0].microseconds),
         together=max(together, key=lambda pair: pair[0].throughput),
@@ -139,8 +140,4 @@ def _formatted(numbers: Iterable[float | None]) -> list[str]:
 
 
 if __name__ == "__main__":
-    arguments = report_parser(__doc__).parse_args()
-    text = report()
-    print(text)
-    if arguments.out is not None:
-        arguments.out.write_text(text)
+    publish(report(), report_parser(__doc__).parse_args().out)

@@ -1,7 +1,6 @@
 """One run of very many variables, executed by all threads of the GPU: time per iteration, and memory.
 
-``python -m benchmarks.gpu.large`` prints a table. A pass over a vector reads it or writes it, as fast as a
-copy of vectors does.
+``python -m benchmarks.gpu.large`` prints a report in Markdown; ``--out FILE`` writes it as well. Needs a GPU.
 """
 
 from __future__ import annotations
@@ -11,11 +10,13 @@ import time
 import numpy as np
 
 from benchmarks.gpu.measuring import endless, speed_of
+from benchmarks.reporting import made_by, publish, report_parser
 from pursuit.compiling.gpu.device import Gpu
 from pursuit.experiments.common.formatting import spaced, table
 
 DIMENSIONS = (1_000_000, 100_000_000)
 METHODS = ("rp", "sarp", "auto")
+HEADER = ["method", "n", "microseconds for an iteration", "in passes over a vector", "vectors of memory"]
 
 
 def bandwidth(gpu: Gpu, size: int = 1 << 31) -> float:
@@ -33,10 +34,9 @@ def bandwidth(gpu: Gpu, size: int = 1 << 31) -> float:
     return 2 * size / min(times)
 
 
-def main() -> None:
+def report() -> str:
     gpu = Gpu()
     reached = bandwidth(gpu)
-    print(f"{gpu.device.name}: a copy moves {reached / 1e12:.2f} TB/s\n")
     rows = []
     for n in DIMENSIONS:
         for method in METHODS:
@@ -52,9 +52,15 @@ def main() -> None:
                     f"{batch.words.nbytes / (8 * n):.1f}",
                 ]
             )
-            print(rows[-1], flush=True)
-    print(table(["method", "n", "microseconds", "in passes over a vector", "vectors of memory"], rows))
+    return f"""# One run of very many variables on a GPU
+
+{gpu.device.name}, where a copy moves {reached / 1e12:.2f} TB/s. All its threads share the vectors of one run
+on `exp`, L = 1e6. A pass reads or writes a vector once, as fast as a copy does.
+
+{table(HEADER, rows)}
+
+{made_by("benchmarks.gpu.large")}"""
 
 
 if __name__ == "__main__":
-    main()
+    publish(report(), report_parser(__doc__).parse_args().out)
