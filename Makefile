@@ -102,7 +102,7 @@ docs: .venv/docs-installed
 .venv/installed: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "pursuit needs Python 3.11 or newer, but $(PYTHON) is " + sys.version.split()[0] + "; say make PYTHON=... to use another.")'
 	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[coco,dask,study,test]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[coco,dask,gpu,study,test]'
 	@touch $@
 
 .venv/gpu-installed: .venv/installed

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pursuit
-from benchmarks.timing import Repeat, evaluating, fits, iterating, seconds
+from benchmarks.timing import Repeat, evaluating, fits, iterating, repetitions, seconds
 
 ROOT = Path(__file__).parents[1]
 DIMENSIONS = (100, 1_000, 10_000, 100_000)
@@ -41,7 +41,7 @@ class Measurement(NamedTuple):
 def measurements(numbers: int) -> list[Measurement]:
     """Return all that is timed."""
     return [
-        Measurement(unit, method, n, max(10, numbers // n))
+        Measurement(unit, method, n, repetitions(numbers, n))
         for unit, methods in (("iteration", ITERATED), ("evaluation", EVALUATED))
         for n in DIMENSIONS
         for method in methods

@@ -14,7 +14,7 @@ import numpy as np
 
 import pursuit
 from benchmarks.reporting import made_by, main, peak_vectors, verdict
-from benchmarks.timing import draw, drawing_compiled, fits, iterating, seconds, seconds_each
+from benchmarks.timing import draw, drawing_compiled, fits, iterating, repetitions, seconds, seconds_each
 from pursuit.compiling.cache import compiled
 from pursuit.compiling.vectors import SERIAL
 from pursuit.engine.iteration import Buffers, iterate, open_session
@@ -40,7 +40,7 @@ IMPORT_SECONDS, FIRST_RUN_SECONDS = 1.0, 0.5
 def measure(n: int, rounds: int) -> dict[str, float]:
     """Return seconds per iteration of every method, and of drawing n normals, as 'normals'."""
     runs = {method: iterating(method, n) for method in METHODS if fits(method, n)}
-    return seconds_each({"normals": drawing_compiled(n), **runs}, max(10, 20_000_000 // n), rounds)
+    return seconds_each({"normals": drawing_compiled(n), **runs}, repetitions(20_000_000, n), rounds)
 
 
 def vectors_used(method: str, n: int = 1_000_000) -> float:

@@ -49,6 +49,11 @@ def seconds_each(runs: Mapping[str, Repeat], times: int, rounds: int) -> dict[st
     return {name: (long[name] - short[name]) / times for name in runs}
 
 
+def repetitions(numbers: int, n: int) -> int:
+    """Return how many iterations draw so many numbers: ten at least, and so few that no run converges."""
+    return max(10, min(numbers // n, 500 * n))
+
+
 def fits(method: str, n: int) -> bool:
     """Return whether a method can be timed in n variables in a reasonable time."""
     return method not in _DENSE or n <= _DENSE_LIMIT

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from benchmarks.gpu import vectorised
 from benchmarks.gpu.measuring import Speed, endless, full, speed_of
 from benchmarks.reporting import made_by, publish, report_parser
-from benchmarks.timing import iterating, seconds_each
+from benchmarks.timing import iterating, repetitions, seconds_each
 from pursuit.compiling.gpu.device import Gpu
 from pursuit.engine.gpu.batch import Batch
 from pursuit.engine.gpu.kernels import build
@@ -52,8 +52,7 @@ def measure(gpu: Gpu, method: str, n: int) -> Measured | None:
             found.append((speed_of(gpu, batch, seconds=0.05), batch))
     if not alone:
         return None
-    # In few dimensions a longer run would converge, and end.
-    each = seconds_each({method: iterating(method, n)}, min(200 * n, 2_000_000 // n), 5)[method]
+    each = seconds_each({method: iterating(method, n)}, repetitions(2_000_000, n), 5)[method]
     return Measured(
         alone=min(alone, key=lambda pair: pair[0].microseconds),
         together=max(together, key=lambda pair: pair[0].throughput),

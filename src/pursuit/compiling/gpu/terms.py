@@ -29,12 +29,19 @@ def reads_own_entries_only(term: Callable[..., Any]) -> bool:
         name = instruction.opname
         if name in _CALLS or (name == "STORE_FAST" and instruction.argval == index):
             return False
-        if name in _SUBSCRIPTS or (name == "BINARY_OP" and instruction.argrepr == "[]"):
+        if reads_entries(instruction):
             own = before is not None and before.opname.startswith(_LOAD) and _last(before.argval) == index
             if not own:
                 return False
         before = instruction
     return True
+
+
+def reads_entries(instruction: dis.Instruction) -> bool:
+    """Say whether an instruction of Python reads entries of an array; from Python 3.14 on as an operation."""
+    return instruction.opname in _SUBSCRIPTS or (
+        instruction.opname == "BINARY_OP" and instruction.argrepr == "[]"
+    )
 
 
 def _last(names: Any) -> Any:

@@ -15,6 +15,7 @@ from pursuit.compiling.gpu.errors import GpuError
 from pursuit.compiling.gpu.layout import Image, Space, Where, arrays_in, image_of, words_of
 from pursuit.compiling.gpu.philox import Key
 from pursuit.compiling.gpu.team import checked_lanes
+from pursuit.compiling.gpu.terms import reads_entries
 from pursuit.compiling.gpu.threads import BLOCK, GRID, WARP, Shape
 from pursuit.engine.iteration import Unfinished
 from pursuit.engine.setup import Setup
@@ -234,8 +235,11 @@ def _classes_in(record: Any) -> Iterator[type]:
 @functools.cache
 def _takes_arrays_apart(function: Any) -> bool:
     """Say whether a function reads or writes entries of anything, or calls what may do so."""
-    names = {instruction.opname for instruction in dis.get_instructions(function)}
-    return bool(names & {"BINARY_SUBSCR", "STORE_SUBSCR", "BINARY_SLICE", "STORE_SLICE", "CALL_FUNCTION_EX"})
+    return any(
+        reads_entries(instruction)
+        or instruction.opname in ("STORE_SUBSCR", "STORE_SLICE", "CALL_FUNCTION_EX")
+        for instruction in dis.get_instructions(function)
+    )
 
 
 def first_own(setup: Setup, start: Vector, fx: float, key: Key, lanes: int) -> Own:
