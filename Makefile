@@ -16,7 +16,7 @@ test-full: .venv/installed
 	$(BIN)/python -m pytest --numprocesses 2 -m long $(TESTS)
 
 # All that has to do with a GPU, on one.
-test-gpu: .venv/gpu-installed
+test-gpu: .venv/installed
 	$(BIN)/python -m pytest tests/compiling/gpu tests/engine/gpu $(TESTS)
 
 lint: .venv/installed
@@ -35,7 +35,7 @@ bench-overhead: .venv/installed
 bench-study: .venv/installed
 	$(BIN)/python -m benchmarks.study --rounds 3
 
-bench-gpu: .venv/gpu-installed
+bench-gpu: .venv/installed
 	$(BIN)/python -m benchmarks.gpu --out docs/results/gpu.md
 	$(BIN)/python -m benchmarks.gpu.large --out docs/results/gpu-large.md
 
@@ -103,10 +103,6 @@ docs: .venv/docs-installed
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "pursuit needs Python 3.11 or newer, but $(PYTHON) is " + sys.version.split()[0] + "; say make PYTHON=... to use another.")'
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[coco,dask,gpu,study,test]'
-	@touch $@
-
-.venv/gpu-installed: .venv/installed
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[gpu]'
 	@touch $@
 
 .venv-peers/installed: pyproject.toml

@@ -51,7 +51,7 @@ def seconds_each(runs: Mapping[str, Repeat], times: int, rounds: int) -> dict[st
 
 def repetitions(numbers: int, n: int) -> int:
     """Return how many iterations draw so many numbers: ten at least, and so few that no run converges."""
-    return max(10, min(numbers // n, 500 * n))
+    return max(10, min(numbers // n, 200 * n))
 
 
 def fits(method: str, n: int) -> bool:
