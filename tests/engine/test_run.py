@@ -79,30 +79,6 @@ def test_counts_iterations_and_evaluations_apart():
         assert (result.nit, result.nfev) == (50, 1 + 50 * evaluations)
 
 
-@pytest.mark.parametrize("method", ["rp", "sarp", "cma", "ep-cma-4"])
-def test_a_flat_function_ends(method):
-    result = pursuit.minimize(
-        lambda x: 1.0, np.zeros(5), method=method, rng=1, options=options_for(method, kappa=100.0)
-    )
-    assert result.status in (Reason.DIVERGED, Reason.STALLED)
-    assert np.isfinite(result.x).all()
-
-
-@pytest.mark.parametrize("method", ["rp", "sarp", "cma", "ep-cma-4", "rp-exact"])
-def test_a_function_without_a_minimum_ends(method):
-    result = pursuit.minimize(
-        lambda x: float(x.sum()),
-        np.zeros(5),
-        method=method,
-        rng=1,
-        maxfev=10**6,
-        options=options_for(method, kappa=100.0),
-    )
-    assert result.status == Reason.DIVERGED
-    assert np.isfinite(result.x).all()
-    assert result.fun < -1e100
-
-
 @pytest.mark.parametrize("method", ["rp", "cma", "ep-cma-4"])
 def test_a_run_without_limits_ends_where_nothing_better_is_to_be_found(method):
     result = pursuit.minimize(

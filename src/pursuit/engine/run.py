@@ -28,7 +28,16 @@ from pursuit.engine.iteration import (
     write_points,
 )
 from pursuit.engine.stopping import Reason
-from pursuit.engine.tally import UNLIMITED, Counting, Limits, Tally, Trace, finished_trace, start_tally
+from pursuit.engine.tally import (
+    UNLIMITED,
+    Counting,
+    Limits,
+    Tally,
+    Trace,
+    finished_trace,
+    reason_at_target,
+    start_tally,
+)
 from pursuit.methods.contract import Findings, Scheme, draws_of, findings_of, points_of
 from pursuit.problems.objective import as_value
 
@@ -74,7 +83,7 @@ def outcome_of(
     tally, trace, limits = counting
     if reason != Reason.RUNNING and fun <= limits.target:
         # It may have been reached in an iteration that did not end.
-        reason = Reason.TARGET
+        reason = reason_at_target(limits)
     nfev = tally.nfev + unfinished.nfev
     return Outcome(
         x=x,

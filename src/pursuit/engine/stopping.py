@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import enum
 
-# A step size this many times the largest one that ever served an iterate no worse than the start says
-# that the iterates run away. Of thousands of runs that converged in the end, none reached a factor of 1e7.
+# A step size this many times the largest one that has led to a better point says that the iterates run away,
+# over a function that is flat or has valleys everywhere. Of thousands of runs that converged in the end, none
+# reached a factor of 1e6.
 RUNAWAY = 1e10
-# No step of this length means anything in double precision: its square is near the largest number.
+# No step of this length means anything in double precision: its square is near the largest number. Where
+# steps have grown so long while better points were found all along, there is no minimum.
 LARGEST_STEP = 1e150
 # And none of this length moves any point.
 SMALLEST_STEP = 1e-300
@@ -31,6 +33,7 @@ class Reason(enum.IntEnum):
     CALLBACK = 8
     XTOL = 9
     FTOL = 10
+    UNBOUNDED = 11
 
     def sentence(self, idle: int = 0) -> str:
         """Return the reason as a sentence; `idle` is the number of evaluations since the best one."""
@@ -50,6 +53,10 @@ _SENTENCES = {
     Reason.MAXTIME: "The limit of time, maxtime, was reached.",
     Reason.DIVERGED: (
         "The iterates diverged: the step size grew beyond bounds while nothing better was found. "
+        "The best point seen is returned."
+    ),
+    Reason.UNBOUNDED: (
+        "The function seems to be unbounded below: its values kept falling as far as numbers go. "
         "The best point seen is returned."
     ),
     Reason.STALLED: "Stalled: no improvement in the last {idle} evaluations.",

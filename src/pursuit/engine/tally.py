@@ -112,7 +112,7 @@ class Tally(NamedTuple):
     """f(x0)."""
     best: Best
     largest_sigma: float
-    """The largest step size among iterates no worse than the start."""
+    """The largest step size that has led to a better point than all before."""
     longest: float
     """The longest trial that was measured and led to a better point, divided by sqrt(n)."""
     recent: Recent
@@ -206,9 +206,7 @@ def count_iteration(tally, trace, state, unfinished, length):
         highest=max(recent.highest, unfinished.highest),
         longest=max(recent.longest, length),
     )
-    largest_sigma = tally.largest_sigma
-    if state.sigma > largest_sigma and state.f <= tally.start:
-        largest_sigma = state.sigma
+    largest_sigma = max(tally.largest_sigma, state.sigma) if is_better else tally.largest_sigma
     due, rows = tally.due, tally.rows
     if nit == due:
         trace.nit[rows], trace.nfev[rows], trace.fun[rows] = nit, nfev, state.f
@@ -230,6 +228,12 @@ def count_iteration(tally, trace, state, unfinished, length):
 
 
 @numba.njit(forceinline=True)
+def reason_at_target(limits):
+    """Return why a run stops whose best value is not above the target; without one, it is minus infinity."""
+    return Reason.TARGET if limits.target > -math.inf else Reason.UNBOUNDED
+
+
+@numba.njit(forceinline=True)
 def reason_to_stop(tally, limits, state):
     """Return why a run in this state has to stop, or `Reason.RUNNING`."""
     best = tally.best
@@ -248,11 +252,11 @@ def reason_to_stop(tally, limits, state):
     if not may_stop:
         return Reason.RUNNING
     if best.value <= limits.target:
-        return Reason.TARGET
-    if state.f > tally.start and state.sigma > RUNAWAY * tally.largest_sigma:
+        return reason_at_target(limits)
+    if state.sigma > RUNAWAY * tally.largest_sigma or math.isnan(state.sigma):
         return Reason.DIVERGED
     if not state.sigma < LARGEST_STEP:
-        return Reason.DIVERGED
+        return Reason.UNBOUNDED
     if since >= limits.patience + limits.share * best.nit:
         return Reason.STALLED
     if best.repeats >= limits.repeats:

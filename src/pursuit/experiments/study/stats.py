@@ -27,7 +27,7 @@ TARGETS: Vector = 10.0 ** np.linspace(2.0, -9.0, 56)
 RESAMPLES = 2000
 _TAIL = 0.025
 # A run that ended so would never have reached the target; with any other reason it was cut off.
-_HOPELESS = ("diverged", "stalled")
+_HOPELESS = ("diverged", "stalled", "unbounded")
 
 
 class Estimate(NamedTuple):
