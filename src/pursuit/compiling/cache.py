@@ -31,6 +31,8 @@ _PACKAGE = Path(__file__).parents[1]
 _FOLDERS = ("compiling", "engine", "methods", "problems")
 # How many versions of the package keep their compiled code: a few, for people who switch between them.
 _VERSIONS_KEPT = 3
+# Numba's types do not know of all that these take and have.
+_njit: Any = numba.njit
 _numba_config: Any = numba.config
 # Numba has one setting for its folder, which no two threads may change at the same time.
 _one_at_a_time = threading.Lock()
@@ -122,7 +124,7 @@ def specialized(function: Any, *arguments: Any) -> Callable[..., Any]:
 
 @functools.cache
 def _compiled(function: Callable[..., Any], reach: Reach, in_threads: bool) -> Any:
-    dispatcher: Any = numba.njit(nogil=in_threads)(function)
+    dispatcher: Any = _njit(nogil=in_threads, no_cfunc_wrapper=True)(function)
     folder = _cache_folder(reach)
     if folder is None:
         dispatcher._cache = _NoCache(function)

@@ -18,6 +18,8 @@ from typing import Any, ParamSpec, Protocol, TypeVar, cast
 import numba
 from numba.core.extending import overload
 
+from pursuit.compiling.inner import AS_A_PART, WITHOUT_WRAPPERS
+
 P = ParamSpec("P")
 R_co = TypeVar("R_co", covariant=True)
 F = TypeVar("F", bound=Callable[..., Any])
@@ -38,8 +40,7 @@ class GenericFunction(Protocol[P, R_co]):
         """Say whether `cls` has an implementation of its own."""
 
 
-# A caller in compiled code needs none of the code that takes Python's objects apart.
-_FOR_COMPILED_CODE: Any = {"forceinline": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+_FOR_COMPILED_CODE: Any = {"forceinline": True, **WITHOUT_WRAPPERS}
 _generic_functions: dict[Any, dict[type, Any]] = {}
 """The compiled implementations of every generic function, by class."""
 
@@ -102,6 +103,9 @@ def generic(on: str, *, default: bool = False) -> Callable[[Callable[P, R_co]], 
 
             return decorate
 
+        # Numba prefers what is for the CPU alone there, and takes the other one on a GPU.
+        on_cpu: Any = {**_FOR_COMPILED_CODE, **AS_A_PART}
+        overload(function, strict=False, jit_options=on_cpu, target="cpu")(choose)
         overload(function, strict=False, jit_options=_FOR_COMPILED_CODE)(choose)
         function.register = register  # type: ignore[attr-defined]
         function.handles = implementations.__contains__  # type: ignore[attr-defined]

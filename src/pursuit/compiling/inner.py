@@ -1,15 +1,74 @@
-"""Functions that only compiled code calls."""
+"""Functions that only compiled code calls.
+
+Numba makes machine code of every function as soon as it is compiled, and optimises it again, with all that it
+calls, as a part of each caller. Neither is of use for a function that is never called from Python. So here
+such a function stays what LLVM calls a module, which is optimised once, in the function that Python calls.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numba
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import Compiler
 
+
+class PartCompiler(Compiler):
+    """Compiles a function to a part of its callers. Pass it to Numba as `pipeline_class`."""
+
+    def define_pipelines(self) -> Any:
+        """Return what Numba does to a function, which ends with code in a library: ours."""
+        state = self.state
+        state.library = _Part(state.targetctx.codegen(), state.func_id.func_qualname)
+        return super().define_pipelines()
+
+
+class _Part(JITCodeLibrary):
+    """The code of a function, and of all that it calls, before any optimisation."""
+
+    def _optimize_functions(self, module: Any) -> None:
+        module.data_layout = self._codegen._data_layout
+
+    def finalize(self) -> None:
+        """Take in what the function calls, once each."""
+        for library in dict.fromkeys(self._linking_libraries):
+            if hasattr(library, "_reload_init"):  # from Numba 0.62 on
+                self._reload_init.update(library._reload_init)
+            self._final_module.link_in(library._get_module_for_linking(), preserve=True)
+        self._finalize_dynamic_globals()
+        self._finalized = True
+
+    def get_pointer_to_function(self, name: str) -> int:
+        """Return that there is no machine code."""
+        self._ensure_finalized()
+        return 0
+
+    @property
+    def codegen(self) -> Any:
+        """What Numba tells about an environment, which only code that Python calls has."""
+        return _NoEnvironment
+
+
+class _NoEnvironment:
+    @staticmethod
+    def set_env(name: str, environment: Any) -> None:
+        """Do nothing."""
+
+
+# `_Part` relies on what is not a part of Numba's documented interface: up to this version it was tried.
+_TRIED = (0, 68)
+AS_A_PART: Any = {"pipeline_class": PartCompiler} if numba.version_info.short <= _TRIED else {}
+"""How to compile a function to a part of its callers; with a later Numba it is compiled as any other."""
 # Its types do not know of all that it takes.
 _njit: Any = numba.njit
-inner: Any = _njit(error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
-"""Compile a function without what Python needs to call it, which for a large state is most of the code.
+WITHOUT_WRAPPERS: Any = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+"""Leave out what Python needs to call a function, which for a large state is most of the code."""
+inner: Any = _njit(error_model="numpy", forceinline=False, **AS_A_PART, **WITHOUT_WRAPPERS)
+"""Compile a function that only compiled code calls.
 
-Divisions by zero give infinities and NaN, as with NumPy, and no exceptions.
+LLVM decides whether it becomes a part of its callers: Numba would force that on all that a function calls on
+which it is forced. Divisions by zero give infinities and NaN, as with NumPy, and no exceptions.
 """
+inlined: Any = _njit(forceinline=True, **AS_A_PART, **WITHOUT_WRAPPERS)
+"""Compile a short function that becomes a part of the compiled code that calls it."""

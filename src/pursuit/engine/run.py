@@ -178,7 +178,9 @@ class Run:
         self._draw()
         counting = Counting(memory.tally, memory.trace, limits)
         buffers = Buffers(self._normals, self._points, self._values)
-        self._session = entry(open_session)(SERIAL, scheme, problem, memory.state, counting, buffers, 0)
+        # Numba compiles what two functions share only once if it compiles both of them alike.
+        open_new = entry(open_session, in_threads=whole)
+        self._session = open_new(SERIAL, scheme, problem, memory.state, counting, buffers, 0)
         # All of this is compiled now, so that the time of a run is that of its iterations.
         self._snapshot = specialized(entry(snapshot), self._session)
         self._received: list[list[float]] = []

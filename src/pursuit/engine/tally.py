@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pursuit.checks import checked_limit, checked_number
+from pursuit.compiling.inner import inlined
 from pursuit.engine.stopping import FTOL, LARGEST_STEP, RUNAWAY, SMALLEST_STEP, XTOL, Reason
 from pursuit.methods.contract import Scheme, elitist_patience, patience_of
 
@@ -170,7 +171,7 @@ def check_tally(tally: Tally) -> None:
         raise ValueError("its counts contradict each other")
 
 
-@numba.njit(forceinline=True)
+@inlined
 def is_measured(tally, limits):
     """Say whether to measure the next trial: some of them, chosen as good as at random, where it matters.
 
@@ -179,7 +180,7 @@ def is_measured(tally, limits):
     return limits.xtol > 0.0 and (tally.nit * 0x9E3779B1 >> 20) % _MEASURED == 0
 
 
-@numba.njit(forceinline=True)
+@inlined
 def count_iteration(tally, trace, state, unfinished, length):
     """Return the tally after an iteration that led to `state`; put it into the trace if it is due.
 
@@ -227,13 +228,13 @@ def count_iteration(tally, trace, state, unfinished, length):
     )
 
 
-@numba.njit(forceinline=True)
+@numba.njit
 def reason_at_target(limits):
     """Return why a run stops whose best value is not above the target; without one, it is minus infinity."""
     return Reason.TARGET if limits.target > -math.inf else Reason.UNBOUNDED
 
 
-@numba.njit(forceinline=True)
+@inlined
 def reason_to_stop(tally, limits, state):
     """Return why a run in this state has to stop, or `Reason.RUNNING`."""
     best = tally.best

@@ -46,12 +46,12 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple, Protocol
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
 from pursuit.checks import Vector
 from pursuit.compiling.dispatch import generic
+from pursuit.compiling.inner import inlined
 from pursuit.compiling.vectors import Matrix, add, copy
 
 
@@ -120,7 +120,7 @@ class Round(NamedTuple):
 FIRST_MULTIPLE, SECOND_MULTIPLE, COORDINATE, LENGTH = range(4)
 
 
-@numba.njit(forceinline=True)
+@inlined
 def write_move(team, query, j, out):
     """Write the j-th point of a round into `out`."""
     copy(team, out, query.origin)

@@ -45,7 +45,9 @@ def diagonalised(a):
     By Jacobi's rotations: for a handful of rows they are as fast as LAPACK, and take less time to compile.
     """
     k = a.shape[0]
-    vectors = np.eye(k)
+    vectors = np.zeros((k, k))
+    for i in range(k):
+        vectors[i, i] = 1.0
     for _ in range(30):
         off = 0.0
         for p in range(k):

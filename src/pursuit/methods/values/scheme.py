@@ -54,11 +54,8 @@ from pursuit.methods.values.directions import (
     probed_plane,
 )
 from pursuit.methods.values.noise import VALUES
+from pursuit.methods.values.noise_line import APART, begin_sweep, draw_line, measured_noise
 from pursuit.methods.values.probes import (
-    APART,
-    begin_sweep,
-    draw_line,
-    measured_noise,
     place_ahead,
     place_back,
     place_planned,
@@ -255,7 +252,26 @@ def _tell(team, scheme, state, query, values):
     now.spent += values.shape[0]
     if not is_noisy(state):
         _keep_best(team, state, query, values)
-    # What was evaluated,
+    _take_values(team, state, values)
+    _begin(team, state)
+    _step(team, scheme, state)
+    return ValuesState(
+        x=state.x,
+        fx=now.fx,
+        f=now.f,
+        # A step size of 0 ends the run: nothing that this method can do leads farther.
+        sigma=0.0 if is_lost(now) else now.sigma,
+        vectors=state.vectors,
+        pairs=state.pairs,
+        lists=state.lists,
+        now=state.now,
+    )
+
+
+@inner
+def _take_values(team, state, values):
+    """Take the values of a round, whatever it was about."""
+    now = state.now[0]
     if now.phase == PROBE_AHEAD:
         probed_ahead(state, values)
     elif now.phase == PROBE_BACK:
@@ -282,7 +298,12 @@ def _tell(team, scheme, state, query, values):
                 tried_block(team, state)
         elif now.phase == EVALUATE_AGAIN:
             evaluated_again(team, state)
-    # and what follows from it.
+
+
+@inner
+def _begin(team, state):
+    """Do what follows from it in the beginning, where steps are in blocks of coordinates."""
+    now = state.now[0]
     if now.phase == BLOCK_BEGIN:
         begin_blocks(team, state)
     if now.phase == BLOCK_SLOPES:
@@ -291,6 +312,12 @@ def _tell(team, scheme, state, query, values):
         next_block(team, state)
     if now.phase == BLOCK_END:
         end_blocks(team, state)
+
+
+@inner
+def _step(team, scheme, state):
+    """Do what follows from it for a sweep of probes, or for the step after it."""
+    now = state.now[0]
     if now.phase == CONCLUDE:
         conclude(state)
     if now.phase == CHOOSE:
@@ -307,17 +334,6 @@ def _tell(team, scheme, state, query, values):
         stay(state)
     if now.phase == SWEEP:
         begin_sweep(state)
-    return ValuesState(
-        x=state.x,
-        fx=now.fx,
-        f=now.f,
-        # A step size of 0 ends the run: nothing that this method can do leads farther.
-        sigma=0.0 if is_lost(now) else now.sigma,
-        vectors=state.vectors,
-        pairs=state.pairs,
-        lists=state.lists,
-        now=state.now,
-    )
 
 
 @inner
