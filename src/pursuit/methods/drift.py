@@ -1,0 +1,43 @@
+"""Whether momentum leads away from where the steps point.
+
+    span <- max(n, 0.3 t);  a <- m/span
+    e <- (1 - a) e + a sqrt(n) cos(s/D, (v - y)/D)
+    if e < -2 sqrt(a/(2 - a)), and a span has passed since the last time: v <- y, halve t
+
+If s had nothing to do with v - y, e would have mean 0 and the standard deviation sqrt(a/(2 - a)). Where it is
+so far below, steps lead back from where momentum leads to: it has gone past a minimum. This is seen earlier
+than by f(y) (`acceleration.py`). The span grows with the age t, since momentum that is older goes past stiff
+directions again and again on its way along flat ones.
+"""
+
+from __future__ import annotations
+
+import math
+
+from pursuit.compiling.inner import inner
+
+# Over how many pairs e is averaged: divided by n at least, and as a part of the age.
+_SPAN, _SPAN_OF_AGE = 1.0, 0.3
+# How many standard deviations below 0 e has to be.
+_LEVEL = 2.0
+
+
+@inner
+def opposes(now, state, m, age):
+    """Take note of the step s after m pairs, and say whether steps oppose momentum."""
+    n = state.y.shape[0]
+    span = max(_SPAN * n, _SPAN_OF_AGE * age)
+    share = min(1.0, m / span)
+    product = steps = way = 0.0
+    for j in range(n):
+        scale = state.diagonal.scales[j]
+        a, b = state.s[j] / scale, (state.v[j] - state.y[j]) / scale
+        product, steps, way = product + a * b, steps + a * a, way + b * b
+    if steps > 0.0 and way > 0.0:
+        cosine = product / (math.sqrt(steps) * math.sqrt(way))
+        now.drift += share * (math.sqrt(n) * cosine - now.drift)
+    is_due = now.since > span and now.drift < -_LEVEL * math.sqrt(share / (2.0 - share))
+    if is_due:
+        now.drift = now.since = 0.0
+    now.since += m
+    return is_due
