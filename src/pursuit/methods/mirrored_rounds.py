@@ -8,8 +8,8 @@ and after these a few that its scheme wants on the way: y + s and y - s for two 
 Every point has its *place* in a round, counted from 0.
 
 The z_i are needed three times: for the points on both sides, and when the values are known. To keep them
-would take m vectors. So they are computed anew each time, from one number for each round, its *key*: an entry
-of z_i is a hash of the key, of i and of the coordinate. Hashing is integer arithmetic, and an entry is the
+would take m vectors. So they are computed anew each time, from one number for each run, its *key*: an entry
+of z_i is a hash of the key, of the number of the round, of i and of the coordinate. Hashing is integer arithmetic, and an entry is the
 sum of the four parts of a hash, which is close enough to normal: it has mean 0, variance 1 and kurtosis 2.7.
 That takes no logarithm, whose last bit depends on the processor, and half the time of a normal.
 """
@@ -31,7 +31,7 @@ _FIRST, _SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 _PART, _PARTS, _LOWEST = np.uint64(16), 4, np.uint64(0xFFFF)
 _MEAN = _PARTS * (2.0**16 - 1.0) / 2.0
 _SCALE = 1.0 / math.sqrt(_PARTS * (2.0**32 - 1.0) / 12.0)
-# A key is a standard normal. So many of them apart, none is the same number.
+# A key is a standard normal, and this many times that a whole number.
 _KEYS = 2.0**50
 
 
@@ -46,6 +46,8 @@ class MirroredRound(NamedTuple):
     second: Vector
     """A step from y to the point at the place 2m + 3. The one at 2m + 4 is y again."""
     key: float
+    number: int
+    """The number of the round."""
     sigma: float
     length: float
     """How far the first two of these points are, as a multiple of `first`."""
@@ -65,9 +67,10 @@ def hashed(word):
 
 
 @inner
-def start_of(key, i):
+def start_of(query, i):
     """Return the word from which the entries of z_i follow."""
-    return hashed(hashed(np.uint64(abs(key) * _KEYS)) + np.uint64(i) * _WEYL)
+    of_round = hashed(hashed(np.uint64(abs(query.key) * _KEYS)) + np.uint64(query.number) * _WEYL)
+    return hashed(of_round + np.uint64(i) * _WEYL)
 
 
 @inner
@@ -88,7 +91,7 @@ def write_place(query, place, out):
     for j in range(n):
         out[j] = query.y[j]
     if 0 < place <= last:
-        start = start_of(query.key, (place - 1) // 2)
+        start = start_of(query, (place - 1) // 2)
         length = query.sigma if place % 2 == 1 else -query.sigma
         for j in range(n):
             out[j] += length * query.scales[j] * entry_of(start, j)

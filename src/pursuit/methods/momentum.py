@@ -80,7 +80,8 @@ _NUMBERS = {
     "flat_sigma": "the step size along the flat direction; 0 if there is none",
     # The round.
     "phase": "what is evaluated",
-    "key": "the number that its directions come from",
+    "number": "how many there were before",
+    "key": "the number that all directions come from",
     "place": "how many of its values are known",
     "until": "and how many are to be before anything follows from them",
     # What is learnt.
@@ -156,7 +157,7 @@ class RankedMomentum(NamedTuple):
         )
 
     def draws(self, n: int) -> int:
-        """Return how many standard normals an iteration takes: all directions of a round come from one."""
+        """Return how many standard normals an iteration takes: all directions come from the first."""
         return 1
 
     def points(self) -> int:
@@ -200,8 +201,10 @@ class RankedState(NamedTuple):
         m = (self.seen.size - 5) // 2
         begins = {TRIALS: 0, SUM: 2 * m + 3, AGAIN: 2 * m + 4}
         ends = {TRIALS: (2 * m + 1, 2 * m + 3), SUM: (2 * m + 4,), AGAIN: (2 * m + 5,)}
+        number = float(self.now["number"][0])
         return (
-            phase in begins and until in ends[int(phase)] and begins[int(phase)] <= place < until
+            0.0 <= number < 2**53 and number.is_integer()
+            and phase in begins and until in ends[int(phase)] and begins[int(phase)] <= place < until
             and place.is_integer()
         )  # fmt: skip
 
@@ -215,7 +218,9 @@ def _ask(team, scheme, state, normals):
         scales=state.diagonal.scales,
         first=state.flat.p,
         second=state.s,
-        key=normals[0] if place == 0 else now.key,
+        # All rounds have the same key, so that it makes no difference how they are divided into iterations.
+        key=now.key if now.key != 0.0 else normals[0],
+        number=int(now.number),
         sigma=now.sigma,
         length=now.flat_sigma,
         m=scheme.m,
@@ -273,6 +278,8 @@ def _keep(state, query, values):
 @inner
 def _plan(now, phase, place, until):
     """Plan to evaluate the points of a round from a place on."""
+    if place == 0:
+        now.number += 1
     now.phase, now.place, now.until = phase, place, until
 
 
@@ -298,7 +305,7 @@ def _sum_up(state, query):
         slope, curvature = 0.5 * (back - ahead), 0.5 * (ahead + back)
         now.variance += variance_of(curvature)
         now.successes += (min(state.seen[2 * i + 1], state.seen[2 * i + 2]) <= now.f) / m
-        start = start_of(query.key, i)
+        start = start_of(query, i)
         for j in range(n):
             z = entry_of(start, j)
             s[j] += slope * z
