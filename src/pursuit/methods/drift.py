@@ -2,12 +2,16 @@
 
     span <- max(n, 0.3 t);  a <- m/span
     e <- (1 - a) e + a sqrt(n) cos(s/D, (v - y)/D)
-    if e < -2 sqrt(a/(2 - a)), and a span has passed since the last time: v <- y, halve t
+    if e < -2 sqrt(a/(2 - a)), and momentum has had the time to build up since it began: v <- y, halve t
 
 If s had nothing to do with v - y, e would have mean 0 and the standard deviation sqrt(a/(2 - a)). Where it is
 so far below, steps lead back from where momentum leads to: it has gone past a minimum. This is seen earlier
 than by f(y) (`acceleration.py`). The span grows with the age t, since momentum that is older goes past stiff
 directions again and again on its way along flat ones.
+
+After momentum has begun anew at y, v - y comes from a few steps alone, and those that follow oppose it along
+stiff directions. So the test waits, for a span, and for t - 5n where no scales are being learnt. Where they
+are, f becomes less and less stiff, and momentum is too old already.
 """
 
 from __future__ import annotations
@@ -20,6 +24,8 @@ from pursuit.compiling.inner import inner
 _SPAN, _SPAN_OF_AGE = 1.0, 0.3
 # How many standard deviations below 0 e has to be.
 _LEVEL = 2.0
+# How much younger than momentum its latest beginning may be, divided by n, and up to which trust that holds.
+_YOUNGER, _LEARNING = 5.0, 0.1
 
 
 @inner
@@ -36,8 +42,7 @@ def opposes(now, state, m, age):
     if steps > 0.0 and way > 0.0:
         cosine = product / (math.sqrt(steps) * math.sqrt(way))
         now.drift += share * (math.sqrt(n) * cosine - now.drift)
-    is_due = now.since > span and now.drift < -_LEVEL * math.sqrt(share / (2.0 - share))
-    if is_due:
-        now.drift = now.since = 0.0
+    wait = span if now.trust >= _LEARNING else max(span, age - _YOUNGER * n)
+    is_due = now.since > wait and now.drift < -_LEVEL * math.sqrt(share / (2.0 - share))
     now.since += m
     return is_due

@@ -40,7 +40,7 @@ from pursuit.compiling.inner import inner
 from pursuit.compiling.vectors import copy, scale
 from pursuit.methods.acceleration import Momentum, MomentumPast, restarted
 from pursuit.methods.contract import Findings, Patience, ask, tell
-from pursuit.methods.diagonal import Diagonal, forgetting, rescale, variance_of
+from pursuit.methods.diagonal import Diagonal, rescale, variance_of
 from pursuit.methods.drift import opposes
 from pursuit.methods.flat_direction import (
     FARTHEST,
@@ -85,9 +85,10 @@ _NUMBERS = {
     "place": "how many of its values are known",
     "until": "and how many are to be before anything follows from them",
     # What is learnt.
-    "variance": "that of the evidence for other scales",
+    "variance": "N, that of the evidence for other scales",
+    "trust": "how far that evidence exceeds chance",
     "drift": "e, whether steps oppose momentum",
-    "since": "pairs since they did",
+    "since": "pairs since momentum began",
     "doubt": "which part of the comparisons turns out otherwise when it is made again",
     "is_noisy": "whether values have turned out to be noisy",
     "steps": "how many steps of Random Pursuit the round counts for",
@@ -293,26 +294,23 @@ def _sum_up(state, query):
         return
     ranks = np.empty(2 * m)
     write_ranks(ranks, state.seen[1 : 2 * m + 1])
-    s, scales, evidence = state.s, state.diagonal.scales, state.diagonal.evidence
-    beta = forgetting(n, m)
+    s, scales, latest = state.s, state.diagonal.scales, state.diagonal.latest
     for j in range(n):
-        s[j] = 0.0
-        evidence[j] *= 1.0 - beta
-    now.variance *= (1.0 - beta) * (1.0 - beta)
-    now.successes, now.steps = 0.0, now.eta * m
+        s[j] = latest[j] = 0.0
+    now.successes, now.steps, variance = 0.0, now.eta * m, 0.0
     for i in range(m):
         ahead, back = ranks[2 * i], ranks[2 * i + 1]
         slope, curvature = 0.5 * (back - ahead), 0.5 * (ahead + back)
-        now.variance += variance_of(curvature)
+        variance += variance_of(curvature)
         now.successes += (min(state.seen[2 * i + 1], state.seen[2 * i + 2]) <= now.f) / m
         start = start_of(query, i)
         for j in range(n):
             z = entry_of(start, j)
             s[j] += slope * z
-            evidence[j] += curvature * (z * z - 1.0)
+            latest[j] += curvature * (z * z - 1.0)
     for j in range(n):
         s[j] *= now.eta * query.sigma * scales[j]
-    rescale(state.diagonal, now.variance, beta)
+    now.variance, now.trust = rescale(state.diagonal, now.variance, variance, m)
     if now.flat_sigma > 0.0:
         _add_flat(state, state.seen[2 * m + 1] <= now.f, state.seen[2 * m + 2] <= now.f)
     _plan(now, SUM, 2 * m + 3, 2 * m + 4)
@@ -365,6 +363,8 @@ def _move(team, scheme, state):
     past, flat, is_new = carry_and_learn(team, scheme, state, now.steps, now.f)
     if is_opposed:
         past = restarted(team, past, state.y, state.v)
+    if past.age < state.past.age + now.steps:  # it has begun anew
+        now.drift = now.since = 0.0
     if is_new:
         now.flat_sigma = now.sigma
     weight = min(1.0, scheme.m / (_MEAN_SPAN * n))

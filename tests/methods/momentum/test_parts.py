@@ -96,21 +96,41 @@ def test_points_of_a_round_are_mirrored():
 
 
 def test_scales_follow_evidence_that_exceeds_chance_and_only_that():
-    evidence = np.array([3.0, -1.0, 0.5, -0.5])
-    for variance, changes in ((0.1, True), (evidence @ evidence / 4, False), (100.0, False)):
-        diagonal = Diagonal(np.ones(4), evidence.copy())
-        rescale(diagonal, variance, 0.1)
+    latest = np.array([3.0, -1.0, 0.5, -0.5])
+    spread = np.var(latest)
+    for added, changes in ((0.1, True), (1.001 * spread, False), (100.0, False)):
+        diagonal = Diagonal.create(4)
+        # What all entries have in common is no evidence.
+        diagonal.latest[:] = latest + 1000.0
+        variance, trust = rescale(diagonal, 0.0, added, 4)
+        assert variance == added
+        assert trust == pytest.approx(max(0.0, 1.0 - added / spread), rel=1e-9)
         assert (diagonal.scales != 1.0).any() == changes
-        # Only their ratios: the step size has a rule of its own.
-        assert np.log(diagonal.scales).sum() == pytest.approx(0.0, abs=1e-15)
-        if changes:
-            assert (np.argsort(diagonal.scales) == np.argsort(-evidence)).all()
+    diagonal = Diagonal.create(4)
+    diagonal.latest[:] = latest
+    rescale(diagonal, 0.0, 0.1, 4)
+    assert (np.argsort(diagonal.scales) == np.argsort(-latest)).all()
+    # Only their ratios: the step size has a rule of its own.
+    assert np.log(diagonal.scales).sum() == pytest.approx(0.0, abs=1e-15)
+
+
+def test_evidence_adds_up_and_fades():
+    n, m = 5, 4
+    rng, kept = np.random.default_rng(3), 1.0 - 4 / (20 * 5)
+    diagonal, variance, evidence, wanted = Diagonal.create(n), 0.0, np.zeros(n), 0.0
+    for _ in range(30):
+        diagonal.latest[:] = rng.standard_normal(n)
+        evidence, wanted = kept * evidence + diagonal.latest, kept**2 * wanted + 2.0
+        variance, _ = rescale(diagonal, variance, 2.0, m)
+    np.testing.assert_allclose(diagonal.evidence, evidence)
+    assert variance == pytest.approx(wanted)
 
 
 def test_scales_stay_finite_whatever_the_evidence():
-    diagonal = Diagonal(np.ones(3), np.array([1e200, -1e200, 0.0]))
+    diagonal = Diagonal.create(3)
+    diagonal.latest[:] = 1e200, -1e200, 0.0
     for _ in range(1000):
-        rescale(diagonal, 1.0, 1.0)
+        rescale(diagonal, 0.0, 1.0, 4)
     assert (diagonal.scales > 0.0).all()
     assert np.isfinite(diagonal.scales).all()
 
