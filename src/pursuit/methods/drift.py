@@ -24,6 +24,8 @@ from pursuit.compiling.inner import inner
 _SPAN, _SPAN_OF_AGE = 1.0, 0.3
 # How many standard deviations below 0 e has to be.
 _LEVEL = 2.0
+# How long v - y is at the least, as a multiple of sigma: shorter, it may be rounding.
+_SHORTEST = 1e-6
 # How much younger than momentum its latest beginning may be, divided by n, and up to which trust that holds.
 _YOUNGER, _LEARNING = 5.0, 0.1
 
@@ -39,7 +41,7 @@ def opposes(now, state, m, age):
         scale = state.diagonal.scales[j]
         a, b = state.s[j] / scale, (state.v[j] - state.y[j]) / scale
         product, steps, way = product + a * b, steps + a * a, way + b * b
-    if steps > 0.0 and way > 0.0:
+    if steps > 0.0 and way > n * (_SHORTEST * now.sigma) ** 2:
         cosine = product / (math.sqrt(steps) * math.sqrt(way))
         now.drift += share * (math.sqrt(n) * cosine - now.drift)
     wait = span if now.trust >= _LEARNING else max(span, age - _YOUNGER * n)

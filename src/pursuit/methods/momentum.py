@@ -387,7 +387,7 @@ def _back_at_best(team, state, past):
     now = state.now[0]
     copy(team, state.y, state.x)
     scale(team, state.flat.displacement, 0.0)
-    now.sigma = now.best_sigma
+    now.sigma, now.drift, now.since = now.best_sigma, 0.0, 0.0
     m = (state.seen.shape[0] - 5) // 2
     _plan(now, TRIALS, 0, 2 * m + (3 if now.flat_sigma > 0.0 else 1))
     return restarted(team, past, state.y, state.v)

@@ -101,7 +101,7 @@ def test_scales_follow_evidence_that_exceeds_chance_and_only_that():
     for added, changes in ((0.1, True), (1.001 * spread, False), (100.0, False)):
         diagonal = Diagonal.create(4)
         # What all entries have in common is no evidence.
-        diagonal.latest[:] = latest + 1000.0
+        diagonal.latest[:] = latest + 4.0
         variance, trust = rescale(diagonal, 0.0, added, 4)
         assert variance == added
         assert trust == pytest.approx(max(0.0, 1.0 - added / spread), rel=1e-9)
