@@ -67,7 +67,10 @@ _CAP = 10.0
 _LATEST, _NOISY = 0.1, 0.1
 # Over how many pairs the mean of y goes, divided by n.
 _MEAN_SPAN = 2.0
-_NOISE = "Noise hides which point is the best, so x is the mean of the latest iterates, and fun that of their values."
+_NOISE = (
+    "Noise hides which point is the best, so x is the mean of the latest iterates, and fun is that of "
+    "their values."
+)
 # What is evaluated: all that does not depend on other values, y + s, or y again; and what follows from it.
 TRIALS, SUM, AGAIN, MOVE, BACK = range(5)
 

@@ -106,9 +106,7 @@ def test_the_compiled_loop_many_runs_and_scipy_give_the_same_run():
     python = minimized("valley", maxfev=5000)
     arguments = {"rng": 5, "trace": True, "maxfev": 5000}
     assert_same(momentum(VALLEY, np.zeros(N), **arguments), python)
-    (one,) = pursuit.minimize_many(
-        VALLEY, np.zeros(N), seeds=[5], method="momentum", maxfev=5000, trace=True
-    )
+    (one,) = pursuit.minimize_many(VALLEY, np.zeros(N), seeds=[5], method="momentum", maxfev=5000, trace=True)
     assert_same(one, python)
     theirs = scipy.optimize.minimize(
         valley, np.zeros(N), method=pursuit.scipy_method("momentum"), options=arguments

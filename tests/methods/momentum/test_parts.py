@@ -21,7 +21,9 @@ from pursuit.methods.mirrored_rounds import start_of as _start_of
 from pursuit.methods.mirrored_rounds import write_place as _write_place
 from pursuit.methods.ranks import write_ranks as _write_ranks
 
-rescale, opposes, write_place, write_ranks = map(from_python, (_rescale, _opposes, _write_place, _write_ranks))
+rescale, opposes, write_place, write_ranks = map(
+    from_python, (_rescale, _opposes, _write_place, _write_ranks)
+)
 hashed = from_python(_hashed)
 
 
