@@ -98,7 +98,9 @@ def test_never_spends_more_than_maxfev(name):
             assert result.message == "The limit of evaluations, maxfev, was reached."
 
 
-SCHEME_POINTS = {"auto": 3, "values": 9, "sarp": 2, "sarp-bracketing": 2, "sarp-exact": 2, "own": 3}
+SCHEME_POINTS = {
+    "auto": 3, "momentum": 9, "values": 9, "sarp": 2, "sarp-bracketing": 2, "sarp-exact": 2, "own": 3,
+}  # fmt: skip
 
 
 @every_scheme

@@ -12,7 +12,7 @@ from conformance.own import Narrowing
 from helpers import options_for
 
 START = np.array([1.0, -2.0, 0.5, 3.0])
-METHODS = ["auto", "values", "rp", "rp-exact", "sarp", "sarp-exact", "cma", "ep-cma-4", Narrowing]
+METHODS = ["auto", "momentum", "values", "rp", "rp-exact", "sarp", "sarp-exact", "cma", "ep-cma-4", Narrowing]
 every_method = pytest.mark.parametrize("method", METHODS, ids=str)
 
 

@@ -14,6 +14,7 @@ from pursuit.compiling.dispatch import generic
 from pursuit.compiling.vectors import copy, dot, shift
 from pursuit.methods.contract import Points, Round, write_move
 from pursuit.methods.line_searches import Line, Step, begin_search, continue_search, known_minimizer
+from pursuit.methods.mirrored_rounds import MirroredRound, length_of_trials, write_place
 
 
 class PointsState(NamedTuple):
@@ -127,6 +128,7 @@ def _answer_points(points, query_state, values):
     return Answer(values[: points.rows.shape[0]])
 
 
+@open_query.register(MirroredRound)
 @open_query.register(Round)
 def _open_round(team, scheme, problem, query):
     return PointsState(query.size, query.size, math.inf)
@@ -142,6 +144,7 @@ def _write_move(team, query, position, out):
     write_move(team, query, int(position), out)
 
 
+@receive.register(MirroredRound)
 @receive.register(Round)
 def _receive_round(scheme, query, query_state, values):
     return PointsState(0, 0, math.inf)
@@ -152,6 +155,22 @@ def _length_of_round(team, query, state):
     return state.sigma
 
 
+@answer_to.register(MirroredRound)
 @answer_to.register(Round)
 def _answer_round(query, query_state, values):
     return Answer(values[: query.size])
+
+
+@position_of.register(MirroredRound)
+def _place(query, query_state, j):
+    return float(query.place + j)
+
+
+@write_point.register(MirroredRound)
+def _write_place(team, query, position, out):
+    write_place(query, int(position), out)
+
+
+@trial_length.register(MirroredRound)
+def _length_of_trials(team, query, state):
+    return length_of_trials(query)

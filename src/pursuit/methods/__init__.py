@@ -1,4 +1,4 @@
-"""The paper's ten schemes, two that need to know nothing of the problem, and the contract for another."""
+"""The paper's ten schemes, three that need to know nothing of the problem, and the contract for another."""
 
 from pursuit.methods.auto import Auto
 from pursuit.methods.catalogue import create_scheme, methods
@@ -15,6 +15,7 @@ from pursuit.methods.line_searches import (
     begin_search,
     continue_search,
 )
+from pursuit.methods.momentum import RankedMomentum
 from pursuit.methods.random_pursuit import RandomPursuit
 from pursuit.methods.sarp import Sarp
 from pursuit.methods.values.scheme import Values
@@ -32,6 +33,7 @@ __all__ = [
     "Patience",
     "Points",
     "RandomPursuit",
+    "RankedMomentum",
     "Round",
     "Sarp",
     "Scheme",

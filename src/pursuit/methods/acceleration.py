@@ -16,6 +16,7 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
+import numba
 import numpy as np
 from numpy.typing import NDArray
 
@@ -96,8 +97,13 @@ def _carry(team, momentum, past, y, v, s, m, value):
     rises = past.rises + (1 if value > replaced else 0)
     if past.oldest + 1 < _KEPT:
         return MomentumPast(age=age, values=past.values, oldest=past.oldest + 1, rises=rises, due=due)
-    if 2 * rises > _KEPT:
-        copy(team, v, y)
-        fill(team, past.values, math.inf)
-        age *= _AGE_LEFT
-    return MomentumPast(age=age, values=past.values, oldest=0, rises=0, due=due)
+    past = MomentumPast(age=age, values=past.values, oldest=0, rises=0, due=due)
+    return restarted(team, past, y, v) if 2 * rises > _KEPT else past
+
+
+@numba.njit(forceinline=True)
+def restarted(team, past, y, v):
+    """Let momentum begin anew at y; return the past that it begins with."""
+    copy(team, v, y)
+    fill(team, past.values, math.inf)
+    return MomentumPast(age=_AGE_LEFT * past.age, values=past.values, oldest=0, rises=0, due=past.due)

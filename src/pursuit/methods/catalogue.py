@@ -13,6 +13,7 @@ from pursuit.methods.auto import Auto
 from pursuit.methods.cma import Cma
 from pursuit.methods.contract import Scheme, ask, tell
 from pursuit.methods.ep_cma import EpCma
+from pursuit.methods.momentum import RankedMomentum
 from pursuit.methods.random_pursuit import RandomPursuit
 from pursuit.methods.sarp import Sarp
 from pursuit.methods.values.scheme import Values
@@ -25,6 +26,7 @@ _MOST_DIGITS = 100
 
 _NAMED: dict[str, tuple[type, dict[str, Any]]] = {
     "auto": (Auto, {}),
+    "momentum": (RankedMomentum, {}),
     "values": (Values, {}),
     "rp": (RandomPursuit, {}),
     "rp-exact": (RandomPursuit, {"line_search": "exact"}),
@@ -46,7 +48,7 @@ def methods() -> tuple[str, ...]:
     --------
     >>> import pursuit
     >>> pursuit.methods()[:4]
-    ('auto', 'values', 'rp', 'rp-exact')
+    ('auto', 'momentum', 'values', 'rp')
     """
     return tuple(_NAMED)
 

@@ -1,0 +1,396 @@
+"""`momentum`: ranks of mirrored rounds, learnt scales, a flat direction and momentum.
+
+    y <- x_0;  v <- x_0;  D <- 1;  eta <- 1;  m <- max(4, sqrt(n))
+    repeat:
+        evaluate y and y +- sigma D z_i, i = 1 ... m, and y +- p if a flat direction p is known
+        q <- the ranks of the 2m values, scaled to [-1, 1] (`ranks.py`)
+        s <- eta sigma D sum_i (q_i- - q_i+)/2 z_i, and +p or -p if f falls along it
+        if f(y + s) <= f(y): let eta grow towards 1
+        else: s <- 0 unless values are noisy; shrink eta towards 1/m
+        sigma <- sigma exp(the part of the pairs one side of which is no worse than y - eta/2)
+        learn D from the ranks (`diagonal.py`)
+        if steps oppose momentum (`drift.py`): v <- y
+        carry y and v along (`acceleration.py`), and learn p (`flat_direction.py`)
+
+Ranks of points around the same y tell more than successes do. The difference of a pair's ranks is the slope
+along z_i, little as the values may be trusted; their mean is the curvature along it.
+
+- *Noise* is noticed where y + s was worse than y, but is not when y is evaluated once more. Then a sum is
+  added without being tried, as if it were a success, and the mean of the latest y is returned: noise hides
+  which point is the best of all that were seen.
+- *Shorter steps from points farther apart*: where sums overshoot, eta is small, and sigma stays large. The
+  differences of mirrored pairs do not see the curvature that keeps single points from being better.
+- *Where f has no value at y*, or where sigma has grown far beyond what it was at the best point, y and v go
+  back to that.
+
+The scheme uses only comparisons of f: it is invariant under increasing transformations of f. Its points are
+written one by one (`mirrored_rounds.py`), so that the memory is a few vectors. An iteration of the engine is
+a round, or a part of one: all points that do not depend on others' values, then y + s, then y again.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from pursuit.checks import Vector, checked_count
+from pursuit.compiling.inner import inner
+from pursuit.compiling.vectors import copy, scale
+from pursuit.methods.acceleration import Momentum, MomentumPast, restarted
+from pursuit.methods.contract import Findings, Patience, ask, tell
+from pursuit.methods.diagonal import Diagonal, rescale, variance_of
+from pursuit.methods.drift import opposes
+from pursuit.methods.flat_direction import (
+    FARTHEST,
+    LEARNING,
+    FlatDirection,
+    carry_and_learn,
+    checked_learning,
+)
+from pursuit.methods.mirrored_rounds import MirroredRound, entry_of, start_of, write_place
+from pursuit.methods.ranks import write_ranks
+
+_FEWEST = 4
+# How many numbers the points of a query may have together: a round is divided where it has more.
+_ROOM_FOR_NUMBERS = 1_000_000
+# How eta changes after sums that are better than y, and after others.
+_UP, _DOWN = 1.1, 0.8
+# The part of pairs that are to have a side no worse than y, where eta is 1.
+_WANTED = 0.5
+# How the length of the step along p changes.
+_FLAT_CHANGE = 1.0 / 3.0
+# How far sigma may grow beyond what it was at the best point.
+_CAP = 10.0
+# How much the latest doubtful comparison counts, and which part of them makes values noisy.
+_LATEST, _NOISY = 0.1, 0.1
+# Over how many pairs the mean of y goes, divided by n.
+_MEAN_SPAN = 2.0
+_NOISE = (
+    "Noise hides which point is the best, so x is the mean of the latest iterates, and fun is that of "
+    "their values."
+)
+# What is evaluated: all that does not depend on other values, y + s, or y again; and what follows from it.
+TRIALS, SUM, AGAIN, MOVE, BACK = range(5)
+
+_NUMBERS = {
+    "fx": "f at the best point",
+    "f": "f(y)",
+    "sigma": "the step size",
+    "best_sigma": "the step size when the best point was found",
+    "eta": "by how much sums are shortened",
+    "flat_sigma": "the step size along the flat direction; 0 if there is none",
+    # The round.
+    "phase": "what is evaluated",
+    "number": "how many there were before",
+    "key": "the number that all directions come from",
+    "place": "how many of its values are known",
+    "until": "and how many are to be before anything follows from them",
+    # What is learnt.
+    "variance": "N, that of the evidence for other scales",
+    "trust": "how far that evidence exceeds chance",
+    "drift": "e, whether steps oppose momentum",
+    "since": "pairs since momentum began",
+    "doubt": "which part of the comparisons turns out otherwise when it is made again",
+    "is_noisy": "whether values have turned out to be noisy",
+    "steps": "how many steps of Random Pursuit the round counts for",
+    "successes": "the part of the pairs one side of which is no worse than y",
+    "mean_value": "the mean of the latest f(y)",
+}
+NUMBERS = np.dtype([(name, np.float64) for name in _NUMBERS])
+"""The numbers of a state, in a record that is changed where it stands."""
+
+
+class RankedMomentum(NamedTuple):
+    """Momentum from ranks of mirrored rounds."""
+
+    momentum: Momentum
+    m: int
+    """How many pairs a round has."""
+    room: int
+    """The most points of a query."""
+    learning: float
+
+    @classmethod
+    def create(
+        cls,
+        n: int,
+        *,
+        m: int | None = None,
+        damping: float = 2.0,
+        growth: float = 1.0,
+        learning: float = LEARNING,
+    ) -> RankedMomentum:
+        """Return the scheme for n variables; the defaults need no knowledge of the problem."""
+        m = max(_FEWEST, round(math.sqrt(n))) if m is None else checked_count("m", m, at_least=1)
+        return cls(
+            momentum=Momentum.create(damping, growth),
+            m=m,
+            room=max(1, min(2 * m + 3, _ROOM_FOR_NUMBERS // n)),
+            learning=checked_learning(learning),
+        )
+
+    def init(self, x: Vector, fx: float, sigma: float) -> RankedState:
+        """Return the first state."""
+        now = np.zeros(1, dtype=NUMBERS)
+        for name, number in {
+            "fx": fx,
+            "f": fx,
+            "sigma": sigma,
+            "best_sigma": sigma,
+            "eta": 1.0,
+            "until": 2 * self.m + 1,
+            "mean_value": fx,
+        }.items():
+            now[name] = number
+        return RankedState(
+            x=x,
+            fx=fx,
+            f=fx,
+            sigma=sigma,
+            y=x.copy(),
+            v=x.copy(),
+            s=np.zeros(x.size),
+            mean=x.copy(),
+            diagonal=Diagonal.create(x.size),
+            flat=FlatDirection.create(x.size, self.learning),
+            past=self.momentum.first_past(),
+            seen=np.full(2 * self.m + 5, math.inf),
+            now=now,
+        )
+
+    def draws(self, n: int) -> int:
+        """Return how many standard normals an iteration takes: all directions come from the first."""
+        return 1
+
+    def points(self) -> int:
+        """Return the most points that a query poses at once."""
+        return self.room
+
+    def patience(self, n: int) -> Patience:
+        """Return after how many iterations without a better point to give up: two are a round."""
+        return Patience(2 * (10_000 + 1_000 * n) // (2 * self.m + 2), share=1.0)
+
+    def findings(self, state: RankedState) -> Findings:
+        """Return whether values are noisy."""
+        is_noisy = bool(state.now["is_noisy"][0])
+        return Findings(is_estimate=is_noisy, remark=_NOISE if is_noisy else "")
+
+
+class RankedState(NamedTuple):
+    """The state of `momentum`; `f` is f(y)."""
+
+    x: Vector
+    fx: float
+    f: float
+    sigma: float
+    y: Vector
+    v: Vector
+    s: Vector
+    """The step from y."""
+    mean: Vector
+    """Of the latest y."""
+    diagonal: Diagonal
+    flat: FlatDirection
+    past: MomentumPast
+    seen: Vector
+    """The values of a round, by place."""
+    now: Any
+    """The numbers, a record."""
+
+    def is_valid(self) -> bool:
+        """Say whether all that compiled code uses as an index or a count is one."""
+        place, until, phase = (float(self.now[name][0]) for name in ("place", "until", "phase"))
+        m = (self.seen.size - 5) // 2
+        begins = {TRIALS: 0, SUM: 2 * m + 3, AGAIN: 2 * m + 4}
+        ends = {TRIALS: (2 * m + 1, 2 * m + 3), SUM: (2 * m + 4,), AGAIN: (2 * m + 5,)}
+        number = float(self.now["number"][0])
+        return (
+            0.0 <= number < 2**53 and number.is_integer()
+            and phase in begins and until in ends[int(phase)] and begins[int(phase)] <= place < until
+            and place.is_integer()
+        )  # fmt: skip
+
+
+@ask.register(RankedMomentum)
+def _ask(team, scheme, state, normals):
+    now = state.now[0]
+    place = int(now.place)
+    return MirroredRound(
+        y=state.y,
+        scales=state.diagonal.scales,
+        first=state.flat.p,
+        second=state.s,
+        # All rounds have the same key, so that it makes no difference how they are divided into iterations.
+        key=now.key if now.key != 0.0 else normals[0],
+        number=int(now.number),
+        sigma=now.sigma,
+        length=now.flat_sigma,
+        m=scheme.m,
+        place=place,
+        size=min(scheme.room, int(now.until) - place),
+    )
+
+
+@tell.register(RankedMomentum)
+def _tell(team, scheme, state, query, values):
+    now, past, flat = state.now[0], state.past, state.flat
+    _keep(state, query, values)
+    if now.place == now.until:
+        if now.phase == TRIALS:
+            _sum_up(state, query)
+        elif now.phase == SUM:
+            _tried(state, query)
+        else:
+            _evaluated_again(state, query)
+    if now.phase == MOVE:
+        past, flat = _move(team, scheme, state)
+    if now.phase == BACK:
+        past = _back_at_best(team, state, past)
+    return RankedState(
+        x=state.x,
+        fx=now.fx,
+        f=now.f,
+        sigma=now.sigma,
+        y=state.y,
+        v=state.v,
+        s=state.s,
+        mean=state.mean,
+        diagonal=state.diagonal,
+        flat=flat,
+        past=past,
+        seen=state.seen,
+        now=state.now,
+    )
+
+
+@inner
+def _keep(state, query, values):
+    """Keep the values of a round, and the best point if it is among them."""
+    now = state.now[0]
+    now.key = query.key
+    for j in range(values.shape[0]):
+        place = query.place + j
+        state.seen[place] = values[j]
+        if values[j] < now.fx and not now.is_noisy:
+            now.fx, now.best_sigma = values[j], query.sigma
+            write_place(query, place, state.x)
+    now.place += values.shape[0]
+
+
+@inner
+def _plan(now, phase, place, until):
+    """Plan to evaluate the points of a round from a place on."""
+    if place == 0:
+        now.number += 1
+    now.phase, now.place, now.until = phase, place, until
+
+
+@inner
+def _sum_up(state, query):
+    """Write the step that the ranks of a round suggest into s, and learn scales from them."""
+    now, m, n = state.now[0], query.m, state.y.shape[0]
+    now.f = state.seen[0]
+    if now.f == math.inf:
+        now.phase = BACK
+        return
+    ranks = np.empty(2 * m)
+    write_ranks(ranks, state.seen[1 : 2 * m + 1])
+    s, scales, latest = state.s, state.diagonal.scales, state.diagonal.latest
+    for j in range(n):
+        s[j] = latest[j] = 0.0
+    now.successes, now.steps, variance = 0.0, now.eta * m, 0.0
+    for i in range(m):
+        ahead, back = ranks[2 * i], ranks[2 * i + 1]
+        slope, curvature = 0.5 * (back - ahead), 0.5 * (ahead + back)
+        variance += variance_of(curvature)
+        now.successes += (min(state.seen[2 * i + 1], state.seen[2 * i + 2]) <= now.f) / m
+        start = start_of(query, i)
+        for j in range(n):
+            z = entry_of(start, j)
+            s[j] += slope * z
+            latest[j] += curvature * (z * z - 1.0)
+    for j in range(n):
+        s[j] *= now.eta * query.sigma * scales[j]
+    now.variance, now.trust = rescale(state.diagonal, now.variance, variance, m)
+    if now.flat_sigma > 0.0:
+        _add_flat(state, state.seen[2 * m + 1] <= now.f, state.seen[2 * m + 2] <= now.f)
+    _plan(now, SUM, 2 * m + 3, 2 * m + 4)
+
+
+@inner
+def _add_flat(state, ahead, back):
+    """Add a step along the flat direction to s, if f does not rise on one of the two sides."""
+    now = state.now[0]
+    if ahead or back:
+        length = now.flat_sigma if ahead else -now.flat_sigma
+        for j in range(state.s.shape[0]):
+            state.s[j] += length * state.flat.p[j]
+    change = math.exp(_FLAT_CHANGE if ahead or back else -_FLAT_CHANGE)
+    now.flat_sigma = min(now.flat_sigma * change, FARTHEST * now.sigma)
+
+
+@inner
+def _tried(state, query):
+    """Take the value at y + s."""
+    now, place = state.now[0], 2 * query.m + 3
+    if state.seen[place] <= now.f:
+        now.eta = min(1.0, _UP * now.eta)
+        now.phase = MOVE
+    else:
+        _plan(now, AGAIN, place + 1, place + 2)
+
+
+@inner
+def _evaluated_again(state, query):
+    """Take the value at y once more, and give up a step that was worse, unless values are noisy."""
+    now, place = state.now[0], 2 * query.m + 4
+    is_doubtful = state.seen[place] >= state.seen[place - 1]
+    now.doubt += _LATEST * ((1.0 if is_doubtful else 0.0) - now.doubt)
+    if now.doubt > _NOISY:
+        now.is_noisy = 1.0
+    else:
+        for j in range(state.s.shape[0]):
+            state.s[j] = 0.0
+    now.eta = max(1.0 / query.m, _DOWN * now.eta)
+    now.phase = MOVE
+
+
+@inner
+def _move(team, scheme, state):
+    """Go to the next y; return the past of momentum and the flat direction."""
+    now, n = state.now[0], state.y.shape[0]
+    now.sigma *= math.exp(now.successes - _WANTED * now.eta)
+    is_opposed = opposes(now, state, scheme.m, state.past.age)
+    past, flat, is_new = carry_and_learn(team, scheme, state, now.steps, now.f)
+    if is_opposed:
+        past = restarted(team, past, state.y, state.v)
+    if past.age < state.past.age + now.steps:  # it has begun anew
+        now.drift = now.since = 0.0
+    if is_new:
+        now.flat_sigma = now.sigma
+    weight = min(1.0, scheme.m / (_MEAN_SPAN * n))
+    for j in range(n):
+        state.mean[j] += weight * (state.y[j] - state.mean[j])
+    now.mean_value += weight * (now.f - now.mean_value)
+    if now.is_noisy:
+        copy(team, state.x, state.mean)
+        now.fx = now.mean_value
+        now.best_sigma += weight * (now.sigma - now.best_sigma)
+    _plan(now, TRIALS, 0, 2 * scheme.m + (3 if now.flat_sigma > 0.0 else 1))
+    if now.sigma > _CAP * now.best_sigma:
+        now.phase = BACK
+    return past, flat
+
+
+@inner
+def _back_at_best(team, state, past):
+    """Go back to the best point, without momentum, where y has got lost; return the past."""
+    now = state.now[0]
+    copy(team, state.y, state.x)
+    scale(team, state.flat.displacement, 0.0)
+    now.sigma, now.drift, now.since = now.best_sigma, 0.0, 0.0
+    m = (state.seen.shape[0] - 5) // 2
+    _plan(now, TRIALS, 0, 2 * m + (3 if now.flat_sigma > 0.0 else 1))
+    return restarted(team, past, state.y, state.v)
