@@ -23,7 +23,8 @@ from pursuit.checks import (
 )
 from pursuit.engine.evaluation import check_pickles, checked_workers, ignore_interrupts
 from pursuit.engine.interrupts import Interrupts
-from pursuit.engine.run import Outcome, drive, here
+from pursuit.engine.outcome import Outcome
+from pursuit.engine.run import drive, here
 from pursuit.engine.setup import Setup, set_up
 from pursuit.engine.stopping import FTOL, XTOL, Reason
 from pursuit.methods.catalogue import DEFAULT_METHOD

@@ -17,7 +17,8 @@ from pursuit.engine import checkpoint as checkpoints
 from pursuit.engine.evaluation import Map, Processes, TimeLimitError, checked_workers, evaluator
 from pursuit.engine.interrupts import Interrupts
 from pursuit.engine.monitor import Monitor, scipy_style, showing_compilation
-from pursuit.engine.run import Evaluate, Memory, Outcome, Run, drive
+from pursuit.engine.outcome import Outcome
+from pursuit.engine.run import Evaluate, Memory, Run, drive
 from pursuit.engine.setup import Setup, set_up
 from pursuit.engine.stopping import FTOL, XTOL, Reason
 from pursuit.engine.tally import UNLIMITED

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import OptimizeResult
 
-from pursuit.engine.run import Outcome
+from pursuit.engine.outcome import Outcome
 
 
 class Result(OptimizeResult):

@@ -3,8 +3,9 @@
 A session is driven in one of two ways, which give the same trajectory, bit for bit:
 
 - by a Python loop, which evaluates any Python function at the points that `begin_iteration` and `advance`
-  write for it, and hands the values back to `advance`;
-- by `iterate`, a loop compiled whole, for objectives that Numba can compile.
+  write for it, and hands the values back to `advance`; `evaluate_points` does that for objectives that Numba
+  can compile, where a scheme is compiled apart from them;
+- by `iterate`, a loop compiled whole, for such objectives and all other schemes.
 """
 
 from __future__ import annotations
@@ -131,6 +132,13 @@ def advance(session):
     """
     wanted = _advance(session)
     return wanted, session.tally.nit
+
+
+def evaluate_points(team, problem, points, values, finished):
+    """Evaluate a problem at points, one a row; `finished[0]` says for how many, whatever exception comes."""
+    for j in range(points.shape[0]):
+        values[j] = value(team, problem, points[j])
+        finished[0] = j + 1
 
 
 def receive_one(session, j):

@@ -11,7 +11,8 @@ from typing import Any, TextIO
 
 from pursuit.checks import takes_intermediate_result
 from pursuit.compiling.cache import announcing
-from pursuit.engine.run import Outcome, Run
+from pursuit.engine.outcome import Outcome
+from pursuit.engine.run import Run
 from pursuit.engine.stopping import Reason
 
 # How often the line of progress is written anew, in seconds.

@@ -14,12 +14,14 @@ from pursuit.compiling.cache import compiled, specialized
 from pursuit.compiling.vectors import SERIAL, Matrix
 from pursuit.engine.interrupts import Interrupts
 from pursuit.engine.iteration import (
+    BlackBox,
     Buffers,
     Unfinished,
     advance,
     ask_again,
     begin_iteration,
     draw_normals,
+    evaluate_points,
     iterate,
     open_session,
     receive_one,
@@ -27,18 +29,16 @@ from pursuit.engine.iteration import (
     write_best,
     write_points,
 )
+from pursuit.engine.outcome import Outcome, outcome_of
 from pursuit.engine.stopping import Reason
-from pursuit.engine.tally import (
-    UNLIMITED,
-    Counting,
-    Limits,
-    Tally,
-    Trace,
-    finished_trace,
-    reason_at_target,
-    start_tally,
+from pursuit.engine.tally import UNLIMITED, Counting, Limits, Tally, Trace, start_tally
+from pursuit.methods.contract import (
+    Scheme,
+    draws_of,
+    findings_of,
+    is_compiled_apart,
+    points_of,
 )
-from pursuit.methods.contract import Findings, Scheme, draws_of, findings_of, points_of
 from pursuit.problems.objective import as_value
 
 Evaluate = Callable[[list[Vector], list[float | None]], None]
@@ -49,54 +49,6 @@ Move = Callable[[Matrix], None]
 _NORMALS_AT_ONCE = 4096
 # How long the compiled loop runs before it returns to Python, in seconds.
 _LEG = 0.05
-
-
-class Outcome(NamedTuple):
-    """What a run has come to."""
-
-    x: Vector
-    fun: float
-    nit: int
-    nfev: int
-    faulty: int
-    sigma: float
-    reason: Reason
-    message: str
-    """The reason as a sentence."""
-    findings: Findings
-    """What the scheme has found out about the function."""
-    trace: Callable[[], Trace]
-    """Puts the trace together, which takes a while."""
-
-
-def outcome_of(
-    x: Vector,
-    fun: float,
-    state: Any,
-    counting: Counting,
-    *,
-    unfinished: Unfinished,
-    findings: Findings,
-    reason: Reason,
-) -> Outcome:
-    """Return what a run has come to, given the best point and its value."""
-    tally, trace, limits = counting
-    if reason != Reason.RUNNING and fun <= limits.target:
-        # It may have been reached in an iteration that did not end.
-        reason = reason_at_target(limits)
-    nfev = tally.nfev + unfinished.nfev
-    return Outcome(
-        x=x,
-        fun=fun,
-        nit=tally.nit,
-        nfev=nfev,
-        faulty=tally.faulty + unfinished.faulty,
-        sigma=state.sigma,
-        reason=reason,
-        message=reason.sentence(idle=nfev - tally.best.nfev),
-        findings=findings,
-        trace=lambda: finished_trace(tally, trace, state.f, unfinished.nfev, unfinished.value),
-    )
 
 
 class Memory(NamedTuple):
@@ -136,7 +88,8 @@ class Run:
     limits : Limits
         When to stop.
     whole : bool
-        Whether the loop is compiled whole. The trajectory is the same.
+        Whether the problem is evaluated in compiled code, in a loop that is compiled whole unless the scheme
+        is compiled apart. The trajectory is the same.
     move : callable or None
         Moves the points of a black box to where they are evaluated: into people's variables, and inside
         their bounds. None where a scheme sees them as they are.
@@ -154,6 +107,8 @@ class Run:
         move: Move | None = None,
     ) -> None:
         self.whole = whole
+        apart = is_compiled_apart(scheme)
+        loops = whole and not apart
         self.nit = memory.tally.nit
         self._rng = rng
         self._before: Mapping[str, Any] = {}
@@ -164,13 +119,15 @@ class Run:
         n = memory.state.x.size
         draws, points = draws_of(scheme, n), points_of(scheme)
         # The compiled loop needs the normals of one iteration and one point at a time.
-        self._normals = np.empty((1 if whole else max(1, _NORMALS_AT_ONCE // draws), draws))
-        self._points = np.empty((1 if whole else points, n))
+        self._normals = np.empty((1 if loops else _rows_at_once(draws), draws))
+        self._points = np.empty((1 if loops else points, n))
         self._values = np.empty(points)
         self._rows = [[self._points[j] for j in range(k)] for k in range(len(self._points) + 1)]
 
+        known = BlackBox() if apart else problem
+
         def entry(function: Callable[..., Any], *, in_threads: bool = False) -> Any:
-            return compiled(function, scheme, problem, in_threads=in_threads)
+            return compiled(function, scheme, known, in_threads=in_threads or apart)
 
         self._draw_normals = compiled(draw_normals)
         self._entry = entry
@@ -179,14 +136,15 @@ class Run:
         counting = Counting(memory.tally, memory.trace, limits)
         buffers = Buffers(self._normals, self._points, self._values)
         # Numba compiles what two functions share only once if it compiles both of them alike.
-        open_new = entry(open_session, in_threads=whole)
-        self._session = open_new(SERIAL, scheme, problem, memory.state, counting, buffers, 0)
+        open_new = entry(open_session, in_threads=loops)
+        self._session = open_new(SERIAL, scheme, known, memory.state, counting, buffers, 0)
         # All of this is compiled now, so that the time of a run is that of its iterations.
         self._snapshot = specialized(entry(snapshot), self._session)
         self._received: list[list[float]] = []
         self.rows: list[Vector] = []
         """The points whose values are wanted now; none if the run has stopped."""
-        if whole:
+        self._evaluate = self._evaluated_by(problem) if whole and apart else None
+        if loops:
             self._iterate = specialized(entry(iterate, in_threads=True), self._session, rng, self.nit)
         else:
             self._advance = specialized(entry(advance), self._session)
@@ -203,17 +161,12 @@ class Run:
         """Take the values of `rows`, and write the next points."""
         for j, value in enumerate(values):
             self._values[j] = value
-        wanted, nit = self._advance(self._session)
-        if nit == self.nit:
+        before = self.nit
+        self._take_round()
+        if self.nit == before:
             self._received.append(values)
         else:
             self._received.clear()
-            self.nit = nit
-            self._finished += 1
-        if wanted == 0 and self.snapshot()[2] == Reason.RUNNING:
-            self._draw()
-            wanted = self._begin_iteration(self._session)
-        self._show(wanted)
 
     def receive_part(self, values: list[float | None]) -> None:
         """Take the values of some of `rows`, after which the run does not continue."""
@@ -224,6 +177,13 @@ class Run:
 
     def run_leg(self, iterations: int) -> bool:
         """Run so many iterations in compiled code, or fewer; return whether the run continues."""
+        if self._evaluate is not None:
+            # Each of them is one round.
+            until = self.nit + iterations
+            while self.rows and self.nit < until:
+                self._evaluate(len(self.rows))
+                self._take_round()
+            return bool(self.rows)
         try:
             self._iterate(self._session, self._rng, self.nit + iterations)
         except BaseException:
@@ -283,6 +243,35 @@ class Run:
         counting = Counting(tally, self._trace, self._limits)
         return outcome_of(x, fun, state, counting, unfinished=unfinished, findings=findings, reason=reason)
 
+    def _evaluated_by(self, problem: Any) -> Callable[[int], None]:
+        """Return what evaluates a problem at the first few points in compiled code."""
+        finished = np.zeros(1, dtype=np.int64)
+        arguments = [
+            (SERIAL, problem, self._points[:k], self._values, finished) for k in range(len(self._rows))
+        ]
+        call = specialized(compiled(evaluate_points, problem, in_threads=True), *arguments[-1])
+
+        def evaluate(count: int) -> None:
+            finished[0] = 0
+            try:
+                call(*arguments[count])
+            except BaseException:
+                for j in range(finished[0]):
+                    self._entry(receive_one)(self._session, j)
+                raise
+
+        return evaluate
+
+    def _take_round(self) -> None:
+        """Go on with the values that were written, and write the next points."""
+        before = self.nit
+        wanted, self.nit = self._advance(self._session)
+        self._finished += self.nit - before
+        if wanted == 0 and self.snapshot()[2] == Reason.RUNNING:
+            self._draw()
+            wanted = self._begin_iteration(self._session)
+        self._show(wanted)
+
     def _draw(self) -> None:
         """Draw normals for the next iterations."""
         self._before, self._finished = self._rng.bit_generator.state, 0
@@ -299,17 +288,26 @@ class Run:
             return self._before
         generator = np.random.Generator(type(self._rng.bit_generator)())
         generator.bit_generator.state = self._before
-        again = np.empty((1, self._normals.shape[1]))
-        for _ in range(self._finished):
-            self._draw_normals(generator, again)
+        draws = self._normals.shape[1]
+        again = np.empty((min(self._finished, _rows_at_once(draws)), draws))
+        for start in range(0, self._finished, len(again)):
+            self._draw_normals(generator, again[: self._finished - start])
         state: Mapping[str, Any] = generator.bit_generator.state
         return state
 
     def _show(self, wanted: int) -> None:
-        """Let `rows` be the points just written, moved to where they are evaluated."""
+        """Let `rows` be the points just written, moved to where they are evaluated.
+
+        A problem moves points by itself.
+        """
         self.rows = self._rows[wanted]
-        if self._move is not None:
+        if self._move is not None and not self.whole:
             self._move(self._points[:wanted])
+
+
+def _rows_at_once(draws: int) -> int:
+    """Return for how many iterations normals are drawn at a time, if each takes so many."""
+    return max(1, _NORMALS_AT_ONCE // draws)
 
 
 def here(objective: Callable[[Vector], Any]) -> Evaluate:

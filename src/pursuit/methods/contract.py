@@ -189,6 +189,14 @@ def findings_of(scheme: Any, state: Any) -> Findings:
     return scheme.findings(state) if hasattr(scheme, "findings") else Findings()
 
 
+def is_compiled_apart(scheme: Any) -> bool:
+    """Say whether a scheme is compiled once for all problems, since to compile it takes long.
+
+    It must not pose lines, whose searches may know the problem.
+    """
+    return getattr(scheme, "is_compiled_apart", False)
+
+
 def keeps_bounds(scheme: Any) -> bool:
     """Say whether a scheme, or its class, keeps points inside bounds itself."""
     return hasattr(scheme, "within")

@@ -3,6 +3,7 @@
 import pickle
 import zlib
 
+import numba
 import numpy as np
 import pytest
 
@@ -123,6 +124,40 @@ def test_the_compiled_loop_gives_the_same_run():
     python = minimized("valley", maxiter=ROUNDS)
     compiled = pursuit.minimize(VALLEY, np.zeros(N), method="values", rng=5, trace=True, maxiter=ROUNDS)
     assert_same(compiled, python)
+
+
+@numba.njit
+def fails_late(x):
+    """A smooth function without a value where x[3] is below 0.7, so that some points of a round have one."""
+    if x[3] < 0.7:
+        raise ValueError("x[3] is below 0.7.")
+    total = 0.0
+    for entry in x:
+        total += entry * entry
+    return total
+
+
+def test_an_exception_of_a_jitted_function_keeps_what_was_found_before():
+    ends = []
+    for fun in (fails_late, fails_late.py_func):
+        rng = np.random.default_rng(5)
+        with pytest.raises(ValueError, match="below") as caught:
+            pursuit.minimize(fun, np.ones(N), method="values", rng=rng)
+        ends.append((caught.value.pursuit_result, rng.bit_generator.state))
+    (compiled, generator), (python, twin) = ends
+    assert_same(compiled, python)
+    assert generator == twin
+    assert compiled.nfev > 1
+
+
+def test_a_compiled_problem_resumes_inside_of_bounds(tmp_path):
+    arguments = {"method": "values", "bounds": [(-1.0, 0.5)] * N, "trace": True}
+    whole = pursuit.minimize(VALLEY, np.zeros(N), rng=5, maxfev=400, **arguments)
+    for maxfev in (1, 2, 37, 400):
+        part = pursuit.minimize(
+            VALLEY, np.zeros(N), rng=5, maxfev=maxfev, checkpoint=tmp_path / "run.npz", **arguments
+        )
+    assert_same(part, whole)
 
 
 def test_many_runs_are_those_of_minimize():

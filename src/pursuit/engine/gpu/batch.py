@@ -19,7 +19,7 @@ from pursuit.compiling.gpu.team import checked_lanes
 from pursuit.compiling.gpu.threads import GRID
 from pursuit.engine.gpu.kernels import Blueprint
 from pursuit.engine.gpu.plan import Fixed, Own, Plan, default_lanes, first_own, plan_for
-from pursuit.engine.run import Outcome, outcome_of
+from pursuit.engine.outcome import Outcome, outcome_of
 from pursuit.engine.setup import Setup
 from pursuit.engine.stopping import Reason
 from pursuit.engine.tally import Counting, Limits

@@ -129,6 +129,11 @@ class Values(NamedTuple):
         """What is never written."""
         return ("lower", "upper", "sizes")
 
+    @property
+    def is_compiled_apart(self) -> bool:
+        """That it is compiled once for all problems."""
+        return True
+
     @classmethod
     def create(cls, n: int, *, memory: int | None = None) -> Values:
         """Return the scheme for n variables, with a memory of so many vectors, but no fewer than 16.
