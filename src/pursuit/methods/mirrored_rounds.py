@@ -23,11 +23,9 @@ from typing import NamedTuple
 import numpy as np
 
 from pursuit.checks import Vector
+from pursuit.compiling.hashing import hashed, hashed_at
 from pursuit.compiling.inner import inner
 
-# SplitMix64: Steele, Lea and Flood, Fast Splittable Pseudorandom Number Generators, 2014.
-_WEYL = np.uint64(0x9E3779B97F4A7C15)
-_FIRST, _SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 # An entry is the sum of four numbers of 16 bits, moved to mean 0 and scaled to variance 1.
 _PART, _PARTS, _LOWEST = np.uint64(16), 4, np.uint64(0xFFFF)
 _MEAN = _PARTS * (2.0**16 - 1.0) / 2.0
@@ -60,24 +58,16 @@ class MirroredRound(NamedTuple):
 
 
 @inner
-def hashed(word):
-    """Return 64 bits that depend on every bit of a word."""
-    word = (word ^ (word >> np.uint64(30))) * _FIRST
-    word = (word ^ (word >> np.uint64(27))) * _SECOND
-    return word ^ (word >> np.uint64(31))
-
-
-@inner
 def start_of(query, i):
     """Return the word from which the entries of z_i follow."""
-    of_round = hashed(hashed(np.uint64(abs(query.key) * _KEYS)) + np.uint64(query.number) * _WEYL)
-    return hashed(of_round + np.uint64(i) * _WEYL)
+    of_run = hashed(np.uint64(abs(query.key) * _KEYS))
+    return hashed_at(hashed_at(of_run, query.number), i)
 
 
 @inner
 def entry_of(start, j):
     """Return the j-th entry of the direction with this start."""
-    word = hashed(start + np.uint64(j) * _WEYL)
+    word = hashed_at(start, j)
     total = word & _LOWEST
     for _ in range(_PARTS - 1):
         word >>= _PART

@@ -10,13 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from methods.values.calling import from_python
+from pursuit.compiling.hashing import hashed as _hashed
 from pursuit.methods import RankedMomentum
 from pursuit.methods.diagonal import Diagonal
 from pursuit.methods.diagonal import rescale as _rescale
 from pursuit.methods.drift import opposes as _opposes
 from pursuit.methods.mirrored_rounds import MirroredRound
 from pursuit.methods.mirrored_rounds import entry_of as _entry_of
-from pursuit.methods.mirrored_rounds import hashed as _hashed
 from pursuit.methods.mirrored_rounds import start_of as _start_of
 from pursuit.methods.mirrored_rounds import write_place as _write_place
 from pursuit.methods.ranks import write_ranks as _write_ranks

@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from pursuit.compiling.hashing import hashed_at
 from pursuit.compiling.inner import inner
 from pursuit.methods.contract import COORDINATE, FIRST_MULTIPLE, LENGTH, SECOND_MULTIPLE
 from pursuit.methods.values.curvature import (
@@ -58,10 +59,7 @@ def seed_of(normal):
 @inner
 def sign(seed, i):
     """Return 1 or -1, as good as at random: a hash of the coordinate."""
-    z = seed + np.uint64(i + 1) * np.uint64(0x9E3779B97F4A7C15)
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return 1.0 if (z >> np.uint64(40)) & np.uint64(1) else -1.0
+    return 1.0 if (hashed_at(seed, i + 1) >> np.uint64(40)) & np.uint64(1) else -1.0
 
 
 @inner
