@@ -25,7 +25,7 @@ from benchmarks.timing import Repeat, evaluating, fits, iterating, repetitions, 
 
 ROOT = Path(__file__).parents[1]
 DIMENSIONS = (100, 1_000, 10_000, 100_000)
-ITERATED = ("rp", "sarp", "ep-cma-4", "cma", "auto")
+ITERATED = ("rp", "sarp", "ep-cma-4", "cma", "adaptive-sarp")
 EVALUATED = ("rp", "sarp", "ep-cma-4")
 
 

@@ -47,7 +47,7 @@ def assert_equal(results, singles):
 
 
 @pytest.mark.parametrize("workers", [1, 2, -1])
-@pytest.mark.parametrize("method", ["auto", "rp", "sarp-exact", "cma", "ep-cma-2"])
+@pytest.mark.parametrize("method", ["adaptive-sarp", "rp", "sarp-exact", "cma", "ep-cma-2"])
 def test_runs_equal_single_ones(method, workers):
     results = pursuit.minimize_many(EXP, EXP.x0, seeds=range(6), method=method, ftarget=1e-6, workers=workers)
     assert_equal(

@@ -141,7 +141,7 @@ def test_result_is_scipy_s_with_our_fields():
     assert isinstance(result, OptimizeResult)
     expected = {
         "x", "fun", "fun_is_estimate", "noise", "nit", "nfev", "success", "status", "message", "method",
-            "sigma", "nfaulty", "time",
+            "sigma", "nfaulty", "time", "stages",
     }  # fmt: skip
     assert set(result) == expected
     assert result.method == "sarp"
@@ -150,7 +150,7 @@ def test_result_is_scipy_s_with_our_fields():
 
 
 def test_methods_are_ours_and_the_paper_s_ten():
-    assert pursuit.methods() == ("auto", "momentum", "values", *PAPER)
+    assert pursuit.methods() == ("auto", "values", "momentum", "adaptive-sarp", *PAPER)
 
 
 def test_sarp_takes_the_condition_number_from_the_problem_or_from_options():

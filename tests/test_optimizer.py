@@ -11,7 +11,7 @@ from pursuit.engine.stopping import Reason
 
 START = np.linspace(0.5, 2.0, 6)
 METHODS = {
-    "auto": {},
+    "adaptive-sarp": {},
     "rp": {},
     "sarp": {"kappa": 100.0},
     "cma": {},

@@ -1,1 +1,1 @@
-"""What `auto` is worth, and how its rules were chosen."""
+"""What `adaptive-sarp` is worth, and how its rules were chosen."""

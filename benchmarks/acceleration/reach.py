@@ -1,4 +1,4 @@
-"""Our targets for `auto`, most of them beside SARP, which knows the condition number.
+"""Our targets for `adaptive-sarp`, most of them beside SARP, which knows the condition number.
 
 ``python -m benchmarks.acceleration.reach DIR`` reads the studies `reach`, `plain` and `thousand` in a folder,
 runs a thousand random problems, measures time and memory, and prints a report in Markdown; ``--out FILE``
@@ -45,17 +45,18 @@ def beside_sarp(reach: Results, plain: Results) -> str:
     rows = []
     for key in PROBLEMS:
         problem, L, n = key
-        its = {scheme: median(reach, scheme, key, "iterations") for scheme in ("auto", "sarp")}
+        its = {scheme: median(reach, scheme, key, "iterations") for scheme in ("adaptive-sarp", "sarp")}
         bound = AUTO_TO_SARP.get(problem, AUTO_TO_SARP_QUADRATIC)
         rows.append([
             problem, "" if L is None else power(L), str(n),
-            spaced(round(its["auto"] / n)), spaced(round(its["sarp"] / n)),
-            verdict(its["auto"] / its["sarp"], bound),
-            verdict(its["auto"] / median(plain, "rp", key, "iterations"), 1.0),
-            spaced(round(median(reach, "auto", key, "evaluations") / n)),
+            spaced(round(its["adaptive-sarp"] / n)), spaced(round(its["sarp"] / n)),
+            verdict(its["adaptive-sarp"] / its["sarp"], bound),
+            verdict(its["adaptive-sarp"] / median(plain, "rp", key, "iterations"), 1.0),
+            spaced(round(median(reach, "adaptive-sarp", key, "evaluations") / n)),
         ])  # fmt: skip
     header = [
-        "problem", "L", "n", "#ITS/n, auto", "SARP", "auto / SARP", "auto / RP", "#FES/n, auto",
+        "problem", "L", "n", "#ITS/n, adaptive-sarp", "SARP", "adaptive-sarp / SARP", "adaptive-sarp / RP",
+        "#FES/n, adaptive-sarp",
     ]  # fmt: skip
     return table(header, rows)
 
@@ -65,26 +66,26 @@ def growth(reach: Results) -> str:
     rows = []
     for problem in QUADRATICS:
         for L in CONDITIONS:
-            per_n = [median(reach, "auto", (problem, L, n), "iterations") / n for n in (20, 500)]
+            per_n = [median(reach, "adaptive-sarp", (problem, L, n), "iterations") / n for n in (20, 500)]
             rows.append([problem, power(L), verdict(max(per_n) / min(per_n), GROWTH)])
-    return table(["problem", "L", "auto"], rows)
+    return table(["problem", "L", "adaptive-sarp"], rows)
 
 
 def thousand_variables(thousand: Results) -> str:
     rows = []
     for problem, bound in THOUSAND.items():
         L = 1e6 if problem == "exp" else None
-        spent = median(thousand, "auto", (problem, L, 1000), "evaluations")
+        spent = median(thousand, "adaptive-sarp", (problem, L, 1000), "evaluations")
         rows.append([
             problem if L is None else f"{problem}, L = {power(L)}",
             f"{spent:.3g} ({'reaches' if spent <= bound else 'MISSES'} {bound:.2g})",
         ])  # fmt: skip
-    return table(["problem", "auto"], rows)
+    return table(["problem", "adaptive-sarp"], rows)
 
 
 def random_runs() -> str:
     """Return how the runs on random problems ended, and whether they kept their best point."""
-    found = outcomes("auto")
+    found = outcomes("adaptive-sarp")
     ended = ", ".join(f"{reason} {count}" for reason, count in reasons(found).items())
     elsewhere = [one for one in found if one.reason != "target"]
     kinds = ", ".join(sorted({one.kind for one in elsewhere})) or "none"
@@ -97,17 +98,19 @@ def cost(rounds: int) -> str:
     """Return time per iteration in units of SARP's."""
     rows = []
     for n in DIMENSIONS:
-        runs = {method: iterating(method, n) for method in ("sarp", "auto")}
+        runs = {method: iterating(method, n) for method in ("sarp", "adaptive-sarp")}
         times = seconds_each(runs, max(20, 20_000_000 // n), rounds)
-        rows.append([spaced(n), verdict(times["auto"] / times["sarp"], SECONDS_TO_SARP)])
-    return table(["n", "auto"], rows)
+        rows.append([spaced(n), verdict(times["adaptive-sarp"] / times["sarp"], SECONDS_TO_SARP)])
+    return table(["n", "adaptive-sarp"], rows)
 
 
 def memory(n: int = 1_000_000) -> str:
     """Return memory beyond the start; SARP's is the bound."""
-    vectors = {method: round(peak_vectors(iterating(method, n), n), 2) for method in ("sarp", "auto")}
+    methods = ("sarp", "adaptive-sarp")
+    vectors = {method: round(peak_vectors(iterating(method, n), n), 2) for method in methods}
     bound = vectors["sarp"]
-    return table(["method", "vectors"], [["sarp", f"{bound:.2f}"], ["auto", verdict(vectors["auto"], bound)]])
+    own = verdict(vectors["adaptive-sarp"], bound)
+    return table(["method", "vectors"], [["sarp", f"{bound:.2f}"], ["adaptive-sarp", own]])
 
 
 def report(folder: Path, rounds: int) -> str:
@@ -117,7 +120,7 @@ def report(folder: Path, rounds: int) -> str:
             studies[name] = store.results()
     cells = [entry for study in studies.values() for entry in study.select()]
     runs, codes = min(len(entry.runs) for entry in cells), sorted({entry.code for entry in cells})
-    return f"""# `auto` beside SARP with the true condition number
+    return f"""# `adaptive-sarp` beside SARP with the true condition number
 
 Medians of {runs} runs to f <= 1e-9. #ITS are iterations, #FES evaluations. SARP has c = 3. A run of RP that
 was cut off counts as what it had spent. The runs were made by the code {", ".join(codes)}.

@@ -2,8 +2,8 @@
 
 ``python -m benchmarks.acceleration.tables DIR`` reads the study in a folder and prints a table in Markdown;
 ``--out FILE`` writes it as well. Where a study compares variants of a scheme, which are named as in
-``auto:damping-2``, it also draws how many more or fewer evaluations each takes than the scheme itself, into a
-PNG file beside it.
+``adaptive-sarp:damping-2``, it also draws how many more or fewer evaluations each takes than the scheme
+itself, into a PNG file beside it.
 """
 
 from __future__ import annotations

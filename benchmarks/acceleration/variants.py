@@ -1,7 +1,7 @@
-"""`auto` with the rules that were tried before its own were chosen.
+"""`adaptive-sarp` with the rules that were tried before its own were chosen.
 
-Without options but `of` a `Variant` is `auto` itself. Every option replaces one rule, so that a study
-(`choose.toml`) shows what that rule is worth. The seed of a run follows from the names and values of its
+Without options but `of` a `Variant` is `adaptive-sarp` itself. Every option replaces one rule, so that a
+study (`choose.toml`) shows what that rule is worth. The seed of a run follows from the names and values of its
 options: changing them changes the results that are committed.
 """
 
@@ -136,10 +136,10 @@ def _keep_drift(team, out, v, y):
 
 
 class VariantOptions(NamedTuple):
-    """The options of a variant; the defaults are the rules of `auto`."""
+    """The options of a variant; the defaults are the rules of `adaptive-sarp`."""
 
     of: str
-    """The scheme whose rules are replaced, ``"auto"``: it has its part in the seeds."""
+    """The scheme whose rules are replaced, ``"adaptive-sarp"``: it has its part in the seeds."""
     damping: float | None = None
     """By default the scheme's own."""
     growth: float = 1.0

@@ -17,7 +17,7 @@ from pursuit.engine.gpu.batch import Batch
 from pursuit.engine.gpu.kernels import build
 from pursuit.experiments.common.formatting import spaced, table
 
-METHODS = ("rp", "rp-exact", "sarp", "ep-cma-4", "auto")
+METHODS = ("rp", "rp-exact", "sarp", "ep-cma-4", "adaptive-sarp")
 # Their memory grows like n².
 MATRICES = ("ep-cma-n", "cma")
 # The widths of teams that are tried.

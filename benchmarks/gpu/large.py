@@ -15,7 +15,7 @@ from pursuit.compiling.gpu.device import Gpu
 from pursuit.experiments.common.formatting import spaced, table
 
 DIMENSIONS = (1_000_000, 100_000_000)
-METHODS = ("rp", "sarp", "auto")
+METHODS = ("rp", "sarp", "adaptive-sarp")
 HEADER = ["method", "n", "microseconds for an iteration", "in passes over a vector", "vectors of memory"]
 
 

@@ -35,7 +35,7 @@ class Speed(NamedTuple):
 def endless(method: str, n: int, runs: int, lanes: int | None = None, problem: Any = None) -> Batch:
     """Return runs that never stop by themselves."""
     chosen: Any = pursuit.problems.exp(n, 1e6) if problem is None else problem
-    options = {} if method.startswith("auto") else _OPTIONS
+    options = {} if method.startswith("adaptive-sarp") else _OPTIONS
     setup, start = set_up(chosen.x0, method, sigma0=1.0, bounds=None, options=options, limits={}, fun=chosen)
     limits = Limits(
         target=-math.inf,

@@ -26,6 +26,7 @@ from pursuit.engine.interrupts import Interrupts
 from pursuit.engine.outcome import Outcome
 from pursuit.engine.run import drive, here
 from pursuit.engine.setup import Setup, set_up
+from pursuit.engine.staged import StagedRun
 from pursuit.engine.stopping import FTOL, XTOL, Reason
 from pursuit.methods.catalogue import DEFAULT_METHOD
 from pursuit.problems.contract import Problem, value, with_own_arrays
@@ -42,7 +43,7 @@ class _Task(NamedTuple):
     method: str | type
     seed: Any
     settings: Mapping[str, Any]
-    """`sigma0`, `bounds`, `options` and `limits`, as `set_up` takes them."""
+    """`sigma0`, `bounds`, `options`, `limits` and `restarts`, as `set_up` takes them."""
     trace: bool
 
 
@@ -62,6 +63,7 @@ def minimize_many(
     maxiter: int | None = None,
     maxfev: int | None = None,
     options: Mapping[str, Any] | None = None,
+    restarts: int = 0,
     trace: bool = False,
     device: str = "cpu",
     workers: int = -1,
@@ -84,7 +86,7 @@ def minimize_many(
         As in `pursuit.minimize`.
     rng : int, numpy.random.SeedSequence or None
         What the seeds are spawned from where they are not given.
-    bounds, sigma0, ftarget, xtol, ftol, maxiter, maxfev, options, trace
+    bounds, sigma0, ftarget, xtol, ftol, maxiter, maxfev, options, restarts, trace
         As in `pursuit.minimize`, for each run.
     device : {"cpu", "gpu"}
         Where to make the runs. A GPU (extra ``gpu``) makes thousands at a time, of what Numba can compile.
@@ -116,7 +118,9 @@ def minimize_many(
     """
     starts, given = _starts_and_seeds(x0, seeds, rng)
     limits = {"ftarget": ftarget, "xtol": xtol, "ftol": ftol, "maxiter": maxiter, "maxfev": maxfev}
-    settings = {"sigma0": sigma0, "bounds": bounds, "options": options, "limits": limits}
+    settings = {
+        "sigma0": sigma0, "bounds": bounds, "options": options, "limits": limits, "restarts": restarts,
+    }  # fmt: skip
     trace = checked_flag("trace", trace)
     tasks = [
         _Task(
@@ -266,7 +270,7 @@ def _execute(task: _Task, stopped: threading.Event | None = None) -> Result:
     setup, start = set_up(task.x0, task.method, fun=fun, args=task.args, **task.settings)
     generator = checked_generator(task.seed)
     memory = setup.first_memory(start, setup.value_at(start), generator)
-    run = setup.run(memory, generator, whole=setup.can_be_compiled)
+    run = StagedRun(setup, memory, generator, whole=setup.can_be_compiled)
 
     def monitor(_: object) -> Reason:
         return Reason.INTERRUPTED if stopped is not None and stopped.is_set() else Reason.RUNNING

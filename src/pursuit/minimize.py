@@ -18,8 +18,11 @@ from pursuit.engine.evaluation import Map, Processes, TimeLimitError, checked_wo
 from pursuit.engine.interrupts import Interrupts
 from pursuit.engine.monitor import Monitor, scipy_style, showing_compilation
 from pursuit.engine.outcome import Outcome
-from pursuit.engine.run import Evaluate, Memory, Run, drive
+from pursuit.engine.run import Evaluate, Memory, Unstarted, drive
+from pursuit.engine.saver import Saver
 from pursuit.engine.setup import Setup, set_up
+from pursuit.engine.staged import StagedRun
+from pursuit.engine.stages import stage_of
 from pursuit.engine.stopping import FTOL, XTOL, Reason
 from pursuit.engine.tally import UNLIMITED
 from pursuit.methods.catalogue import DEFAULT_METHOD
@@ -50,6 +53,7 @@ def minimize(
     maxtime: float | None = None,
     callback: Callable[..., object] | None = None,
     options: Mapping[str, Any] | None = None,
+    restarts: int = 0,
     trace: bool = False,
     workers: int | Map = 1,
     checkpoint: str | os.PathLike[str] | None = None,
@@ -97,7 +101,13 @@ def minimize(
     options : mapping
         The method's own: ``p`` (success probability of adaptive steps), ``reading`` (of the paper),
         ``kappa`` or ``m`` and ``L``, and ``damping`` for SARP; ``c_c``, ``c_cov`` and ``c_p`` for CMA and
-        EP-CMA; ``line_search`` and ``tolerance`` for RP and SARP; ``memory`` for `values`.
+        EP-CMA; ``line_search`` and ``tolerance`` for RP and SARP; ``memory`` for `values` and `auto`, and
+        ``m``, the pairs of a round, for `momentum` and `auto`.
+    restarts : int
+        How often to begin again after a run has stalled, for functions with many valleys: at a new point,
+        between the bounds of a variable that has both, and otherwise about `sigma0` away from the best point;
+        in turn with a wider search and with narrow ones, where the method can widen its search. Without
+        `ftarget` or a limit, all of them are made.
     trace : bool
         Whether to return the history of the run.
     workers : int or map-like callable
@@ -148,36 +158,43 @@ def minimize(
     limits = {"ftarget": ftarget, "xtol": xtol, "ftol": ftol, "maxiter": maxiter, "maxfev": maxfev}
     with showing_compilation(progress):
         setup, start = set_up(
-            x0, method, sigma0=sigma0, bounds=bounds, options=options, limits=limits, fun=fun, args=args
+            x0,
+            method,
+            sigma0=sigma0,
+            bounds=bounds,
+            options=options,
+            limits=limits,
+            restarts=restarts,
+            fun=fun,
+            args=args,
         )
     seconds = math.inf if maxtime is None else checked_number("maxtime", maxtime, above=0.0)
     every = checked_number("checkpoint_every", checkpoint_every, at_least=0.0)
     generator = checked_generator(rng)
     call = scipy_style(callback, lambda outcome: result_of(outcome, setup.name, trace=False))
 
-    save = None if checkpoint is None else checkpoints.Saver(checkpoint, setup.setting)
+    save = None if checkpoint is None else Saver(checkpoint, setup.setting)
     # Workers get the function itself, at points inside the bounds: nothing else need pickle.
     workers = checked_workers(workers)
     alone = not callable(workers) and workers == 1
     objective = setup.objective if alone else function_of_point(fun, args)
     with showing_compilation(progress), evaluator(objective, workers) as evaluate:
         elsewhere = None if alone else evaluate
-        if checkpoint is not None and save is not None and Path(checkpoint).exists():
+        found, memory = None, None
+        if checkpoint is not None and Path(checkpoint).exists():
             found = checkpoints.Checkpoint(checkpoint)
             setup, memory, generator = _resumed(found, checkpoint, setup)
-            save.setting = setup.setting
-            if checkpoint_check:
+            if checkpoint_check and isinstance(memory, Memory):
                 noise = findings_of(setup.scheme, memory.state).noise or 0.0
                 _check_objective(checkpoint, memory, setup.value_at(memory.state.x, elsewhere), noise)
-        else:
-            found = None
+        if memory is None:
             memory = setup.first_memory(start, setup.value_at(start, elsewhere), generator)
         with Interrupts() as interrupts:
             whole = setup.can_be_compiled and alone
             if found is None:
-                run = setup.run(memory, generator, whole=whole)
+                run = StagedRun(setup, memory, generator, whole=whole)
             else:
-                run = found.checked(lambda _: setup.run(memory, generator, whole=whole))
+                run = found.checked(lambda _: StagedRun(setup, memory, generator, whole=whole))
             monitor = Monitor(maxtime=seconds, callback=call, save=save, save_every=every, progress=progress)
             if isinstance(evaluate, Processes):
                 evaluate.deadline = monitor.deadline
@@ -195,7 +212,7 @@ def minimize(
 
 
 def _driven(
-    run: Run, evaluate: Evaluate, monitor: Monitor, interrupts: Interrupts, longest_leg: int, name: str
+    run: StagedRun, evaluate: Evaluate, monitor: Monitor, interrupts: Interrupts, longest_leg: int, name: str
 ) -> Outcome:
     """Drive a run to its end; attach what it has found to an exception that ends it early."""
     try:
@@ -234,9 +251,9 @@ def _check_objective(path: str | os.PathLike[str], memory: Memory, found: float,
 
 def _resumed(
     found: checkpoints.Checkpoint, path: str | os.PathLike[str], setup: Setup
-) -> tuple[Setup, Memory, np.random.Generator]:
+) -> tuple[Setup, Memory | Unstarted, np.random.Generator]:
     """Return setup, memory and generator of a checkpoint, if it is one of the same run."""
-    for name in ("method", "options", "n", "sigma0"):
+    for name in ("method", "options", "restarts", "n", "sigma0"):
         stored, given = getattr(found.setting, name), getattr(setup.setting, name)
         if not _same(stored, given):
             raise ValueError(
@@ -247,10 +264,15 @@ def _resumed(
         raise ValueError(
             f"{os.fspath(path)} holds a run with other bounds, which cannot be resumed with these."
         )
-    if found.is_unstarted:
+    past = found.past
+    if found.is_unstarted and past is None:
         raise ValueError(f"{os.fspath(path)} holds an optimizer that was told nothing yet.")
+    if past is not None:
+        setup = setup._replace(task=setup.task._replace(x0=past.x0))
+        known = {setup.setting.method: setup.task.method}
+        setup = found.checked(lambda _: setup.at(stage_of(past.stage, known)))
     setup = found.checked(setup.resumed)
-    return (setup, *found.recall(setup.scheme))
+    return (setup, *found.memory(setup.scheme))
 
 
 def _same(one: Any, other: Any) -> bool:

@@ -14,8 +14,9 @@ from numpy.typing import ArrayLike, NDArray
 from pursuit.checks import Vector, checked_array, checked_flag, checked_generator
 from pursuit.engine import checkpoint
 from pursuit.engine.interrupts import Interrupts
-from pursuit.engine.run import Memory, Run
+from pursuit.engine.run import Memory, Unstarted
 from pursuit.engine.setup import Setup, restored, set_up
+from pursuit.engine.staged import StagedRun
 from pursuit.engine.stopping import FTOL, XTOL, Reason
 from pursuit.methods.catalogue import DEFAULT_METHOD
 from pursuit.problems.objective import checked_values
@@ -41,6 +42,8 @@ class Optimizer:
         When to stop, as in `pursuit.minimize`: then `stop` returns the reason, and `ask` nothing more.
     options : mapping
         The method's own, as in `pursuit.minimize`.
+    restarts : int
+        How often to begin again after a run has stalled, as in `pursuit.minimize`.
     trace : bool
         Whether `result` has the history of the run.
 
@@ -75,16 +78,19 @@ class Optimizer:
         maxiter: int | None = None,
         maxfev: int | None = None,
         options: Mapping[str, Any] | None = None,
+        restarts: int = 0,
         trace: bool = False,
     ) -> None:
         limits = {"ftarget": ftarget, "xtol": xtol, "ftol": ftol, "maxiter": maxiter, "maxfev": maxfev}
-        setup, start = set_up(x0, method, sigma0=sigma0, bounds=bounds, options=options, limits=limits)
+        setup, start = set_up(
+            x0, method, sigma0=sigma0, bounds=bounds, options=options, limits=limits, restarts=restarts
+        )
         self._prepare(setup, start, checked_generator(rng), checked_flag("trace", trace))
 
     def _prepare(self, setup: Setup, start: Vector, rng: np.random.Generator, trace: bool) -> None:
         """Be an optimizer that was told nothing yet."""
         self._setup, self._x0, self._rng, self._trace = setup, start, rng, trace
-        self._run: Run | None = None
+        self._run: StagedRun | None = None
         self._asked: NDArray[np.float64] | None = None
 
     def ask(self) -> NDArray[np.float64]:
@@ -153,6 +159,7 @@ class Optimizer:
                 status=int(Reason.RUNNING),
                 message=Reason.RUNNING.sentence(),
                 method=self._setup.name,
+                stages=(),
             )
         with Interrupts():
             return result_of(self._run.outcome(), self._setup.name, trace=self._trace)
@@ -160,7 +167,7 @@ class Optimizer:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write all that is needed to resume, bit for bit, to a file; atomically, and without pickle."""
         with Interrupts():
-            checkpoint.save(path, self._setup.setting, self._memory())
+            checkpoint.save(path, self._setting(), self._memory())
 
     @classmethod
     def load(
@@ -199,33 +206,38 @@ class Optimizer:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Copy and pickle by a checkpoint."""
-        text = self._setup.setting.method
-        method = type(self._setup.scheme) if ":" in text else None
+        own = self._setup.task.method
+        method = None if isinstance(own, str) else own
         with Interrupts():
-            content = checkpoint.to_bytes(self._setup.setting, self._memory())
+            content = checkpoint.to_bytes(self._setting(), self._memory())
         return _from_bytes, (content, method, self._trace)
 
     @classmethod
     def _loaded(
         cls, found: checkpoint.Checkpoint, method: type | None, trace: bool, limits: Mapping[str, Any]
     ) -> Optimizer:
-        setup = found.checked(lambda setting: restored(setting, method)).within_limits(limits)
+        past = found.past
+        stage, x0 = (None, None) if past is None else (past.stage, past.x0)
+        setup = found.checked(lambda setting: restored(setting, method, stage, x0)).within_limits(limits)
+        memory, generator = found.memory(setup.scheme)
         self = cls.__new__(cls)
-        if found.is_unstarted:
-            start, generator = found.unstarted()
-            self._prepare(setup, start, generator, trace)
+        if isinstance(memory, Unstarted):
+            self._prepare(setup, memory.x0, generator, trace)
         else:
-            memory, generator = found.recall(setup.scheme)
             self._prepare(setup, memory.state.x, generator, trace)
+        if past is not None or isinstance(memory, Memory):
             found.checked(lambda _: self._begin(memory))
         return self
 
-    def _begin(self, memory: Memory) -> None:
-        self._run = self._setup.run(memory, self._rng, whole=False)
+    def _begin(self, memory: Memory | Unstarted) -> None:
+        self._run = StagedRun(self._setup, memory, self._rng, whole=False)
 
-    def _memory(self) -> Memory | checkpoint.Unstarted:
+    def _setting(self) -> checkpoint.Setting:
+        return (self._setup if self._run is None else self._run.setup).setting
+
+    def _memory(self) -> Memory | Unstarted:
         if self._run is None:
-            return checkpoint.Unstarted(self._x0, self._rng.bit_generator.state)
+            return Unstarted(self._x0, self._rng.bit_generator.state)
         return self._run.memory()
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import overload
+from typing import NamedTuple, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,7 +34,10 @@ class Result(OptimizeResult):
         The same as a sentence, and what the method has to remark on the function, if anything: that its
         values are noisy, or that it has kinks.
     method : str
-        The method's name.
+        The method's name; for one that chooses, also what was at work, as ``"auto (values, momentum)"``.
+    stages : tuple of StageRecord
+        What each stage of a run has come to, where `auto` has changed the method or the run was restarted:
+        its `method`, `nfev`, `fun` and so on. Empty if there can be only one.
     sigma : float
         The step size at the end. If `sigma0` is a vector, it is that of the variable with the smallest entry,
         and those of the others are in proportion.
@@ -45,10 +48,20 @@ class Result(OptimizeResult):
     noise : float or None
         The standard deviation of the noise of a value, rounding included, as the method has measured it near
         the end; None if it does not measure noise. Only `values` does.
-    trace : Trace
+    trace : History
         With ``trace=True``: the arrays `nit`, `nfev` and `fun` at about 50 iterations per decade, among them
-        the first, the last and the best.
+        the first, the last and the best, and `method`, which was at work.
     """
+
+
+class History(NamedTuple):
+    """The course of a run at selected iterations, an array for each of these."""
+
+    nit: NDArray[np.int64]
+    nfev: NDArray[np.int64]
+    fun: NDArray[np.float64]
+    """The value of the latest iterate."""
+    method: NDArray[np.str_]
 
 
 class Results(Sequence[Result]):
@@ -119,6 +132,7 @@ def _rank(result: Result) -> tuple[float, int]:
 
 def result_of(outcome: Outcome, method: str, *, trace: bool) -> Result:
     """Return an outcome as a result, with the trace if it is wanted."""
+    at_work = list(dict.fromkeys(stage.method for stage in outcome.stages))
     result = Result(
         x=outcome.x,
         fun=outcome.fun,
@@ -131,8 +145,17 @@ def result_of(outcome: Outcome, method: str, *, trace: bool) -> Result:
         success=outcome.reason.is_success,
         status=int(outcome.reason),
         message=f"{outcome.message} {outcome.findings.remark}".rstrip(),
-        method=method,
+        method=method if at_work in ([], [method]) else f"{method} ({', '.join(at_work)})",
+        stages=outcome.stages,
     )
     if trace:
-        result.trace = outcome.trace()
+        result.trace = _history(outcome, method)
     return result
+
+
+def _history(outcome: Outcome, method: str) -> History:
+    """Return the trace of a run with the method that was at work."""
+    trace = outcome.trace()
+    names = [stage.method for stage in outcome.stages] or [method]
+    last = np.cumsum([stage.nfev for stage in outcome.stages[:-1]], dtype=np.int64)
+    return History(*trace, method=np.array(names)[np.searchsorted(last, trace.nfev)])

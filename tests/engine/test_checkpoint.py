@@ -112,7 +112,7 @@ def test_any_of_numpy_s_bit_generators_is_resumed(name, tmp_path):
     assert_same(whole.result, part.result)
 
 
-@pytest.mark.parametrize("method", ["auto", "rp", "sarp", "cma", "ep-cma-4", "sarp-exact"])
+@pytest.mark.parametrize("method", ["adaptive-sarp", "rp", "sarp", "cma", "ep-cma-4", "sarp-exact"])
 @pytest.mark.parametrize("kind", ["problem", "function"])
 def test_minimize_resumes_where_its_limits_stopped_it(method, kind, tmp_path):
     problem = pursuit.problems.exp(7, 100.0)
@@ -131,7 +131,7 @@ def test_minimize_resumes_where_its_limits_stopped_it(method, kind, tmp_path):
 
 
 @pytest.mark.parametrize("kind", ["problem", "function"])
-@pytest.mark.parametrize("method", ["auto", "rp", "sarp", "ep-cma-4"])
+@pytest.mark.parametrize("method", ["adaptive-sarp", "rp", "sarp", "ep-cma-4"])
 def test_minimize_resumes_exactly_after_its_evaluations_ran_out(method, kind, tmp_path):
     problem = pursuit.problems.exp(7, 100.0)
     fun = problem if kind == "problem" else lambda x: problem(x)
@@ -144,7 +144,7 @@ def test_minimize_resumes_exactly_after_its_evaluations_ran_out(method, kind, tm
     whole = pursuit.minimize(fun, problem.x0, maxfev=500, **arguments)
     for maxfev in (1, 2, 3, 4, 50, 51, 52, 499, 500):
         part = pursuit.minimize(fun, problem.x0, maxfev=maxfev, checkpoint=tmp_path / "run.npz", **arguments)
-        assert maxfev - (2 if method == "auto" else 1) <= part.nfev <= maxfev
+        assert maxfev - (2 if method == "adaptive-sarp" else 1) <= part.nfev <= maxfev
     assert_same(whole, part)
 
 

@@ -32,8 +32,8 @@ def advance(optimizer, rounds):
 
 @pytest.fixture
 def saved(tmp_path):
-    """Return a checkpoint of `auto` in the middle of a run."""
-    optimizer = pursuit.Optimizer(START, "auto", rng=1, bounds=[(-9.0, 9.0)] * 3)
+    """Return a checkpoint of `adaptive-sarp` in the middle of a run."""
+    optimizer = pursuit.Optimizer(START, "adaptive-sarp", rng=1, bounds=[(-9.0, 9.0)] * 3)
     advance(optimizer, 200)
     optimizer.save(tmp_path / "run.npz")
     return tmp_path / "run.npz"
@@ -241,7 +241,7 @@ def test_a_class_is_used_only_if_it_is_passed(tmp_path):
 
 
 @pytest.mark.parametrize("rounds", [0, 1, 50])
-@pytest.mark.parametrize("method", ["auto", "rp-exact", Narrowing], ids=str)
+@pytest.mark.parametrize("method", ["adaptive-sarp", "rp-exact", Narrowing], ids=str)
 def test_copies_and_pickles_go_their_own_way(method, rounds):
     optimizer = pursuit.Optimizer(START, method, rng=1)
     advance(optimizer, rounds)

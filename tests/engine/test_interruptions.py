@@ -12,7 +12,19 @@ from conformance.own import Narrowing
 from helpers import options_for
 
 START = np.array([1.0, -2.0, 0.5, 3.0])
-METHODS = ["auto", "momentum", "values", "rp", "rp-exact", "sarp", "sarp-exact", "cma", "ep-cma-4", Narrowing]
+METHODS = [
+    "auto",
+    "adaptive-sarp",
+    "momentum",
+    "values",
+    "rp",
+    "rp-exact",
+    "sarp",
+    "sarp-exact",
+    "cma",
+    "ep-cma-4",
+    Narrowing,
+]
 every_method = pytest.mark.parametrize("method", METHODS, ids=str)
 
 
@@ -97,7 +109,7 @@ def walled(x, wall):
     return np.sum(x * x)
 
 
-@pytest.mark.parametrize("method", ["auto", "rp", "rp-exact", "sarp", "cma"])
+@pytest.mark.parametrize("method", ["adaptive-sarp", "rp", "rp-exact", "sarp", "cma"])
 def test_an_exception_in_compiled_code_loses_nothing_either(method):
     """The same evaluations are made from Python, where every call is recorded."""
     for seed in range(10):

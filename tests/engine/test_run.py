@@ -177,7 +177,7 @@ def test_an_exception_of_the_objective_is_the_caller_s():
 
 
 @both_drivers
-@pytest.mark.parametrize("method", ["auto", "rp", "sarp", "ep-cma-4"])
+@pytest.mark.parametrize("method", ["adaptive-sarp", "rp", "sarp", "ep-cma-4"])
 def test_trace_is_dense_and_holds_the_first_the_last_and_the_best(fun, method):
     options = {"kappa": 1e4} if method == "sarp" else {}
     result = pursuit.minimize(
@@ -190,7 +190,7 @@ def test_trace_is_dense_and_holds_the_first_the_last_and_the_best(fun, method):
     assert (np.diff(trace.nit) > 0).all()
     per_decade = np.count_nonzero((trace.nit >= 1000) & (trace.nit < 10_000))
     assert 48 <= per_decade <= 52
-    if not method.startswith("auto"):
+    if not method.startswith("adaptive-sarp"):
         np.testing.assert_array_equal(trace.nfev, 1 + trace.nit * (2 if method == "sarp" else 1))
 
 

@@ -8,7 +8,7 @@ from helpers import options_for
 from pursuit.engine.stopping import RUNAWAY, Reason
 
 N = 20
-METHODS = ["rp", "sarp", "cma", "ep-cma-2", "auto", "momentum"]
+METHODS = ["auto", "rp", "sarp", "cma", "ep-cma-2", "adaptive-sarp", "momentum"]
 FALLING = {
     "linear": lambda x: float(x.sum()),
     "parabola": lambda x: -float(np.square(x).sum()),

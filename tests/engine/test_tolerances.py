@@ -85,7 +85,7 @@ def test_very_slow_progress_is_not_cut(method, name):
 
 
 @pytest.mark.parametrize("offset", [0.0, 1e6])
-@pytest.mark.parametrize("method", ["auto", "rp", "cma", "ep-cma-4"])
+@pytest.mark.parametrize("method", ["adaptive-sarp", "rp", "cma", "ep-cma-4"])
 def test_plateaus_are_not_mistaken_for_the_end(method, offset):
     """On a staircase most trials have the very value of the best point, for thousands of evaluations."""
 
@@ -110,9 +110,9 @@ def test_a_wild_start_does_not_end_a_run():
 
 
 def test_tolerances_end_a_run_earlier_the_larger_they_are():
-    runs = [run(above_zero, "auto", xtol=xtol).nfev for xtol in (1e-2, 1e-6, 1e-10)]
+    runs = [run(above_zero, "adaptive-sarp", xtol=xtol).nfev for xtol in (1e-2, 1e-6, 1e-10)]
     assert runs == sorted(set(runs))
-    runs = [run(above_one, "auto", ftol=ftol).nfev for ftol in (1e-3, 1e-8, 1e-13)]
+    runs = [run(above_one, "adaptive-sarp", ftol=ftol).nfev for ftol in (1e-3, 1e-8, 1e-13)]
     assert runs == sorted(set(runs))
 
 

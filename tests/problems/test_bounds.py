@@ -12,7 +12,18 @@ from fuzz.arguments import Rude
 from helpers import options_for
 from pursuit.problems.bounds import Bounded, make_box, preimage, reflect
 
-METHODS = ["auto", "momentum", "values", "rp", "sarp", "cma", "ep-cma-4", "rp-exact", "sarp-exact"]
+METHODS = [
+    "auto",
+    "adaptive-sarp",
+    "momentum",
+    "values",
+    "rp",
+    "sarp",
+    "cma",
+    "ep-cma-4",
+    "rp-exact",
+    "sarp-exact",
+]
 
 
 sides = st.one_of(st.just(-np.inf), st.floats(-5.0, 0.0)), st.one_of(st.just(np.inf), st.floats(0.0, 5.0))

@@ -33,7 +33,7 @@ def jitted_with_arguments(x, a, b):
     return a * np.sum(x * x) + b
 
 
-METHODS = ["auto", "momentum", "values", "rp", "sarp", "cma", "ep-cma-4", "rp-exact"]
+METHODS = ["auto", "adaptive-sarp", "momentum", "values", "rp", "sarp", "cma", "ep-cma-4", "rp-exact"]
 
 
 # That of `values`, which takes long to compile, is in `test_scaled.py`.

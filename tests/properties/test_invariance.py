@@ -14,7 +14,7 @@ from pursuit.methods import ask, create_scheme, tell
 from pursuit.methods.contract import draws_of
 from pursuit.methods.line_searches import Step, begin_search, continue_search
 
-COMPARING = ["auto", "momentum", "rp", "sarp", "cma", "ep-cma-1", "ep-cma-4", "ep-cma-n"]
+COMPARING = ["adaptive-sarp", "momentum", "rp", "sarp", "cma", "ep-cma-1", "ep-cma-4", "ep-cma-n"]
 dimensions = st.integers(2, 8)
 seeds = st.integers(0, 2**32 - 1)
 names = st.sampled_from(["exp", "lin", "two", "rosenbrock"])

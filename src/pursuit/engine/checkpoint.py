@@ -3,18 +3,20 @@
 The file is an uncompressed NumPy archive: `numpy.load` opens it, and no pickle is involved. Its entry
 ``header`` is a JSON text in bytes; the other entries are arrays.
 
-- ``format`` and ``version``: "pursuit checkpoint" and the version of this layout, 2.
-- ``method``, ``options``, ``n`` and ``sigma0``: what the scheme was created from; arrays ``lower``, ``upper``
-  and ``margin`` if there are bounds. A ``sigma0`` for each variable is an array too, with an array ``offset``
-  if the scheme moves in scaled variables.
+- ``format`` and ``version``: "pursuit checkpoint" and the version of this layout, 3.
+- ``method``, ``options``, ``restarts``, ``n`` and ``sigma0``: what the run was set up with; arrays ``lower``,
+  ``upper`` and ``margin`` if there are bounds. A ``sigma0`` for each variable is an array too, with an array
+  ``offset`` if the scheme moves in scaled variables.
 - ``limits``: when to stop; null for a limit that is none.
 - ``generator``: the state of the bit generator before it drew the normals of the iteration at hand.
 - ``received``: the values received in this iteration, round by round.
 - ``tally``: what was counted; arrays ``trace.nit``, ``trace.nfev`` and ``trace.fun``.
 - ``state``: the numbers in the scheme's state; arrays ``state.<field>``.
+- ``past``, if the run may have several stages: the present one, what those before have come to, and the value
+  at the start; arrays ``past.x0``, ``past.best`` and the trace of those before, ``past.nit`` and so on.
 
-Fields of a tuple within the tally or the state have dotted names. Before the start is evaluated there is only
-``generator`` and an array ``x0``.
+Fields of a tuple within the tally or the state have dotted names. Before the start is evaluated, that of the
+run or that of a stage, there is only ``generator``, an array ``x0``, and ``past``.
 
 A file may come from anywhere. So nothing in it is believed: names, types, shapes and sizes are checked before
 anything is allocated, no class is imported, and whatever is wrong is an error that names the file.
@@ -25,7 +27,6 @@ from __future__ import annotations
 import io
 import json
 import os
-import warnings
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple, TypeVar
@@ -34,15 +35,17 @@ import numpy as np
 
 from pursuit.checks import Vector, cut
 from pursuit.engine.archive import read_arrays
-from pursuit.engine.files import check_writable, replacing
+from pursuit.engine.files import replacing
 from pursuit.engine.generators import generator_in_state
-from pursuit.engine.run import Memory, Run
+from pursuit.engine.past_entries import past_arrays, past_entries, past_of, past_shapes
+from pursuit.engine.run import Memory, Unstarted
+from pursuit.engine.stages import Past
 from pursuit.engine.tally import LIMITS, Trace, check_tally, start_tally
 from pursuit.methods.contract import Scheme
 from pursuit.problems.bounds import Box
 from pursuit.problems.scaled import Scale, factors
 
-_FORMAT, _VERSION = "pursuit checkpoint", 2
+_FORMAT, _VERSION = "pursuit checkpoint", 3
 _BOX = ("lower", "upper", "margin")
 T = TypeVar("T")
 
@@ -59,6 +62,7 @@ class Setting(NamedTuple):
     """When to stop, which may change when a run is resumed."""
     scale: Scale | None = None
     """The variables of the scheme, where `sigma0` is a vector that it does not take itself."""
+    restarts: int = 0
 
     @property
     def first_step(self) -> float:
@@ -66,36 +70,9 @@ class Setting(NamedTuple):
         return float(np.min(self.sigma0))
 
 
-class Unstarted(NamedTuple):
-    """The memory of a run whose start has not been evaluated."""
-
-    x0: Vector
-    generator: Mapping[str, Any]
-
-
-class Saver:
-    """Writes the checkpoints of a run; that they can be written is checked before the run begins."""
-
-    def __init__(self, path: str | os.PathLike[str], setting: Setting) -> None:
-        self._path, self.setting = Path(path), setting
-        _as_json({"options": setting.options})
-        try:
-            check_writable(self._path)
-        except OSError as error:
-            sentence = f"The checkpoint cannot be written, so nothing was begun: {error.strerror}"
-            raise type(error)(error.errno, sentence, str(path)) from None
-
-    def __call__(self, run: Run) -> None:
-        """Write a checkpoint; if that fails, warn, since the run is worth more than its checkpoint."""
-        try:
-            save(self._path, self.setting, run.memory())
-        except OSError as error:
-            warnings.warn(
-                f"The checkpoint {self._path} could not be written: {error.strerror or error}. The run "
-                "continues and tries again later; what was written before is still there.",
-                RuntimeWarning,
-                stacklevel=2,
-            )
+def check_options(setting: Setting) -> None:
+    """Complain of options that a checkpoint cannot hold."""
+    _as_json({"options": setting.options})
 
 
 def save(path: str | os.PathLike[str], setting: Setting, memory: Memory | Unstarted) -> None:
@@ -120,6 +97,9 @@ def _write(file: Any, setting: Setting, memory: Memory | Unstarted) -> None:
     if scale is not None:
         arrays["offset"] = scale.offset
     header["generator"] = memory.generator
+    if memory.past is not None:
+        header["past"] = past_entries(memory.past)
+        arrays |= past_arrays(memory.past)
     if isinstance(memory, Unstarted):
         arrays["x0"] = memory.x0
     else:
@@ -160,19 +140,17 @@ class Checkpoint:
                 f"is a {found[0]} of version {found[1]}, but this version of pursuit reads version {_VERSION}"
             )
         self.setting = self._checked(self._read_setting)
+        self.past = self._checked(self._read_past)
+        """What the run remembers beside its present stage; None if there can be no other."""
 
     @property
     def is_unstarted(self) -> bool:
-        """Whether the start has not been evaluated."""
+        """Whether the start has not been evaluated, that of the run or that of its present stage."""
         return "tally" not in self._header
 
-    def unstarted(self) -> tuple[Vector, np.random.Generator]:
-        """Return the start and the generator of a run that has not evaluated its start."""
-        return self._checked(self._start)
-
-    def recall(self, scheme: Scheme) -> tuple[Memory, np.random.Generator]:
-        """Return the memory and the generator of a run, given the scheme of the setting."""
-        return self._checked(lambda: self._recalled(scheme))
+    def memory(self, scheme: Scheme) -> tuple[Memory | Unstarted, np.random.Generator]:
+        """Return the memory and the generator of a run, given the scheme of its present stage."""
+        return self._checked(lambda: self._start() if self.is_unstarted else self._recalled(scheme))
 
     def checked(self, use: Callable[[Setting], T]) -> T:
         """Return what is made of the setting, with errors that name the file."""
@@ -184,11 +162,20 @@ class Checkpoint:
         except (ValueError, KeyError, TypeError, AttributeError, OverflowError, MemoryError) as error:
             raise self._error(f"cannot be used: {str(error).removesuffix('.')}") from None
 
-    def _start(self) -> tuple[Vector, np.random.Generator]:
+    def _read_past(self) -> Past | None:
+        if "past" not in self._header:
+            return None
+        shapes = past_shapes(self._header["past"], self.setting.n, self._arrays)
+        self._expect(shapes, beside=True)
+        arrays = {name: self._arrays.pop(name) for name in shapes}
+        return past_of(self._header["past"], arrays, self.setting.method)
+
+    def _start(self) -> tuple[Unstarted, np.random.Generator]:
         self._expect({"x0": (self.setting.n,)})
         if not np.isfinite(self._arrays["x0"]).all():
             raise ValueError("its start must be finite")
-        return self._arrays["x0"], generator_in_state(self._header["generator"])
+        state = self._header["generator"]
+        return Unstarted(self._arrays["x0"], state, self.past), generator_in_state(state)
 
     def _recalled(self, scheme: Scheme) -> tuple[Memory, np.random.Generator]:
         header, n = self._header, self.setting.n
@@ -219,6 +206,7 @@ class Checkpoint:
             trace=Trace(*(self._arrays[f"trace.{name}"] for name in Trace._fields)),
             generator=header["generator"],
             received=_checked_rounds(header["received"]),
+            past=self.past,
         )
         return memory, generator
 
@@ -244,6 +232,7 @@ class Checkpoint:
             box=box,
             limits=_checked_limits(header["limits"]),
             scale=scale,
+            restarts=_checked_number_of_restarts(header["restarts"]),
         )
 
     def _read_steps(self, n: int) -> tuple[float | Vector, Scale | None]:
@@ -268,7 +257,7 @@ class Checkpoint:
             if name not in self._arrays:
                 raise ValueError(f"the entry {name} is missing")
             found = self._arrays[name]
-            wanted = np.int64 if name in ("trace.nit", "trace.nfev") else np.float64
+            wanted = np.int64 if name.endswith((".nit", ".nfev")) else np.float64
             if found.shape != shape or found.dtype != wanted:
                 raise ValueError(
                     f"the entry {name} must have shape {shape} and type {np.dtype(wanted)}, but has "
@@ -361,6 +350,12 @@ def _checked_limits(found: Any) -> dict[str, Any]:
     if limits.keys() != set(LIMITS):
         raise ValueError(f"its limits must be {', '.join(LIMITS)}, but are {cut(', '.join(limits))}")
     return limits
+
+
+def _checked_number_of_restarts(found: Any) -> int:
+    if type(found) is not int or not 0 <= found <= 2**62:
+        raise ValueError(f"restarts must be a whole number, but is {found!r}")
+    return found
 
 
 def _checked_rounds(found: Any) -> list[list[float]]:

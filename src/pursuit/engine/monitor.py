@@ -12,7 +12,7 @@ from typing import Any, TextIO
 from pursuit.checks import takes_intermediate_result
 from pursuit.compiling.cache import announcing
 from pursuit.engine.outcome import Outcome
-from pursuit.engine.run import Run
+from pursuit.engine.staged import StagedRun
 from pursuit.engine.stopping import Reason
 
 # How often the line of progress is written anew, in seconds.
@@ -41,7 +41,7 @@ class Monitor:
         *,
         maxtime: float = math.inf,
         callback: Callable[[Outcome], object] | None = None,
-        save: Callable[[Run], None] | None = None,
+        save: Callable[[StagedRun], None] | None = None,
         save_every: float = math.inf,
         progress: bool = False,
     ) -> None:
@@ -64,7 +64,7 @@ class Monitor:
         busy = self._callback or self._save or self._line or math.isfinite(self.deadline)
         return not busy
 
-    def __call__(self, run: Run) -> Reason:
+    def __call__(self, run: StagedRun) -> Reason:
         """Do what is due."""
         if self._callback is not None and run.nit != self._called_at:
             self._called_at = run.nit
@@ -81,7 +81,7 @@ class Monitor:
             self._next_line = now + _LINE_EVERY
         return Reason.MAXTIME if now >= self.deadline else Reason.RUNNING
 
-    def close(self, run: Run) -> None:
+    def close(self, run: StagedRun) -> None:
         """Stop the clock, write the line of progress a last time, and end it."""
         self.seconds = time.perf_counter() - self._begin
         if self._line is not None:
@@ -94,11 +94,11 @@ class _ProgressLine:
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
 
-    def write(self, run: Run, seconds: float, end: str = "") -> None:
-        state, tally, _, _ = run.snapshot()
+    def write(self, run: StagedRun, seconds: float, end: str = "") -> None:
+        now = run.outcome()
         text = (
-            f"iteration {tally.nit}  evaluation {tally.nfev}  f {state.fx:.6e}  "
-            f"sigma {state.sigma:.2e}  {seconds:.1f} s"
+            f"iteration {now.nit}  evaluation {now.nfev}  f {now.fun:.6e}  "
+            f"sigma {now.sigma:.2e}  {seconds:.1f} s"
         )
         self.write_text(text, end)
 

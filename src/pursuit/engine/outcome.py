@@ -12,6 +12,52 @@ from pursuit.engine.tally import Counting, Trace, finished_trace, reason_at_targ
 from pursuit.methods.contract import Findings
 
 
+class StageRecord(NamedTuple):
+    """What one stage of a run has come to; most runs have one.
+
+    Attributes
+    ----------
+    method : str
+        The method at work.
+    options : dict
+        Its options.
+    start : str
+        Where it began: ``"the start"`` or ``"a new point"``.
+    most : int or None
+        The most evaluations that it was given; None for as many as were left.
+    why : str
+        Why it followed on the stage before: what comes after "because".
+    nit, nfev : int
+        Its own iterations and evaluations.
+    best_nfev : int
+        After how many evaluations of the whole run it found its best point.
+    fun : float
+        The value of that point, or an estimate of it.
+    faulty : int
+        How many of its values were NaN.
+    reason : Reason
+        Why it ended.
+    noise, is_estimate, remark
+        What it found out about the function, as `noise`, `fun_is_estimate` and the end of `message` in a
+        result.
+    """
+
+    method: str
+    options: dict[str, Any]
+    start: str
+    most: int | None
+    why: str
+    nit: int
+    nfev: int
+    best_nfev: int
+    fun: float
+    faulty: int
+    reason: Reason
+    noise: float | None
+    is_estimate: bool
+    remark: str
+
+
 class Outcome(NamedTuple):
     """What a run has come to."""
 
@@ -19,6 +65,8 @@ class Outcome(NamedTuple):
     fun: float
     nit: int
     nfev: int
+    best_nfev: int
+    """The evaluations when the best point was found."""
     faulty: int
     sigma: float
     reason: Reason
@@ -28,6 +76,8 @@ class Outcome(NamedTuple):
     """What the scheme has found out about the function."""
     trace: Callable[[], Trace]
     """Puts the trace together, which takes a while."""
+    stages: tuple[StageRecord, ...] = ()
+    """What each stage has come to, if there may be several."""
 
 
 def outcome_of(
@@ -51,6 +101,7 @@ def outcome_of(
         fun=fun,
         nit=tally.nit,
         nfev=nfev,
+        best_nfev=tally.best.nfev,
         faulty=tally.faulty + unfinished.faulty,
         sigma=state.sigma,
         reason=reason,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -61,6 +61,16 @@ class Memory(NamedTuple):
     """The generator's state before it drew the normals of the iteration at hand."""
     received: list[list[float]]
     """The values that this iteration has received so far, round by round."""
+    past: Any = None
+    """What the run remembers beside its present stage, a `Past`; None if there can be no other."""
+
+
+class Unstarted(NamedTuple):
+    """The memory of a run, or of a stage of it, whose start has not been evaluated."""
+
+    x0: Vector
+    generator: Mapping[str, Any]
+    past: Any = None
 
 
 def first_memory(scheme: Scheme, x0: Vector, fx: float, sigma0: float, rng: np.random.Generator) -> Memory:
@@ -321,13 +331,29 @@ def here(objective: Callable[[Vector], Any]) -> Evaluate:
     return evaluate
 
 
+class Driven(Protocol):
+    """What `drive` needs of a run."""
+
+    whole: bool
+    rows: list[Vector]
+
+    def run_leg(self, iterations: int) -> bool:
+        """Run so many iterations in compiled code; return whether the run continues."""
+
+    def receive(self, values: list[float]) -> None:
+        """Take the values of `rows`."""
+
+    def receive_part(self, values: list[float | None]) -> None:
+        """Take some of them, after which the run does not continue."""
+
+
 def drive(
-    run: Run,
+    run: Driven,
     evaluate: Evaluate,
     *,
     interrupts: Interrupts,
     longest_leg: int = UNLIMITED,
-    monitor: Callable[[Run], Reason] | None = None,
+    monitor: Callable[[Any], Reason] | None = None,
 ) -> Reason:
     """Drive a run until it stops by itself, or until `monitor` gives a reason to.
 

@@ -8,15 +8,18 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pursuit.checks import Vector, checked_numbers, checked_options, checked_point, shown
+from pursuit.checks import Vector, checked_count, checked_numbers, checked_options, checked_point, shown
 from pursuit.compiling.cache import check_compiler, compiled
 from pursuit.compiling.vectors import Matrix
 from pursuit.engine.checkpoint import Setting
 from pursuit.engine.iteration import BlackBox
 from pursuit.engine.run import Evaluate, Memory, Move, Run, first_memory, here
+from pursuit.engine.stages import Past, stage_of
 from pursuit.engine.tally import LIMITS, Limits
 from pursuit.methods.catalogue import create_scheme, method_name, method_text, resolved
 from pursuit.methods.contract import Scheme, keeps_bounds, takes_vector
+from pursuit.methods.restarts import first_stage
+from pursuit.methods.stages import Stage, Wish
 from pursuit.problems.bounds import checked_box, preimage, reflect
 from pursuit.problems.contract import value
 from pursuit.problems.objective import checked_objective, rewrapped
@@ -27,11 +30,40 @@ SMALLEST_SIGMA0, LARGEST_SIGMA0 = 1e-200, 1e100
 _BLACK_BOX = BlackBox()
 
 
+class Task(NamedTuple):
+    """What people have asked for, checked: every stage of a run is set up from it."""
+
+    x0: Vector
+    method: str | type
+    options: dict[str, Any]
+    restarts: int
+    sigma0: float | Vector
+    bounds: Any
+    limits: dict[str, Any]
+    """The arguments of `Limits.of`."""
+    fun: Any
+    args: Any
+
+    @property
+    def wish(self) -> Wish:
+        """What the choice of stages depends on."""
+        has_target = self.limits.get("ftarget") is not None
+        return Wish(self.method, self.options, self.x0.size, self.restarts, has_target)
+
+    @property
+    def has_stages(self) -> bool:
+        """Whether another stage may follow on the first."""
+        cls, _ = resolved(self.method, self.x0.size)
+        return self.restarts > 0 or hasattr(cls, "next_stage")
+
+
 class Setup(NamedTuple):
-    """What a run is made of."""
+    """What a stage of a run is made of."""
 
     name: str
     """The method's, for people."""
+    task: Task
+    stage: Stage
     scheme: Scheme
     objective: Any
     """A problem where the loop can be compiled whole, else a function of the point; a `BlackBox` if people
@@ -49,6 +81,10 @@ class Setup(NamedTuple):
         """Whether the whole loop can be compiled."""
         return value.handles(type(self.objective))
 
+    def at(self, stage: Stage) -> Setup:
+        """Return the setup of another stage of the same run, that begins at its start."""
+        return set_up_stage(self.task, stage, self.task.x0.copy())[0]
+
     def resumed(self, setting: Setting) -> Setup:
         """Return the same setup with the margins and the offset of a checkpoint: they depend on its start."""
         setting = _checked_place(self.setting._replace(box=setting.box, scale=setting.scale), self.scheme)
@@ -65,8 +101,12 @@ class Setup(NamedTuple):
             raise TypeError(
                 f"A limit must be one of {', '.join(LIMITS)}, but {shown(min(unknown))} was given."
             )
-        setting = self.setting._replace(limits={**self.setting.limits, **limits})
-        return self._replace(setting=setting, limits=Limits.of(self.scheme, setting.n, **setting.limits))
+        wanted = {**self.setting.limits, **limits}
+        return self._replace(
+            task=self.task._replace(limits=wanted),
+            setting=self.setting._replace(limits=wanted),
+            limits=Limits.of(self.scheme, self.setting.n, **wanted),
+        )
 
     @property
     def move(self) -> Move | None:
@@ -102,7 +142,9 @@ class Setup(NamedTuple):
 
     def first_memory(self, start: Vector, fx: float, rng: np.random.Generator) -> Memory:
         """Return the memory of a run that has evaluated its start and nothing else."""
-        return first_memory(self.scheme, start, fx, self.setting.first_step, rng)
+        memory = first_memory(self.scheme, start, fx, self.setting.first_step, rng)
+        past = Past.first(self.task.x0, fx, self.stage) if self.task.has_stages else None
+        return memory._replace(past=past)
 
     def run(self, memory: Memory, rng: np.random.Generator, *, whole: bool) -> Run:
         """Return a run that begins with a memory."""
@@ -117,43 +159,67 @@ def set_up(
     bounds: Any,
     options: Mapping[str, Any] | None,
     limits: dict[str, Any],
+    restarts: Any = 0,
     fun: Any = _BLACK_BOX,
     args: Any = (),
 ) -> tuple[Setup, Vector]:
-    """Check what people passed in; return the setup and the start, as the scheme sees it.
+    """Check what people passed in; return the setup of the first stage and its start, as the scheme sees it.
 
     `limits` are the arguments of `Limits.of`. Without `fun`, people evaluate their function themselves.
     """
     check_compiler()
     start = checked_point("x0", x0)
     n = start.size
-    sigma0 = checked_numbers("sigma0", sigma0, n, at_least=SMALLEST_SIGMA0, below=LARGEST_SIGMA0)
-    cls, _ = resolved(method, n)
-    box = checked_box(bounds, start, 0.0 if keeps_bounds(cls) else sigma0)
+    task = Task(
+        x0=start,
+        method=method,
+        options=checked_options(options),
+        restarts=checked_count("restarts", restarts, at_least=0),
+        sigma0=checked_numbers("sigma0", sigma0, n, at_least=SMALLEST_SIGMA0, below=LARGEST_SIGMA0),
+        bounds=bounds,
+        limits=limits,
+        fun=fun,
+        args=args,
+    )
+    stage = first_stage(task.wish)
+    if stage.method != method:
+        # Options of later stages are wrong at once, too.
+        create_scheme(method, n, task.options, fun)
+    return set_up_stage(task, stage, start.copy() if task.has_stages else start)
+
+
+def set_up_stage(task: Task, stage: Stage, x0: Vector) -> tuple[Setup, Vector]:
+    """Return the setup of a stage that begins at x0, and its start as the scheme sees it."""
+    start, n, sigma0 = x0, x0.size, task.sigma0
+    cls, _ = resolved(stage.method, n)
+    box = checked_box(task.bounds, start, 0.0 if keeps_bounds(cls) else sigma0)
     if box is not None:
         start = preimage(start, box)
     scale = None
     if isinstance(sigma0, np.ndarray) and not takes_vector(cls):
         scale, start = scale_around(sigma0, start)
-    objective = fun if isinstance(fun, BlackBox) else checked_objective(fun, args, n, box, scale)
+    fun = task.fun
+    objective = fun if isinstance(fun, BlackBox) else checked_objective(fun, task.args, n, box, scale)
     setting = Setting(
-        method=method_text(method),
-        options=checked_options(options),
+        method=method_text(task.method),
+        options=task.options,
         n=n,
         sigma0=sigma0,
         box=box,
-        limits=limits,
+        limits=task.limits,
         scale=scale,
+        restarts=task.restarts,
     )
-    scheme = _placed(create_scheme(method, n, options, objective), setting)
-    setup = Setup(
-        name=method_name(method),
+    scheme = _placed(create_scheme(stage.method, n, stage.options, objective), setting)
+    return Setup(
+        name=method_name(task.method),
+        task=task,
+        stage=stage,
         scheme=scheme,
         objective=objective,
         setting=setting,
-        limits=Limits.of(scheme, n, **limits),
-    )
-    return setup, start
+        limits=Limits.of(scheme, n, **task.limits),
+    ), start
 
 
 def _placed(scheme: Any, setting: Setting) -> Any:
@@ -178,21 +244,36 @@ def _checked_place(setting: Setting, scheme: Scheme) -> Setting:
     return setting
 
 
-def restored(setting: Setting, method: type | None) -> Setup:
+def restored(setting: Setting, method: type | None, stage: Stage | None, x0: Vector | None) -> Setup:
     """Return the setup of a checkpoint, of a run whose function people evaluate themselves.
 
-    A class is never imported because a file names it: whoever loads the file passes it as `method`.
+    A class is never imported because a file names it: whoever loads the file passes it as `method`. A file
+    of a run that has no further stages names neither `stage` nor `x0`.
     """
     if method is not None and method_text(method) != setting.method:
         raise ValueError(f"its method is {setting.method}, but {method_text(method)} was passed")
     if method is None and ":" in setting.method:
         raise ValueError(f"its method is a class, {setting.method}: pass that class as method")
     chosen = setting.method if method is None else method
-    scheme = create_scheme(chosen, setting.n, setting.options, BlackBox())
+    task = Task(
+        x0=np.zeros(setting.n) if x0 is None else x0,
+        method=chosen,
+        options=setting.options,
+        restarts=setting.restarts,
+        sigma0=setting.sigma0,
+        bounds=None if setting.box is None else list(zip(*setting.box[:2], strict=True)),
+        limits=setting.limits,
+        fun=BlackBox(),
+        args=(),
+    )
+    stage = first_stage(task.wish) if stage is None else stage_of(stage, {setting.method: chosen})
+    scheme = create_scheme(stage.method, setting.n, stage.options, BlackBox())
     setting = _checked_place(setting, scheme)
     scheme = _placed(scheme, setting)
     return Setup(
         name=method_name(chosen),
+        task=task,
+        stage=stage,
         scheme=scheme,
         objective=BlackBox(),
         setting=setting,

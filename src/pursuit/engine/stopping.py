@@ -44,6 +44,11 @@ class Reason(enum.IntEnum):
         """Whether a run ends so as it should: at the target, or where nothing is left to win."""
         return self in (Reason.TARGET, Reason.STALLED, Reason.XTOL, Reason.FTOL)
 
+    @property
+    def is_own(self) -> bool:
+        """Whether a method has come to its own end, where another may go on."""
+        return self in (Reason.STALLED, Reason.XTOL, Reason.FTOL, Reason.DIVERGED)
+
 
 _SENTENCES = {
     Reason.RUNNING: "The run has not stopped.",

@@ -1,234 +1,66 @@
-"""SARP without the condition number: `auto`.
+"""`auto`, the default: how it decides between `values` and `momentum`.
 
-    y <- x_0;  v <- x_0;  t <- 0;  m <- 1
-    repeat:
-        s <- the sum of the steps with which m mirrored trials of aSS, all from y, succeed, and one more along
-             a flat direction p (`flat_direction.py`), with a step size of its own
-        if f(y + s) > f(y): s <- 0 and halve m, else let m grow towards sqrt(n)
-        carry y and v along (`acceleration.py`)
+    values
+    if it has settled where f follows slopes and curvatures, and nothing more is wanted: that is the result
+    else: momentum, from the original start
 
-This is the paper's SARP but for five things.
+*Nothing more is wanted* where there is neither a target that was missed nor a restart to be made: a smooth
+function has a minimum there, if only a local one.
 
-- *kappa grows* with age until momentum hurts, and then starts anew at half the age.
-- *Trials are mirrored*: before a trial fails, the other side is tried. Steps to one side alone are a noise
-  that momentum adds up; those to both sides cancel.
-- *Several trials share f(y)*, which SARP evaluates for each of them.
-- *Their sum is tried as well*: along a direction much stiffer than all others they overshoot together.
-- *A flat direction is learnt*, along which steps may be longer than along others.
-
-Where momentum has led to a y at which f has no value, y and v go back to the best point seen.
-
-The scheme uses only comparisons of f: it is invariant under increasing transformations of f, and does not
-need to know its smallest value. Work and memory per iteration are Theta(n). An iteration is one line search:
-along the direction of a trial, or along a sum.
+`values` learns within a few evaluations per variable what `momentum` cannot know, and says when f is not made
+for it: then its steps fail, and it ends early. So it comes first, and costs little where it is wrong.
+`momentum` begins at the original start: the kink or the narrow valley in which `values` has ended is a bad
+place to learn scales from.
 """
 
 from __future__ import annotations
 
-import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-import numba
-import numpy as np
-
-from pursuit.checks import Vector
-from pursuit.compiling.vectors import add, copy, scale, shift
-from pursuit.methods.acceleration import Momentum, MomentumPast, drifting_patience
-from pursuit.methods.contract import Patience, ask, tell
-from pursuit.methods.flat_direction import (
-    FARTHEST,
-    LEARNING,
-    FlatDirection,
-    carry_and_learn,
-    checked_learning,
-)
-from pursuit.methods.line_searches import Line, MirroredStep
-
-# How fast the number of trials from one point grows while their sum succeeds.
-_GROWTH = 1.05
-# Which line comes next from a point.
-_ALONG_FLAT, _ALONG_RANDOM, _ALONG_SUM = range(3)
+from pursuit.methods.momentum import RankedMomentum
+from pursuit.methods.stages import AT_START, EndedStages, Stage, Wish
+from pursuit.methods.values.scheme import Values
 
 
 class Auto(NamedTuple):
-    """SARP whose condition number grows until momentum hurts."""
+    """The two schemes to choose from."""
 
-    line_search: MirroredStep
-    momentum: Momentum
-    most: float
-    """The most trials from one point, but for that along the flat direction."""
-    learning: float
+    values: Values
+    momentum: RankedMomentum
 
     @classmethod
-    def create(
-        cls, n: int, *, damping: float = 2.5, growth: float = 1.0, p: float = 0.5, learning: float = LEARNING
-    ) -> Auto:
-        """Return the scheme for n variables; the defaults need no knowledge of the problem."""
-        return cls(
-            line_search=MirroredStep.create(p),
-            momentum=Momentum.create(damping, growth),
-            most=max(1.0, math.sqrt(n)),
-            learning=checked_learning(learning),
-        )
+    def create(cls, n: int, *, memory: int | None = None, m: int | None = None) -> Auto:
+        """Return the schemes for n variables: `memory` is an option of `values`, `m` one of `momentum`."""
+        return cls(values=Values.create(n, memory=memory), momentum=RankedMomentum.create(n, m=m))
 
-    def init(self, x: Vector, fx: float, sigma: float) -> AutoState:
-        """Return the first state."""
-        return AutoState(
-            x=x,
-            fx=fx,
-            f=fx,
-            sigma=sigma,
-            y=x.copy(),
-            v=x.copy(),
-            s=np.zeros(x.size),
-            trials=Trials(phase=_ALONG_RANDOM, made=0, successes=0, fy=fx),
-            m=1.0,
-            flat=FlatDirection.create(x.size, self.learning),
-            flat_sigma=0.0,
-            past=self.momentum.first_past(),
-        )
+    @classmethod
+    def first_stage(cls, wish: Wish) -> Stage:
+        """Return the stage to begin with."""
+        return Stage("values", cls._options(wish, "memory"))
 
-    def points(self) -> int:
-        """Return the most points that a query poses at once: a trial, and y itself."""
-        return 2
-
-    def patience(self, n: int) -> Patience:
-        """Return after how many iterations without a better point to give up."""
-        return drifting_patience(n)
-
-
-class Trials(NamedTuple):
-    """The trials from one y so far."""
-
-    phase: int
-    """Which line comes next."""
-    made: int
-    """How many there were along random directions."""
-    successes: int
-    fy: float
-    """f(y), NaN before it is evaluated."""
-
-
-class AutoState(NamedTuple):
-    """The state of `auto`; `f` is f(y)."""
-
-    x: Vector
-    fx: float
-    f: float
-    sigma: float
-    y: Vector
-    v: Vector
-    s: Vector
-    """The sum of successful steps from y."""
-    trials: Trials
-    m: float
-    """How many trials to make from y, rounded down."""
-    flat: FlatDirection
-    flat_sigma: float
-    """The step size along the flat direction; 0 if there is none."""
-    past: MomentumPast
-
-
-@ask.register(Auto)
-def _ask(team, scheme, state, u):
-    phase, fy = state.trials.phase, state.trials.fy
-    if phase == _ALONG_FLAT:
-        copy(team, u, state.flat.p)
-        return Line(state.y, u, fy, state.flat_sigma)
-    if phase == _ALONG_RANDOM:
-        return Line(state.y, u, fy, state.sigma)
-    copy(team, u, state.s)
-    return Line(state.y, u, fy, 1.0)
-
-
-@tell.register(Auto)
-def _tell(team, scheme, state, line, step):
-    if step.origin == math.inf:
-        return _back_at_best(team, state)
-    fx = state.fx
-    if step.value < fx:
-        fx = step.value
-        if step.length != 0.0:
-            shift(team, state.x, state.y, step.length, line.direction)
+    @classmethod
+    def next_stage(cls, wish: Wish, ended: EndedStages) -> Stage | None:
+        """Return the stage that follows on those that have ended; None if this choice is made."""
+        if len(ended) > 1:
+            return None
+        (last,) = ended
+        if last.remark:
+            why = "slopes and curvatures did not lead on"
+        elif not last.has_settled:
+            why = "values had lost its way"
+        elif wish.has_target:
+            why = "the target was not reached"
+        elif wish.restarts:
+            why = "restarts are wanted"
         else:
-            copy(team, state.x, state.y)
-    trials, sigma, flat_sigma = state.trials, state.sigma, state.flat_sigma
-    if trials.phase == _ALONG_SUM:
-        scale(team, state.s, step.length)
-        return _moved(team, scheme, state, fx, step.origin, sigma, step.length != 0.0)
-    made, successes = trials.made, trials.successes
-    if trials.phase == _ALONG_FLAT:
-        flat_sigma = min(step.sigma, FARTHEST * sigma)
-    else:
-        sigma = step.sigma
-        made += 1
-    if step.length != 0.0:
-        successes += 1
-        add(team, state.s, step.length, line.direction)
-    # A sum of one step or none need not be tried.
-    if made == int(state.m) and successes <= 1:
-        return _moved(team, scheme, state, fx, step.origin, sigma, True)
-    phase = _ALONG_RANDOM if made < int(state.m) else _ALONG_SUM
-    return AutoState(
-        x=state.x,
-        fx=fx,
-        f=step.origin,
-        sigma=sigma,
-        y=state.y,
-        v=state.v,
-        s=state.s,
-        trials=Trials(phase=phase, made=made, successes=successes, fy=step.origin),
-        m=state.m,
-        flat=state.flat,
-        flat_sigma=flat_sigma,
-        past=state.past,
-    )
+            return None
+        return Stage("momentum", cls._options(wish, "m"), start=AT_START, why=why)
 
+    @classmethod
+    def wide_stage(cls, wish: Wish) -> Stage:
+        """Return the stage that restarts widen."""
+        return Stage("momentum", cls._options(wish, "m"))
 
-@numba.njit(forceinline=True)
-def _moved(team, scheme, state, fx, fy, sigma, succeeded):
-    """Return the state at the next y, after trials whose sum is or is not a success."""
-    past, flat, is_new = carry_and_learn(team, scheme, state, int(state.m), fy)
-    scale(team, state.s, 0.0)
-    flat_sigma = sigma if is_new else state.flat_sigma
-    return AutoState(
-        x=state.x,
-        fx=fx,
-        f=fy,
-        sigma=sigma,
-        y=state.y,
-        v=state.v,
-        s=state.s,
-        trials=_no_trials(flat_sigma, math.nan),
-        m=min(scheme.most, _GROWTH * state.m) if succeeded else max(1.0, 0.5 * state.m),
-        flat=flat,
-        flat_sigma=flat_sigma,
-        past=past,
-    )
-
-
-@numba.njit(forceinline=True)
-def _back_at_best(team, state):
-    """Return the state at the best point, without momentum, from where f has no value."""
-    copy(team, state.y, state.x)
-    copy(team, state.v, state.x)
-    return AutoState(
-        x=state.x,
-        fx=state.fx,
-        f=state.fx,
-        sigma=state.sigma,
-        y=state.y,
-        v=state.v,
-        s=state.s,
-        trials=_no_trials(state.flat_sigma, state.fx),
-        m=1.0,
-        flat=state.flat,
-        flat_sigma=state.flat_sigma,
-        past=state.past,
-    )
-
-
-@numba.njit(forceinline=True)
-def _no_trials(flat_sigma, fy):
-    """Return that nothing was tried from a point yet; the flat direction comes first, if there is one."""
-    return Trials(phase=_ALONG_FLAT if flat_sigma > 0.0 else _ALONG_RANDOM, made=0, successes=0, fy=fy)
+    @staticmethod
+    def _options(wish: Wish, name: str) -> dict[str, Any]:
+        return {name: wish.options[name]} if name in wish.options else {}

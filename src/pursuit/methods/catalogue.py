@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from pursuit.checks import checked_number, checked_options, cut, shown
+from pursuit.methods.adaptive_sarp import AdaptiveSarp
 from pursuit.methods.auto import Auto
 from pursuit.methods.cma import Cma
 from pursuit.methods.contract import Scheme, ask, tell
@@ -26,8 +27,9 @@ _MOST_DIGITS = 100
 
 _NAMED: dict[str, tuple[type, dict[str, Any]]] = {
     "auto": (Auto, {}),
-    "momentum": (RankedMomentum, {}),
     "values": (Values, {}),
+    "momentum": (RankedMomentum, {}),
+    "adaptive-sarp": (AdaptiveSarp, {}),
     "rp": (RandomPursuit, {}),
     "rp-exact": (RandomPursuit, {"line_search": "exact"}),
     "sarp": (Sarp, {}),
@@ -48,7 +50,7 @@ def methods() -> tuple[str, ...]:
     --------
     >>> import pursuit
     >>> pursuit.methods()[:4]
-    ('auto', 'momentum', 'values', 'rp')
+    ('auto', 'values', 'momentum', 'adaptive-sarp')
     """
     return tuple(_NAMED)
 

@@ -31,6 +31,7 @@ a round, or a part of one: all points that do not depend on others' values, then
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -130,6 +131,11 @@ class RankedMomentum(NamedTuple):
             room=max(1, min(2 * m + 3, _ROOM_FOR_NUMBERS // n)),
             learning=checked_learning(learning),
         )
+
+    @classmethod
+    def wider(cls, n: int, options: Mapping[str, Any], times: int) -> dict[str, Any]:
+        """Return the options of a search so many times as wide."""
+        return {**options, "m": times * cls.create(n, **options).m}
 
     def init(self, x: Vector, fx: float, sigma: float) -> RankedState:
         """Return the first state."""

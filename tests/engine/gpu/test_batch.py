@@ -29,7 +29,7 @@ def batch_of(fun, x0, method="rp", *, runs=3, lanes=None, bounds=None, **limits)
 @pytest.fixture
 def batch():
     problem = pursuit.problems.exp(5, 100.0)
-    return batch_of(problem, problem.x0, "auto")
+    return batch_of(problem, problem.x0, "adaptive-sarp")
 
 
 def test_a_new_batch_has_evaluated_its_starts_and_nothing_else(batch):
@@ -77,7 +77,7 @@ def test_work_arrays_that_runs_cannot_have_for_themselves_are_refused():
     with pytest.raises(
         GpuError, match=r"The array `turned_\w` of Rotated has 4096 entries, too many for each"
     ):
-        batch_of(problem, problem.x0, "auto")
+        batch_of(problem, problem.x0, "adaptive-sarp")
 
 
 @pytest.mark.parametrize("lanes", [0, 3, 1024, "many"])

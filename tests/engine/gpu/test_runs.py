@@ -49,13 +49,13 @@ CASES = {
     "cma": (P.exp(20, 1e3), "cma", {}),
     "ep-cma-4": (P.lin(20, 1e3), "ep-cma-4", {}),
     "ep-cma-n": (P.two(20, 1e2), "ep-cma-n", {}),
-    "auto": (P.exp(20, 1e4), "auto", {}),
+    "adaptive-sarp": (P.exp(20, 1e4), "adaptive-sarp", {}),
     "rotated": (ROTATED, "rp", {}),
     "rotated, exact": (ROTATED, "sarp-exact", {}),
     "bounded": (P.exp(20, 100.0), "rp", {"bounds": [(-5, 5)] * 19 + [(0.5, 5)], "target": 12.5 + 1e-6}),
     "bracketing": (P.exp(20, 100.0), "rp", {"options": {"line_search": "bracketing"}}),
     "a jitted function": (ellipsoid, "rp", {}),
-    "an own problem": (Bowl(5), "auto", {}),
+    "an own problem": (Bowl(5), "adaptive-sarp", {}),
     "an own scheme": (P.exp(5, 10.0), Narrowing, {}),
 }
 
@@ -82,7 +82,7 @@ def test_a_gpu_needs_as_many_evaluations_as_a_cpu(name):
 
 
 @pytest.mark.parametrize(
-    ("method", "lanes"), [("sarp", 8), ("cma", 64), ("auto", 16), ("ep-cma-4", 128), ("ep-cma-4", 1)]
+    ("method", "lanes"), [("sarp", 8), ("cma", 64), ("adaptive-sarp", 16), ("ep-cma-4", 128), ("ep-cma-4", 1)]
 )
 def test_a_run_depends_neither_on_legs_nor_on_being_resumed(method, lanes):
     from pursuit.engine.gpu.batch import Batch
@@ -102,12 +102,14 @@ def test_a_run_depends_neither_on_legs_nor_on_being_resumed(method, lanes):
 
 
 def test_a_run_does_not_depend_on_the_runs_beside_it():
-    few, many = (batch_of(P.exp(20, 1e3), np.ones(20), "auto", runs=runs, maxiter=5_000) for runs in (3, 50))
+    few, many = (
+        batch_of(P.exp(20, 1e3), np.ones(20), "adaptive-sarp", runs=runs, maxiter=5_000) for runs in (3, 50)
+    )
     run(few, many)
     np.testing.assert_array_equal(few.words, many.words[:3])
 
 
-@pytest.mark.parametrize("method", ["rp", "sarp", "auto"])
+@pytest.mark.parametrize("method", ["rp", "sarp", "adaptive-sarp"])
 @pytest.mark.parametrize("most", [1, 2, 3, 776, 777])
 def test_evaluations_end_where_they_shall(method, most):
     batch = batch_of(P.exp(20, 100.0), np.ones(20), method, runs=5, maxfev=most)
@@ -131,7 +133,7 @@ def test_runs_that_end_are_reported_once_and_an_exception_goes_through():
         run(batch_of(P.exp(20, 100.0), np.ones(20)), leg=0.005, landed=fail)
 
 
-@pytest.mark.parametrize("method", ["rp", "sarp", "auto"])
+@pytest.mark.parametrize("method", ["rp", "sarp", "adaptive-sarp"])
 def test_all_threads_of_the_gpu_do_what_a_cpu_does_on_one_vector(method):
     n = 10_000
     problem = P.lin(n, 10.0)

@@ -210,7 +210,7 @@ def test_a_solver_that_fails_ends_its_batch_alone(tmp_path, capsys):
     ("arguments", "sentence"),
     [
         (["--suite", "bbob-biobj"], "A suite is one of bbob, bbob-largescale, but 'bbob-biobj' was given."),
-        (["--method", "best"], "A method is one of auto, momentum, values, rp, "),
+        (["--method", "best"], "A method is one of auto, values, momentum, "),
         (["--method", "sarp"], "sarp needs to know the condition number kappa, which is unknown for the "),
         (["--method", "nowhere:f"], "The method nowhere:f cannot be imported: No module named 'nowhere'."),
         (

@@ -56,4 +56,5 @@ def execute(task: RunTask) -> tuple[RunRecord, Trace]:
         reason=Reason(result.status).name.lower(),
         seconds=float(result.time),
     )
-    return run, result.trace
+    history = result.trace
+    return run, Trace(nit=history.nit, nfev=history.nfev, fun=history.fun)

@@ -1,4 +1,4 @@
-"""`auto`, which accelerates by itself."""
+"""`adaptive-sarp`, which accelerates by itself."""
 
 import math
 
@@ -9,7 +9,7 @@ from benchmarks.acceleration.variants import Variant
 
 import pursuit
 from helpers import make_problem
-from reference import auto as reference
+from reference import adaptive_sarp as reference
 from reference import problems as reference_problems
 
 
@@ -20,7 +20,7 @@ def test_follows_its_pseudo_code(options, problem_name, n):
     iterations = 400
     f, x0 = reference_problems.make(problem_name, n, 1e4)
     normals = np.random.default_rng(n).standard_normal((iterations, n))
-    course = reference.auto(f, x0, 1.0, normals, **options)
+    course = reference.adaptive_sarp(f, x0, 1.0, normals, **options)
     problem = make_problem(problem_name, n, 1e4)
     result = pursuit.minimize(problem, x0, options=options, rng=n, maxiter=iterations, trace=True)
     here = np.array([value for value, _, _ in course])
@@ -112,9 +112,9 @@ def test_a_flat_direction_is_learnt():
 
 
 def test_values_and_comparisons_part_ways():
-    """A monotone transformation changes nothing for `auto`, and everything for `values`."""
+    """A monotone transformation changes nothing for `adaptive-sarp`, and everything for `values`."""
     problem = make_problem("exp", 10, 100.0)
-    for method, same in (("auto", True), ("values", False)):
+    for method, same in (("adaptive-sarp", True), ("values", False)):
         plain, cubed = (
             pursuit.minimize(f, problem.x0, method=method, rng=1, maxfev=3_000)
             for f in (problem.__call__, lambda x: problem(x) ** 3)
@@ -125,7 +125,7 @@ def test_values_and_comparisons_part_ways():
 @pytest.mark.long
 def test_random_problems_never_diverge_and_keep_the_best_point():
     """Every kind of problem of the paper, every n from 2 to 50, random starts, step sizes and rotations."""
-    found = [outcome("auto", number) for number in range(0, 1000, 9)]
+    found = [outcome("adaptive-sarp", number) for number in range(0, 1000, 9)]
     assert {one.reason for one in found} <= {"target", "stalled", "ftol", "maxfev"}
     assert all(one.best_kept for one in found)
     # Rosenbrock's function has a second minimum.
@@ -138,7 +138,9 @@ def test_its_variants_begin_with_itself():
     problem = make_problem("exp", 20, 1e4)
     arguments = {"rng": 3, "ftarget": 1e-9}
     itself = pursuit.minimize(problem, problem.x0, **arguments)
-    variant = pursuit.minimize(problem, problem.x0, method=Variant, options={"of": "auto"}, **arguments)
+    variant = pursuit.minimize(
+        problem, problem.x0, method=Variant, options={"of": "adaptive-sarp"}, **arguments
+    )
     assert (itself.x == variant.x).all()
     assert itself.nfev == variant.nfev
 

@@ -1,4 +1,4 @@
-"""`auto` as its module's docstring says, in plain NumPy.
+"""`adaptive-sarp` as its module's docstring says, in plain NumPy.
 
 It returns the list of (f(y), the best value so far, the step size) after each iteration, which is
 a line looked along: one row of `normals`.
@@ -48,7 +48,7 @@ class Flat:
                 self.p, self.size = self.way * np.sqrt(self.n / (self.way @ self.way)), size
 
 
-def auto(f, x, sigma, normals, c=2.5, zeta=1.0, p=0.5, learning=50.0):
+def adaptive_sarp(f, x, sigma, normals, c=2.5, zeta=1.0, p=0.5, learning=50.0):
     n, best, course = len(x), f(x), []
     rows = iter(normals)
     at, flat = Carried(x, c, zeta), Flat(n, learning)

@@ -1,0 +1,190 @@
+"""A run of several stages, which looks like one run to whoever drives it.
+
+When a stage has ended and the run is not over, `pursuit.methods.restarts` says which stage follows. Each is a
+run of its own; what is counted goes on, and the best point of all stages is the result.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from pursuit.checks import Vector
+from pursuit.engine.outcome import Outcome
+from pursuit.engine.run import Memory, Run, Unstarted
+from pursuit.engine.setup import Setup, set_up_stage
+from pursuit.engine.stages import Past, before, ended_stages, merged
+from pursuit.engine.stopping import Reason
+from pursuit.engine.tally import Limits
+from pursuit.methods.catalogue import method_text
+from pursuit.methods.restarts import next_stage
+from pursuit.methods.stages import AT_START, Stage
+
+
+class StagedRun:
+    """A run in progress, of one stage or of several.
+
+    Parameters
+    ----------
+    setup : Setup
+        That of the present stage.
+    memory : Memory or Unstarted
+        Where to begin; its arrays are overwritten.
+    rng : numpy.random.Generator
+        The source of all randomness.
+    whole : bool
+        Whether the problem is evaluated in compiled code.
+    """
+
+    def __init__(
+        self, setup: Setup, memory: Memory | Unstarted, rng: np.random.Generator, *, whole: bool
+    ) -> None:
+        self.whole = whole
+        self.setup = setup
+        self.rows: list[Vector] = []
+        """The points whose values are wanted now; none if the run has stopped."""
+        self._rng = rng
+        self._past: Past | None = memory.past
+        self._run: Run | None = None
+        self._start: Vector | None = None
+        """Of a stage that has not evaluated it, as its scheme sees it."""
+        if isinstance(memory, Unstarted):
+            rng.bit_generator.state = memory.generator
+            self._wait_at(memory.x0)
+        else:
+            self._begin(memory)
+
+    @property
+    def nit(self) -> int:
+        """The iterations so far."""
+        before = 0 if self._past is None else self._past.nit
+        return before + (0 if self._run is None else self._run.nit)
+
+    def receive(self, values: list[float]) -> None:
+        """Take the values of `rows`, and write the next points."""
+        if self._run is None:
+            self._begin_with(values[0])
+        else:
+            self._run.receive(values)
+            self._continue()
+
+    def receive_part(self, values: list[float | None]) -> None:
+        """Take the values of some of `rows`, after which the run does not continue."""
+        if self._run is not None:
+            self._run.receive_part(values)
+
+    def run_leg(self, iterations: int) -> bool:
+        """Run so many iterations in compiled code, or fewer; return whether the run continues."""
+        if self._run is None:
+            self._begin_with(self.setup.value_at(self._waiting()))
+            return True
+        return self._run.run_leg(iterations) or self._goes_on()
+
+    def memory(self) -> Memory | Unstarted:
+        """Return what is needed to resume. Its arrays are the run's own: write them to disk at once."""
+        if self._run is None:
+            return Unstarted(self._waiting(), self._rng.bit_generator.state, self._past)
+        return self._run.memory()._replace(past=self._past)
+
+    def settle(self) -> None:
+        """Leave the generator where the last finished iteration did, whatever was drawn since."""
+        if self._run is not None:
+            self._run.settle()
+
+    def outcome(self, reason: Reason = Reason.RUNNING, *, last: bool = False) -> Outcome:
+        """Return what the run has come to, with `reason` if it has none of its own to stop.
+
+        If it is the `last` outcome, its point is the run's own and not a copy.
+        """
+        if self._past is None:
+            return self._present().outcome(reason, last=last)
+        if self._run is None:
+            return before(self._past, self.setup.setting.first_step, reason)
+        return merged(self._past, self._run.outcome(reason, last=last))
+
+    def _present(self) -> Run:
+        assert self._run is not None
+        return self._run
+
+    def _waiting(self) -> Vector:
+        assert self._start is not None
+        return self._start
+
+    def _begin(self, memory: Memory) -> None:
+        """Begin the present stage, or go on with it."""
+        self._start = None
+        self._run = self.setup._replace(limits=self._limits()).run(memory, self._rng, whole=self.whole)
+        if not self.whole:
+            self._continue()
+
+    def _begin_with(self, value: float) -> None:
+        """Begin the present stage with the value at its start, or at that of the run if it has none."""
+        assert self._past is not None
+        past, start = self._past, self._waiting()
+        if not math.isfinite(value):
+            value = past.f0
+            self.setup, start = set_up_stage(self.setup.task, self.setup.stage, past.x0.copy())
+        self._begin(self.setup.first_memory(start, value, self._rng)._replace(past=past))
+
+    def _wait_at(self, start: Vector) -> None:
+        """Ask for the value at the start of a stage."""
+        self._run, self._start = None, start
+        self.rows = [self.setup.moved(start)]
+
+    def _continue(self) -> None:
+        """Show the next points, of the next stage if the present one has ended."""
+        self.rows = self._present().rows
+        if not self.rows:
+            self._goes_on()
+
+    def _goes_on(self) -> bool:
+        """Go on with the next stage after one has ended, if there is one; return whether there is."""
+        past, run = self._past, self._present()
+        if past is None:
+            return False
+        reason, total = Reason(run.snapshot()[2]), self.setup.limits.evaluations
+        has_spent_its_share = reason == Reason.MAXFEV and self._limits().evaluations < total - past.nfev
+        if not (reason.is_own or has_spent_its_share):
+            return False
+        run.settle()
+        now = run.outcome()
+        records = (*past.ended, past.record(now))
+        left = total - sum(record.nfev for record in records)
+        methods = {method_text(self.setup.task.method): self.setup.task.method}
+        following = next_stage(self.setup.task.wish, ended_stages(records, methods)) if left > 0 else None
+        if following is None:
+            return False
+        self._past = past.after(now, following)
+        self._change_to(following)
+        return True
+
+    def _change_to(self, stage: Stage) -> None:
+        assert self._past is not None
+        past = self._past
+        x0 = past.x0.copy() if stage.start == AT_START else self._new_point(past.best)
+        self.setup, start = set_up_stage(self.setup.task, stage, x0)
+        if stage.start == AT_START:
+            self._begin(self.setup.first_memory(start, past.f0, self._rng)._replace(past=past))
+        else:
+            self._wait_at(start)
+
+    def _new_point(self, best: Vector) -> Vector:
+        """Return a point between finite bounds, and otherwise about a first step away from the best one."""
+        point: Vector = best + self.setup.setting.sigma0 * self._rng.standard_normal(best.size)
+        box = self.setup.setting.box
+        if box is not None:
+            with np.errstate(invalid="ignore", over="ignore"):
+                inside = box.lower + self._rng.random(best.size) * (box.upper - box.lower)
+            point = np.where(np.isfinite(inside), inside, np.clip(point, box.lower, box.upper))
+        return point
+
+    def _limits(self) -> Limits:
+        """Return the limits of the present stage."""
+        limits, past = self.setup.limits, self._past
+        if past is None:
+            return limits
+        evaluations = limits.evaluations - past.nfev
+        if past.stage.most is not None:
+            evaluations = min(evaluations, past.stage.most + past.is_start_known)
+        return limits._replace(evaluations=evaluations, iterations=limits.iterations - past.nit)

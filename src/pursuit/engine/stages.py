@@ -1,0 +1,194 @@
+"""What the stages of a run have come to, and what that makes of the run as a whole."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from pursuit.checks import Vector
+from pursuit.engine.outcome import Outcome, StageRecord
+from pursuit.engine.stopping import Reason
+from pursuit.engine.tally import Trace
+from pursuit.methods.catalogue import method_text
+from pursuit.methods.contract import Findings
+from pursuit.methods.stages import AT_START, Ended, Stage
+
+# By how many standard deviations of the noise a single value must be below an estimate to be better.
+_LUCK = 3.0
+# How many stages a sentence names one by one.
+_NAMED = 3
+
+
+class Past(NamedTuple):
+    """What a run remembers beside its present stage, if there may be several."""
+
+    x0: Vector
+    """The start of the run, in people's variables."""
+    f0: float
+    stage: Stage
+    """The present one."""
+    ended: tuple[StageRecord, ...]
+    champion: int
+    """Which of those that have ended has found the best point; -1 if none has ended."""
+    best: Vector
+    """That point, in people's variables; empty if none has ended."""
+    trace: Trace
+    """Of those that have ended, with the counts of the whole run."""
+
+    @classmethod
+    def first(cls, x0: Vector, f0: float, stage: Stage) -> Past:
+        """Return the past of a run that has evaluated its start and nothing else."""
+        none = Trace(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64), np.empty(0))
+        return cls(x0=x0, f0=f0, stage=stage, ended=(), champion=-1, best=np.empty(0), trace=none)
+
+    @property
+    def nit(self) -> int:
+        """The iterations before the present stage."""
+        return sum(record.nit for record in self.ended)
+
+    @property
+    def nfev(self) -> int:
+        """The evaluations before the present stage, less the one of its start if that was known."""
+        return sum(record.nfev for record in self.ended) - self.is_start_known
+
+    @property
+    def is_start_known(self) -> bool:
+        """Whether the value at the start of the present stage was known before."""
+        return bool(self.ended) and self.stage.start == AT_START
+
+    def after(self, now: Outcome, following: Stage) -> Past:
+        """Return the past once the present stage has ended and another follows."""
+        ended = (*self.ended, self.record(now))
+        is_better = self.is_beaten_by(now)
+        return self._replace(
+            stage=following,
+            ended=ended,
+            champion=len(ended) - 1 if is_better else self.champion,
+            best=now.x.copy() if is_better else self.best,
+            trace=self.joined(now),
+        )
+
+    def record(self, now: Outcome) -> StageRecord:
+        """Return what the present stage has come to."""
+        return StageRecord(
+            method=method_text(self.stage.method),
+            options=self.stage.options,
+            start=self.stage.start,
+            most=self.stage.most,
+            why=self.stage.why,
+            nit=now.nit,
+            nfev=now.nfev - self.is_start_known,
+            best_nfev=self.nfev + now.best_nfev,
+            fun=now.fun,
+            faulty=now.faulty,
+            reason=now.reason,
+            noise=now.findings.noise,
+            is_estimate=now.findings.is_estimate,
+            remark=now.findings.remark,
+        )
+
+    def is_beaten_by(self, now: Outcome) -> bool:
+        """Say whether the present stage has the best point; where values are noisy, not by luck."""
+        if not self.ended:
+            return True
+        best = self.ended[self.champion]
+        luck = 0.0 if now.findings.is_estimate else _LUCK * (best.noise or 0.0)
+        return now.fun < best.fun - luck
+
+    def joined(self, now: Outcome) -> Trace:
+        """Return the trace of the whole run."""
+        trace = now.trace()
+        # No iteration is there twice.
+        new = slice(1 if self.ended else 0, None)
+        return Trace(
+            np.concatenate([self.trace.nit, self.nit + trace.nit[new]]),
+            np.concatenate([self.trace.nfev, self.nfev + trace.nfev[new]]),
+            np.concatenate([self.trace.fun, trace.fun[new]]),
+        )
+
+
+def ended_stages(records: tuple[StageRecord, ...], stages: dict[str, str | type]) -> list[Ended]:
+    """Return records as the choice of the next stage sees them; `stages` are the methods by their texts."""
+    return [
+        Ended(
+            stage=stage_of(record, stages),
+            nfev=record.nfev,
+            has_settled=record.reason.is_success,
+            remark=record.remark,
+        )
+        for record in records
+    ]
+
+
+def stage_of(record: Any, methods: dict[str, str | type]) -> Stage:
+    """Return the stage that a record is of; a class is found by its text among `methods`."""
+    return Stage(
+        method=methods.get(record.method, record.method),
+        options=record.options,
+        start=record.start,
+        most=record.most,
+        why=record.why,
+    )
+
+
+def merged(past: Past, now: Outcome) -> Outcome:
+    """Return what a run has come to as a whole, given the outcome of its present stage."""
+    records = (*past.ended, past.record(now))
+    is_better = past.is_beaten_by(now)
+    champion = len(records) - 1 if is_better else past.champion
+    best = records[champion]
+    reason = now.reason
+    if reason.is_own and best.reason.is_own:
+        reason = best.reason
+    nfev = past.nfev + now.nfev
+    sentence = reason.sentence(idle=nfev - best.best_nfev)
+    return now._replace(
+        x=now.x if is_better else past.best,
+        fun=best.fun,
+        nit=past.nit + now.nit,
+        nfev=nfev,
+        best_nfev=best.best_nfev,
+        faulty=sum(record.faulty for record in records),
+        reason=reason,
+        message=f"{sentence} {_story(records, champion)}".rstrip(),
+        findings=Findings(noise=best.noise, is_estimate=best.is_estimate, remark=best.remark),
+        trace=lambda: past.joined(now),
+        stages=records,
+    )
+
+
+def before(past: Past, sigma: float, reason: Reason) -> Outcome:
+    """Return what the stages that have ended have come to, while the next one waits for its start."""
+    best, nfev = past.ended[past.champion], past.nfev
+    sentence = reason.sentence(idle=nfev - best.best_nfev)
+    return Outcome(
+        x=past.best.copy(),
+        fun=best.fun,
+        nit=past.nit,
+        nfev=nfev,
+        best_nfev=best.best_nfev,
+        faulty=sum(record.faulty for record in past.ended),
+        sigma=sigma,
+        reason=reason,
+        message=f"{sentence} {_story(past.ended, past.champion)}".rstrip(),
+        findings=Findings(noise=best.noise, is_estimate=best.is_estimate, remark=best.remark),
+        trace=lambda: past.trace,
+        stages=past.ended,
+    )
+
+
+def _story(records: tuple[StageRecord, ...], champion: int) -> str:
+    """Return a sentence on which method was at work when, and why; empty if there was only one."""
+    if len(records) == 1:
+        return ""
+    winner = records[champion].method
+    if len(records) > _NAMED:
+        methods = " and ".join(dict.fromkeys(record.method for record in records))
+        return f"{methods} took turns in {len(records)} stages, and {winner} found x in stage {champion + 1}."
+    until, parts = 0, []
+    for record in records:
+        until += record.nfev
+        because = f", because {record.why}" if record.why else ""
+        parts.append(f"{record.method} was at work up to evaluation {until}{because}")
+    return f"{'; then '.join(parts)}. {winner} found x, in stage {champion + 1}."

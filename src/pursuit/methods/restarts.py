@@ -1,0 +1,56 @@
+"""Restarts, for functions with many valleys: where a run that has stalled begins again.
+
+    repeat, with whichever kind has spent fewer evaluations on restarts so far:
+        wide:   the method that can widen its search, twice as wide as the time before
+        narrow: the method as it was at first, with at most half of what the latest wide search has spent
+
+This shares the budget as BIPOP-CMA-ES does (Hansen 2009): many valleys of one large bowl want a wide search,
+and few deep ones many narrow searches. `momentum` widens its search by more pairs a round. A method that
+cannot is begun again as it is; `auto` has `momentum` for wide searches and `values` for narrow ones.
+
+A restart begins at a new point: between the bounds of a variable that has both, and otherwise about a first
+step away from the best point.
+"""
+
+from __future__ import annotations
+
+from pursuit.methods.catalogue import resolved
+from pursuit.methods.stages import AT_NEW_POINT, EndedStages, Stage, Wish
+
+_WHY = "restarts are wanted"
+
+
+def first_stage(wish: Wish) -> Stage:
+    """Return the stage that a run begins with."""
+    cls, _ = resolved(wish.method, wish.n)
+    if hasattr(cls, "first_stage"):
+        stage: Stage = cls.first_stage(wish)
+        return stage
+    return Stage(wish.method, wish.options)
+
+
+def next_stage(wish: Wish, ended: EndedStages) -> Stage | None:
+    """Return the stage that follows on those that have ended, or None if there is none."""
+    cls, _ = resolved(wish.method, wish.n)
+    if hasattr(cls, "next_stage"):
+        chosen: Stage | None = cls.next_stage(wish, ended)
+        if chosen is not None:
+            return chosen
+    again = [one for one in ended if one.stage.start == AT_NEW_POINT]
+    return None if len(again) >= wish.restarts else _restart(wish, ended, again)
+
+
+def _restart(wish: Wish, ended: EndedStages, again: EndedStages) -> Stage:
+    cls, _ = resolved(wish.method, wish.n)
+    narrow = first_stage(wish)._replace(start=AT_NEW_POINT, why=_WHY)
+    wide = cls.wide_stage(wish) if hasattr(cls, "wide_stage") else first_stage(wish)
+    widened, _ = resolved(wide.method, wish.n)
+    if not hasattr(widened, "wider"):
+        return narrow
+    # A narrow search has a limit of its own.
+    before = [one for one in again if one.stage.most is None]
+    spent = sum(one.nfev for one in before)
+    if before and sum(one.nfev for one in again) - spent < spent:
+        return narrow._replace(most=max(1, before[-1].nfev // 2))
+    options = widened.wider(wish.n, wide.options, 2 ** (len(before) + 1))
+    return wide._replace(options=options, start=AT_NEW_POINT, why=_WHY)

@@ -1,0 +1,49 @@
+"""A run of several stages: what a stage is, and which comes next.
+
+Most runs have one stage. `auto` may have two (`auto.py`), and each restart is one more (`restarts.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+# Where a stage begins: at the start of the run, or at a new point, between the bounds of a variable that has
+# both, and otherwise about a first step away from the best point so far.
+AT_START, AT_NEW_POINT = "the start", "a new point"
+
+
+class Stage(NamedTuple):
+    """What is to be done until nothing is left to win that way."""
+
+    method: str | type
+    options: dict[str, Any]
+    start: str = AT_START
+    most: int | None = None
+    """The most evaluations; None for as many as are left."""
+    why: str = ""
+    """Why it follows on the stage before: what comes after "because"; empty for the first."""
+
+
+class Ended(NamedTuple):
+    """A stage that has ended without the run being over."""
+
+    stage: Stage
+    nfev: int
+    has_settled: bool
+    """Whether it ended where it found nothing more to win."""
+    remark: str
+    """What the method has to remark on the function, a `Findings.remark`."""
+
+
+class Wish(NamedTuple):
+    """What people have asked for, as far as the choice of stages depends on it."""
+
+    method: str | type
+    options: dict[str, Any]
+    n: int
+    restarts: int
+    has_target: bool
+
+
+EndedStages = Sequence[Ended]

@@ -1,0 +1,258 @@
+"""Runs of several stages: `auto`, which changes the method, and restarts."""
+
+import copy
+
+import numpy as np
+import pytest
+
+import pursuit
+from conformance.own import Narrowing
+from pursuit.engine.stopping import Reason
+
+START = np.linspace(-2.0, 3.0, 6)
+
+
+def kinks(x):
+    """Rotate by 45 degrees in pairs, so that no kink lies along a coordinate."""
+    return float(np.abs(x[::2] + x[1::2]).sum() + 3.0 * np.abs(x[::2] - x[1::2]).sum())
+
+
+def bowl(x):
+    return float(np.sum(np.linspace(1.0, 50.0, x.size) * (x - 0.5) ** 2))
+
+
+def valleys(x):
+    return float(10.0 * x.size + np.sum(x * x - 10.0 * np.cos(2.0 * np.pi * x)))
+
+
+# Stages of different kinds: a change of method, wide and narrow restarts, within bounds and without.
+CASES = {
+    "kinks": (kinks, {"ftarget": 1e-3}),
+    "restarts": (valleys, {"restarts": 5, "maxfev": 12_000, "sigma0": 1.5}),
+    "bounds": (valleys, {"restarts": 3, "maxfev": 12_000, "bounds": [(-4.0, 4.5)] * 6}),
+    "sizes": (kinks, {"sigma0": np.array([1.0, 0.5, 2.0, 1.0, 3.0, 1.0]), "maxfev": 9_000}),
+    "own": (bowl, {"method": Narrowing, "restarts": 2, "maxfev": 60_000}),
+    "momentum": (valleys, {"method": "momentum", "restarts": 3, "maxfev": 20_000}),
+}
+every_case = pytest.mark.parametrize("case", CASES)
+
+
+def run(case, fun=None, **more):
+    objective, arguments = CASES[case]
+    return pursuit.minimize(fun or objective, START, rng=5, trace=True, **{**arguments, **more})
+
+
+def assert_same(one, other):
+    np.testing.assert_array_equal(one.x, other.x)
+    for name in ("fun", "nit", "nfev", "nfaulty", "sigma", "method", "message", "stages"):
+        assert one[name] == other[name], name
+    for column, twin in zip(one.trace, other.trace, strict=True):
+        np.testing.assert_array_equal(column, twin)
+
+
+def test_a_smooth_function_without_a_target_needs_values_alone():
+    result = pursuit.minimize(bowl, START, rng=1)
+    assert result.method == "auto (values)"
+    assert [stage.method for stage in result.stages] == ["values"]
+    np.testing.assert_allclose(result.x, 0.5, atol=1e-6)
+
+
+@pytest.mark.parametrize("wish", [{"ftarget": -1.0}, {"restarts": 1}])
+def test_who_wants_more_than_a_smooth_minimum_gets_momentum_too(wish):
+    result = pursuit.minimize(bowl, START, rng=1, **wish)
+    assert [stage.method for stage in result.stages][:2] == ["values", "momentum"]
+    assert result.fun == min(stage.fun for stage in result.stages)
+
+
+def test_on_kinks_auto_changes_to_momentum_and_says_so():
+    result = run("kinks")
+    assert result.success
+    assert result.method == "auto (values, momentum)"
+    first, second = result.stages
+    assert (first.method, second.method, second.start) == ("values", "momentum", "the start")
+    assert f"values was at work up to evaluation {first.nfev}; then momentum" in result.message
+    assert f"because {second.why}" in result.message
+    at_first = result.trace.nfev <= first.nfev
+    assert set(result.trace.method[at_first]) == {"values"}
+    assert set(result.trace.method[~at_first]) == {"momentum"}
+
+
+def test_the_second_stage_is_a_run_of_momentum_from_the_original_start():
+    result = run("kinks")
+    alone = pursuit.minimize(kinks, START, method="values", rng=(generator := np.random.default_rng(5)))
+    assert alone.nfev == result.stages[0].nfev
+    second = pursuit.minimize(kinks, START, method="momentum", rng=generator, ftarget=1e-3)
+    assert (second.fun, second.nfev - 1) == (result.fun, result.stages[1].nfev)
+    np.testing.assert_array_equal(second.x, result.x)
+
+
+@every_case
+def test_what_is_counted_is_what_was_called(case):
+    calls = []
+
+    def counted(x):
+        calls.append(CASES[case][0](x))
+        return calls[-1]
+
+    result = run(case, counted)
+    assert result.nfev == len(calls) == sum(stage.nfev for stage in result.stages)
+    assert result.nit == sum(stage.nit for stage in result.stages)
+    assert result.fun == min(calls) == CASES[case][0](result.x)
+    assert len(result.stages) >= 2
+    trace = result.trace
+    assert (trace.nit[0], trace.nfev[0], trace.fun[0]) == (0, 1, CASES[case][0](START))
+    assert (trace.nit[-1], trace.nfev[-1]) == (result.nit, result.nfev)
+    assert (np.diff(trace.nit) > 0).all()
+    assert trace.fun.min() == result.fun
+
+
+@every_case
+def test_asked_and_told_or_mapped_it_is_the_same_run(case):
+    objective, arguments = CASES[case]
+    expected = run(case)
+    assert_same(expected, run(case, workers=map))
+    optimizer = pursuit.Optimizer(START, rng=5, trace=True, **arguments)
+    while not optimizer.stop():
+        X = optimizer.ask()
+        optimizer.tell(X, [objective(x) for x in X])
+    assert_same(expected, optimizer.result)
+
+
+def test_compiled_whole_it_is_the_same_run():
+    problem = pursuit.problems.rosenbrock(6)
+    arguments = {"rng": 2, "restarts": 3, "ftarget": -1.0, "maxfev": 40_000, "trace": True}
+    whole = pursuit.minimize(problem, problem.x0, **arguments)
+    assert len(whole.stages) >= 4
+    assert_same(whole, pursuit.minimize(problem.__call__, problem.x0, **arguments))
+    (many,) = pursuit.minimize_many(problem, problem.x0, seeds=[2], **{**arguments, "rng": None})
+    assert_same(whole, many)
+
+
+@every_case
+def test_saved_and_loaded_at_any_moment_it_goes_on_as_if_nothing_had_happened(case, tmp_path):
+    """Before the first value of a restart, too, and just after a change of the method."""
+    objective, arguments = CASES[case]
+    own = arguments.get("method") if case == "own" else None
+    optimizer, stages, path = (
+        pursuit.Optimizer(START, rng=5, trace=True, **arguments),
+        1,
+        tmp_path / "run.npz",
+    )
+    number = 0
+    while not optimizer.stop():
+        X = optimizer.ask()
+        optimizer.tell(X, [objective(x) for x in X])
+        number += 1
+        now = len(optimizer.result.stages)
+        if now != stages or X.shape[0] == 1 or number % 97 == 0:
+            optimizer.save(path)
+            optimizer = pursuit.Optimizer.load(path, method=own, trace=True)
+        elif number % 41 == 0:
+            optimizer = copy.deepcopy(optimizer)
+        stages = now
+    assert_same(run(case), optimizer.result)
+
+
+@pytest.mark.parametrize("kind", ["problem", "function"])
+def test_minimize_resumes_in_whichever_stage_its_limits_stopped_it(kind, tmp_path):
+    problem = pursuit.problems.rosenbrock(6)
+    fun = problem if kind == "problem" else problem.__call__
+    arguments = {"rng": 2, "restarts": 3, "ftarget": -1.0, "trace": True}
+    whole = pursuit.minimize(fun, problem.x0, maxfev=40_000, **arguments)
+    ends = np.cumsum([stage.nfev for stage in whole.stages])
+    for maxfev in sorted({*ends, *(ends + 1), 40_000}):
+        if maxfev <= 40_000:
+            part = pursuit.minimize(
+                fun, problem.x0, maxfev=int(maxfev), checkpoint=tmp_path / "run.npz", **arguments
+            )
+            assert part.nfev <= maxfev
+    assert (part.fun, part.nfev, len(part.stages)) == (whole.fun, whole.nfev, len(whole.stages))
+    np.testing.assert_array_equal(part.x, whole.x)
+
+
+def test_maxfev_is_never_exceeded():
+    ends = np.cumsum([stage.nfev for stage in run("restarts").stages])
+    for end in ends[:4]:
+        for maxfev in range(int(end) - 2, int(end) + 3):
+            calls = []
+            result = run("restarts", lambda x: calls.append(1) or valleys(x), maxfev=maxfev)  # noqa: B023
+            assert result.nfev == len(calls) <= maxfev
+
+
+def test_restarts_widen_the_search_and_share_the_budget():
+    result = run("momentum", restarts=7, maxfev=None)
+    assert len(result.stages) == 8
+    assert [stage.start for stage in result.stages] == ["the start"] + 7 * ["a new point"]
+    wide = [stage for stage in result.stages[1:] if stage.most is None]
+    pairs = [stage.options["m"] for stage in wide]
+    assert pairs == [8 * 2**k for k in range(len(wide))]
+    for number, stage in enumerate(result.stages):
+        if stage.most is not None:
+            before = [one for one in result.stages[1:number] if one.most is None]
+            assert stage.most == before[-1].nfev // 2
+            assert stage.nfev <= stage.most
+
+
+def test_restarts_begin_between_the_bounds():
+    """A new point is anywhere between two bounds, and near the best one where there is only one."""
+    lower, upper = np.array([-3.0, -3.0, -np.inf]), np.array([5.0, np.inf, np.inf])
+    starts = []
+
+    def slope(x):
+        starts.append(x.copy())
+        return float(np.abs(x - 1.0).sum())
+
+    optimizer = pursuit.Optimizer(
+        np.ones(3), "rp", rng=1, restarts=40, bounds=list(zip(lower, upper, strict=True)), xtol=1e-2
+    )
+    count, firsts = 1, []
+    while not optimizer.stop():
+        X = optimizer.ask()
+        optimizer.tell(X, [slope(x) for x in X])
+        assert ((lower <= X) & (upper >= X)).all()
+        if len(optimizer.result.stages) > count:
+            count = len(optimizer.result.stages)
+            firsts.append(starts[-1])
+    firsts = np.array(firsts)
+    assert len(firsts) == 40
+    # 40 numbers between -3 and 5, all on one side of 1, have probability 2^-39; of 40 normals none is at 10.
+    assert firsts[:, 0].min() < 1.0 < firsts[:, 0].max()
+    assert np.abs(firsts[:, 1:] - 1.0).max() < 10.0
+
+
+def test_a_restart_where_f_has_no_value_begins_at_the_start_of_the_run():
+    def inside(x):
+        return bowl(x) if np.abs(x - START).max() <= 6.0 else np.nan
+
+    result = pursuit.minimize(inside, START, method="rp", rng=1, restarts=3, sigma0=100.0, xtol=1e-4)
+    assert len(result.stages) == 4
+    assert result.fun == inside(result.x)
+
+
+def test_an_unbounded_function_is_not_tried_twice():
+    result = pursuit.minimize(lambda x: float(x.sum()), START, rng=1, restarts=5)
+    assert len(result.stages) <= 2
+    assert result.status == Reason.UNBOUNDED
+
+
+@pytest.mark.parametrize("restarts", [-1, 1.5, "many", True])
+def test_wrong_restarts_are_refused(restarts):
+    with pytest.raises((TypeError, ValueError), match="restarts must be"):
+        pursuit.minimize(bowl, START, restarts=restarts)
+
+
+def test_options_of_a_later_stage_are_checked_at_once():
+    with pytest.raises(ValueError, match="m must be at least 1"):
+        pursuit.minimize(bowl, START, options={"m": 0})
+    with pytest.raises(ValueError, match="is not an option of the method auto: its options are memory, m"):
+        pursuit.minimize(bowl, START, options={"kappa": 3.0})
+    wide = pursuit.minimize(kinks, START, rng=1, ftarget=1e-3, options={"m": 9, "memory": 20})
+    assert [stage.options for stage in wide.stages] == [{"memory": 20}, {"m": 9}]
+
+
+def test_a_run_with_other_restarts_is_not_resumed(tmp_path):
+    pursuit.minimize(bowl, START, rng=1, maxfev=50, restarts=1, checkpoint=tmp_path / "run.npz")
+    with pytest.raises(
+        ValueError, match="holds a run with restarts=1, which cannot be resumed with restarts=0"
+    ):
+        pursuit.minimize(bowl, START, rng=1, maxfev=90, checkpoint=tmp_path / "run.npz")
