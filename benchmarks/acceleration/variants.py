@@ -1,8 +1,8 @@
 """`adaptive-sarp` with the rules that were tried before its own were chosen.
 
 Without options but `of` a `Variant` is `adaptive-sarp` itself. Every option replaces one rule, so that a
-study (`choose.toml`) shows what that rule is worth. The seed of a run follows from the names and values of its
-options: changing them changes the results that are committed.
+study (`choose.toml`) shows what that rule is worth. The seed of a run follows from the names and values of
+its options: changing them changes the results that are committed.
 """
 
 from __future__ import annotations

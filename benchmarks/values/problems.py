@@ -1,4 +1,4 @@
-"""The two sets of problems: rules are chosen on one, and results reported on the other.
+"""The sets of problems: rules are chosen on some, and results reported on others.
 
 They have no function in common, except that quadratics are in both, with other spectra and dimensions.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 
-from benchmarks.values import fitting, valleys
+from benchmarks.values import fitting, rough, valleys
 from benchmarks.values.problem import (
     Problem,
     badly_scaled,
@@ -20,6 +20,7 @@ from benchmarks.values.problem import (
 )
 
 CHOOSING, REPORTING = "choosing", "reporting"
+ROUGH_CHOOSING, ROUGH_REPORTING = "choosing-rough", "reporting-rough"
 _SEED = 20140913
 
 
@@ -126,6 +127,8 @@ def _noisy_versions(problem: Problem, deviation: float) -> list[Problem]:
 _SETS: dict[str, tuple[Callable[[], list[Problem]], ...]] = {
     CHOOSING: (_choosing_smooth, _choosing_noisy),
     REPORTING: (_reporting_smooth, _reporting_noisy),
+    ROUGH_CHOOSING: (rough.choosing,),
+    ROUGH_REPORTING: (rough.reporting,),
 }
 SETS = tuple(_SETS)
 

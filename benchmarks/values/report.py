@@ -10,7 +10,7 @@ from benchmarks.peers.counting import ERROR
 from benchmarks.peers.records import SKIPPED
 from benchmarks.reporting import made_by
 from benchmarks.values.figures import draw
-from benchmarks.values.problems import CHOOSING
+from benchmarks.values.problems import CHOOSING, ROUGH_CHOOSING
 from benchmarks.values.profiles import (
     TABLE_BUDGETS,
     Cases,
@@ -58,7 +58,9 @@ def text_of(rows: Sequence[Row], group: str, pictures: dict[str, str]) -> str:
 
 
 def _head(rows: Sequence[Row], group: str) -> str:
-    use = "on which rules were chosen" if group == CHOOSING else "on which no rule was chosen"
+    use = (
+        "on which rules were chosen" if group in (CHOOSING, ROUGH_CHOOSING) else "on which no rule was chosen"
+    )
     seeds = max((row.seed for row in rows), default=0)
     versions = dict.fromkeys((row.solver, row.version) for row in rows if row.evaluations is not None)
     return (

@@ -112,8 +112,8 @@ def minimize(
         Whether to return the history of the run.
     workers : int or map-like callable
         How many processes evaluate the points of a round at once (-1: one for each core), or a callable
-        like `map` that does. `values` asks for up to 64 points in a round, SARP and `auto` for up to two, the
-        other methods for one.
+        like `map` that does. `values` asks for up to 64 points in a round, `momentum` for 2m + 3, `auto` for
+        as many as the one of them at work, SARP for up to two, the other methods for one.
     checkpoint : path
         Where to keep what is needed to resume. If the file exists already, the run that it holds is resumed.
     checkpoint_every : float

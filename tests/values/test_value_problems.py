@@ -13,8 +13,17 @@ from benchmarks.values.problem import (
     with_additive_noise,
     with_relative_noise,
 )
-from benchmarks.values.problems import CHOOSING, REPORTING, SETS, problem_named, problems_of
+from benchmarks.values.problems import (
+    CHOOSING,
+    REPORTING,
+    ROUGH_CHOOSING,
+    ROUGH_REPORTING,
+    problem_named,
+    problems_of,
+)
 
+SETS = (CHOOSING, REPORTING)
+ROUGH = [one for group in (ROUGH_CHOOSING, ROUGH_REPORTING) for one in problems_of(group)]
 SMOOTH = [one for group in SETS for one in problems_of(group) if one.noise is None]
 IDS = [f"{one.name}-{one.n}" for one in SMOOTH]
 ONES, ZEROS = np.ones, np.zeros
@@ -147,6 +156,22 @@ def test_a_value_is_a_finite_number_above_the_minimum(problem):
     assert np.isfinite(problem.f0)
     if problem.minimum is not None:
         assert problem.f0 > problem.minimum
+
+
+@pytest.mark.parametrize("problem", ROUGH, ids=[one.name for one in ROUGH])
+def test_rough_functions_have_the_minimum_0(problem):
+    # Where that is: at 1 for those made of Rosenbrock's function, else at 0. Rotations have no inverse here.
+    solution = np.ones(problem.n) if "Rosenbrock" in problem.name else np.zeros(problem.n)
+    if "rotated" not in problem.name or not solution.any():
+        assert problem.true_value(solution) == pytest.approx(0.0, abs=1e-14)
+    rng = np.random.default_rng(1)
+    assert all(problem.true_value(problem.x0 + rng.standard_normal(problem.n)) >= 0.0 for _ in range(50))
+    assert problem.f0 > 0.0
+
+
+def test_the_rough_sets_have_no_function_in_common():
+    names = [{one.name for one in problems_of(group)} for group in (ROUGH_CHOOSING, ROUGH_REPORTING)]
+    assert not names[0] & names[1]
 
 
 def test_the_sets_have_no_function_in_common_and_all_kinds():

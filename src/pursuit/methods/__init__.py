@@ -1,6 +1,7 @@
 """The paper's ten schemes, three that need to know nothing of the problem, and the contract for another."""
 
 from pursuit.methods.adaptive_sarp import AdaptiveSarp
+from pursuit.methods.auto import Auto
 from pursuit.methods.catalogue import create_scheme, methods
 from pursuit.methods.cma import Cma
 from pursuit.methods.contract import Findings, Patience, Points, Round, Scheme, ask, tell
@@ -23,6 +24,7 @@ from pursuit.methods.values.scheme import Values
 __all__ = [
     "AdaptiveSarp",
     "AdaptiveStep",
+    "Auto",
     "Bracketing",
     "Cma",
     "EpCma",

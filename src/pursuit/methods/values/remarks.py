@@ -11,7 +11,7 @@ _ROUGH, _FLAT = 4, 3
 _TOO_ROUGH, _TOO_FLAT = 12, 8
 _KINKS = (
     "The values do not follow slopes and curvatures: f seems to have kinks or jumps. A method that compares "
-    "values, such as 'auto', may serve better."
+    "values, such as 'momentum', may serve better."
 )
 _PLATEAU = "The values did not change along any variable: f seems to be flat there."
 _NOISE = "Noise hides what single values say, so fun is an estimate."
