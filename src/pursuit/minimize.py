@@ -105,9 +105,9 @@ def minimize(
         ``m``, the pairs of a round, for `momentum` and `auto`.
     restarts : int
         How often to begin again after a run has stalled, for functions with many valleys: at a new point,
-        between the bounds of a variable that has both, and otherwise about `sigma0` away from the best point;
-        in turn with a wider search and with narrow ones, where the method can widen its search. Without
-        `ftarget` or a limit, all of them are made.
+        between the bounds of a variable that has both, and otherwise about `sigma0` away from the best point.
+        `momentum` and `auto` search more widely each time, and narrowly in between, which is not counted.
+        Without `ftarget` or a limit, all of them are made.
     trace : bool
         Whether to return the history of the run.
     workers : int or map-like callable

@@ -180,12 +180,11 @@ def test_maxfev_is_never_exceeded():
 
 
 def test_restarts_widen_the_search_and_share_the_budget():
-    result = run("momentum", restarts=7, maxfev=None)
-    assert len(result.stages) == 8
-    assert [stage.start for stage in result.stages] == ["the start"] + 7 * ["a new point"]
+    result = run("momentum", restarts=3, maxfev=None)
+    assert [stage.start for stage in result.stages[:2]] == ["the start", "a new point"]
     wide = [stage for stage in result.stages[1:] if stage.most is None]
     pairs = [stage.options["m"] for stage in wide]
-    assert pairs == [8 * 2**k for k in range(len(wide))]
+    assert pairs == [8, 16, 32]
     for number, stage in enumerate(result.stages):
         if stage.most is not None:
             before = [one for one in result.stages[1:number] if one.most is None]

@@ -6,7 +6,8 @@
 
 This shares the budget as BIPOP-CMA-ES does (Hansen 2009): many valleys of one large bowl want a wide search,
 and few deep ones many narrow searches. `momentum` widens its search by more pairs a round. A method that
-cannot is begun again as it is; `auto` has `momentum` for wide searches and `values` for narrow ones.
+cannot is begun again as it is; `auto` has `momentum` for wide searches and `values` for narrow ones. As many
+wide searches are made as restarts are wanted; narrow ones, which cost no more than these, are not counted.
 
 A restart begins at a new point: between the bounds of a variable that has both, and otherwise about a first
 step away from the best point.
@@ -37,18 +38,19 @@ def next_stage(wish: Wish, ended: EndedStages) -> Stage | None:
         if chosen is not None:
             return chosen
     again = [one for one in ended if one.stage.start == AT_NEW_POINT]
-    return None if len(again) >= wish.restarts else _restart(wish, ended, again)
+    # A narrow search has a limit of its own.
+    wide = [one for one in again if one.stage.most is None]
+    return None if len(wide) >= wish.restarts else _restart(wish, again, wide)
 
 
-def _restart(wish: Wish, ended: EndedStages, again: EndedStages) -> Stage:
+def _restart(wish: Wish, again: EndedStages, before: EndedStages) -> Stage:
+    """Return the next stage, given those that were restarts and the wide ones among them."""
     cls, _ = resolved(wish.method, wish.n)
     narrow = first_stage(wish)._replace(start=AT_NEW_POINT, why=_WHY)
     wide = cls.wide_stage(wish) if hasattr(cls, "wide_stage") else first_stage(wish)
     widened, _ = resolved(wide.method, wish.n)
     if not hasattr(widened, "wider"):
         return narrow
-    # A narrow search has a limit of its own.
-    before = [one for one in again if one.stage.most is None]
     spent = sum(one.nfev for one in before)
     if before and sum(one.nfev for one in again) - spent < spent:
         return narrow._replace(most=max(1, before[-1].nfev // 2))
