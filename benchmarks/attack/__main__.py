@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-from benchmarks.attack import checkpoints, faults, kills, load, stores, studies
+from benchmarks.attack import checkpoints, faults, kills, load, problems, stores, studies
 from benchmarks.attack.processes import fork, wait
 from benchmarks.attack.tally import Tally
 from benchmarks.reporting import made_by
@@ -38,6 +38,7 @@ ATTACKS = {
     "studies": Attack(studies.attack, 0.2, "kills of studies"),
     "checkpoints": Attack(checkpoints.attack, 0.2, "damaged checkpoints"),
     "stores": Attack(stores.attack, 0.15, "damaged stores"),
+    "problems": Attack(problems.attack, 0.2, "random problems of all kinds"),
     "load": Attack(load.attack, 0.2, "calls in one process", alone=True),
     "faults": Attack(faults.attack, 0.2, "full disks and dying workers", alone=True),
 }

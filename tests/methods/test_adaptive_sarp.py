@@ -137,7 +137,7 @@ def test_its_variants_begin_with_itself():
     """What the study of variants compares with is the scheme that people use."""
     problem = make_problem("exp", 20, 1e4)
     arguments = {"rng": 3, "ftarget": 1e-9}
-    itself = pursuit.minimize(problem, problem.x0, **arguments)
+    itself = pursuit.minimize(problem, problem.x0, method="adaptive-sarp", **arguments)
     variant = pursuit.minimize(
         problem, problem.x0, method=Variant, options={"of": "adaptive-sarp"}, **arguments
     )

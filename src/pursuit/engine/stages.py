@@ -89,12 +89,12 @@ class Past(NamedTuple):
         )
 
     def is_beaten_by(self, now: Outcome) -> bool:
-        """Say whether the present stage has the best point; where values are noisy, not by luck."""
+        """Say whether the present stage has the best point; not by luck, where the other is an estimate."""
         if not self.ended:
             return True
         best = self.ended[self.champion]
-        luck = 0.0 if now.findings.is_estimate else _LUCK * (best.noise or 0.0)
-        return now.fun < best.fun - luck
+        may_be_luck = best.is_estimate and not now.findings.is_estimate
+        return now.fun < best.fun - (_LUCK * (best.noise or 0.0) if may_be_luck else 0.0)
 
     def joined(self, now: Outcome) -> Trace:
         """Return the trace of the whole run."""
