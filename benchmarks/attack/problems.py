@@ -111,7 +111,7 @@ def attack(seed: int, seconds: float) -> Tally:
         restarts = random.choice((0, 0, 2))
         tally.tried += 1
         result = pursuit.minimize(
-            problem, problem.x0, method=method, rng=random.getrandbits(32), sigma0=problem.sigma0,
+            problem.__call__, problem.x0, method=method, rng=random.getrandbits(32), sigma0=problem.sigma0,
             maxfev=budget, restarts=restarts,
         )  # fmt: skip
         wrong = _wrong(problem, result, budget)

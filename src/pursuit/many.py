@@ -168,8 +168,9 @@ def _starts_and_seeds(x0: Any, seeds: Any, rng: Any) -> tuple[list[NDArray[np.fl
 
 def _checked_count_of(workers: Any) -> int:
     count = checked_workers(workers)
-    if callable(count):
-        raise TypeError("workers must be an integer here, but a callable was given.")
+    if not isinstance(count, int):
+        kind = "a callable" if callable(count) else "an executor"
+        raise TypeError(f"workers must be an integer here, but {kind} was given.")
     return count
 
 

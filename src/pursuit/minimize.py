@@ -5,7 +5,8 @@ from __future__ import annotations
 import contextlib
 import math
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Executor
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,15 @@ from numpy.typing import ArrayLike
 
 from pursuit.checks import checked_flag, checked_generator, checked_number, shown
 from pursuit.engine import checkpoint as checkpoints
-from pursuit.engine.evaluation import Map, Processes, TimeLimitError, checked_workers, evaluator
+from pursuit.engine.evaluation import (
+    Futures,
+    Map,
+    Processes,
+    TimeLimitError,
+    at_once,
+    checked_workers,
+    evaluator,
+)
 from pursuit.engine.interrupts import Interrupts
 from pursuit.engine.monitor import Monitor, scipy_style, showing_compilation
 from pursuit.engine.outcome import Outcome
@@ -29,7 +38,7 @@ from pursuit.methods.catalogue import DEFAULT_METHOD
 from pursuit.methods.contract import findings_of
 from pursuit.problems.bounds import Box
 from pursuit.problems.contract import Problem
-from pursuit.problems.objective import function_of_point
+from pursuit.problems.objective import function_of_point, row_by_row
 from pursuit.result import Result, result_of
 
 # A value may be off by so many standard deviations of the noise, that with which it was stored included.
@@ -55,7 +64,8 @@ def minimize(
     options: Mapping[str, Any] | None = None,
     restarts: int = 0,
     trace: bool = False,
-    workers: int | Map = 1,
+    workers: int | Map | Executor = 1,
+    vectorized: bool = False,
     checkpoint: str | os.PathLike[str] | None = None,
     checkpoint_every: float = 60.0,
     checkpoint_check: bool = True,
@@ -110,10 +120,14 @@ def minimize(
         Without `ftarget` or a limit, all of them are made.
     trace : bool
         Whether to return the history of the run.
-    workers : int or map-like callable
-        How many processes evaluate the points of a round at once (-1: one for each core), or a callable
-        like `map` that does. `values` asks for up to 64 points in a round, `momentum` for 2m + 3, `auto` for
-        as many as the one of them at work, SARP for up to two, the other methods for one.
+    workers : int, concurrent.futures.Executor, Dask client, or map-like callable
+        Who evaluates the points of a round at once: so many processes (-1: one for each core), an executor
+        or a client of Dask, or a callable like `map`. `values` asks for up to 64 points in a round,
+        `momentum` for 2m + 3, `auto` for as many as the one of them at work, SARP for up to two, the other
+        methods for one.
+    vectorized : bool
+        Whether `fun` takes all points of a round in one call, as an array with one point a row, and returns
+        their values: an array of NumPy, JAX or torch, wherever that may be.
     checkpoint : path
         Where to keep what is needed to resume. If the file exists already, the run that it holds is resumed.
     checkpoint_every : float
@@ -155,6 +169,9 @@ def minimize(
     """
     trace, progress = checked_flag("trace", trace), checked_flag("progress", progress)
     checkpoint_check = checked_flag("checkpoint_check", checkpoint_check)
+    workers, vectorized = checked_workers(workers), checked_flag("vectorized", vectorized)
+    if vectorized and workers != 1:
+        raise ValueError("With vectorized=True one call evaluates all points of a round: leave workers at 1.")
     limits = {"ftarget": ftarget, "xtol": xtol, "ftol": ftol, "maxiter": maxiter, "maxfev": maxfev}
     with showing_compilation(progress):
         setup, start = set_up(
@@ -165,8 +182,8 @@ def minimize(
             options=options,
             limits=limits,
             restarts=restarts,
-            fun=fun,
-            args=args,
+            fun=row_by_row(fun, args) if vectorized else fun,
+            args=() if vectorized else args,
         )
     seconds = math.inf if maxtime is None else checked_number("maxtime", maxtime, above=0.0)
     every = checked_number("checkpoint_every", checkpoint_every, at_least=0.0)
@@ -174,11 +191,11 @@ def minimize(
     call = scipy_style(callback, lambda outcome: result_of(outcome, setup.name, trace=False))
 
     save = None if checkpoint is None else Saver(checkpoint, setup.setting)
-    # Workers get the function itself, at points inside the bounds: nothing else need pickle.
-    workers = checked_workers(workers)
-    alone = not callable(workers) and workers == 1
-    objective = setup.objective if alone else function_of_point(fun, args)
-    with showing_compilation(progress), evaluator(objective, workers) as evaluate:
+    alone = workers == 1 and not vectorized
+    with (
+        showing_compilation(progress),
+        _evaluating(setup, function_of_point(fun, args), workers, vectorized=vectorized) as evaluate,
+    ):
         elsewhere = None if alone else evaluate
         found, memory = None, None
         if checkpoint is not None and Path(checkpoint).exists():
@@ -196,7 +213,7 @@ def minimize(
             else:
                 run = found.checked(lambda _: StagedRun(setup, memory, generator, whole=whole))
             monitor = Monitor(maxtime=seconds, callback=call, save=save, save_every=every, progress=progress)
-            if isinstance(evaluate, Processes):
+            if isinstance(evaluate, Processes | Futures):
                 evaluate.deadline = monitor.deadline
             # A callback is called after every iteration.
             longest_leg = UNLIMITED if call is None else 1
@@ -209,6 +226,19 @@ def minimize(
     result = result_of(outcome, setup.name, trace=trace)
     result.time = monitor.seconds
     return result
+
+
+@contextlib.contextmanager
+def _evaluating(
+    setup: Setup, fun: Callable[[Any], Any], workers: int | Map | Executor, *, vectorized: bool
+) -> Iterator[Evaluate]:
+    """Give what evaluates the points of a run."""
+    if vectorized:
+        yield at_once(fun)
+        return
+    # Workers get the function itself, at points inside the bounds: nothing else need pickle.
+    with evaluator(setup.objective if workers == 1 else fun, workers) as evaluate:
+        yield evaluate
 
 
 def _driven(

@@ -1,69 +1,166 @@
-"""Workers: what dies is noticed, what cannot be sent is named, and no wait is longer than the limit."""
+"""Who evaluates the points of a round: whoever does, the run is the same."""
 
-import os
-import signal
+import functools
+import threading
 import time
-from pathlib import Path
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 
 import numpy as np
 import pytest
 
 import pursuit
+from pursuit.engine.stopping import Reason
 
-START = np.array([1.0, 2.0, 3.0])
-
-
-def sphere(x):
-    return float(x @ x)
+START = np.linspace(-1.0, 2.0, 8)
+ARGUMENTS = {"rng": 3, "maxfev": 400, "trace": True}
 
 
-def dying(x, folder, deaths):
-    """End the process in the first calls that come to the second point, which are so many."""
-    for number in range(deaths):
-        mark = Path(folder, str(number))
-        if x[0] != 1.0 and not mark.exists():
-            mark.touch()
-            os.kill(os.getpid(), signal.SIGKILL)
-    return float(x @ x)
+def bowl(x, weight=1.0):
+    return float(weight * np.sum(np.linspace(1.0, 30.0, x.shape[-1]) * x * x))
 
 
-def raising(x):
-    raise StopIteration("nothing is left")
+def bowls(X, weight=1.0):
+    assert X.ndim == 2
+    return weight * np.sum(np.linspace(1.0, 30.0, X.shape[1]) * X * X, axis=1)
 
 
-def sleeping(x):
-    if x[0] != 1.0:
-        time.sleep(600.0)
-    return float(x @ x)
+def slow(x):
+    time.sleep(0.2)
+    return bowl(x)
 
 
-def test_a_worker_that_dies_costs_its_points_once_more(tmp_path):
-    arguments = {"method": "sarp", "rng": 1, "maxiter": 20, "options": {"kappa": 3.0}}
-    expected = pursuit.minimize(sphere, START, **arguments)
-    result = pursuit.minimize(dying, START, (tmp_path, 1), workers=2, **arguments)
-    np.testing.assert_array_equal(result.x, expected.x)
-    assert result.nfev == expected.nfev
+def assert_same(one, other):
+    np.testing.assert_array_equal(one.x, other.x)
+    assert (one.fun, one.nfev, one.nit) == (other.fun, other.nfev, other.nit)
 
 
-def test_a_second_death_in_a_row_ends_the_run_with_what_was_found(tmp_path):
-    with pytest.raises(RuntimeError, match="Workers died 2 times") as caught:
-        pursuit.minimize(
-            dying, START, (tmp_path, 50), method="sarp", rng=1, workers=2, options={"kappa": 3.0}
+@pytest.mark.parametrize("method", ["auto", "momentum", "rp"])
+@pytest.mark.parametrize("bounds", [None, [(-1.0, 2.0)] * 8])
+def test_executors_and_functions_of_all_points_make_the_same_run(method, bounds):
+    alone = pursuit.minimize(bowl, START, method=method, bounds=bounds, **ARGUMENTS)
+    with ThreadPoolExecutor(3) as threads:
+        assert_same(
+            alone,
+            pursuit.minimize(bowl, START, method=method, bounds=bounds, workers=threads, **ARGUMENTS),
         )
-    assert caught.value.pursuit_result.fun <= 14.0
+    at_once = pursuit.minimize(bowls, START, method=method, bounds=bounds, vectorized=True, **ARGUMENTS)
+    assert_same(alone, at_once)
 
 
-def test_stop_iteration_comes_back_from_workers():
-    with pytest.raises(StopIteration, match="nothing is left"):
-        pursuit.minimize(raising, START, method="rp", rng=1, workers=2)
+def test_processes_of_an_executor_evaluate_a_function_with_arguments():
+    expected = pursuit.minimize(bowl, START, args=(2.0,), **ARGUMENTS)
+    with ProcessPoolExecutor(2) as processes:
+        found = pursuit.minimize(bowl, START, args=(2.0,), workers=processes, **ARGUMENTS)
+        assert_same(expected, found)
+        # The executor is people's own, and still there.
+        assert processes.submit(abs, -3).result() == 3
 
 
-def test_a_function_that_cannot_be_sent_to_workers_is_named():
-    with pytest.raises(TypeError, match="fun must be a function that other processes can import"):
-        pursuit.minimize(lambda x: 0.0, START, method="rp", workers=2)
+def test_a_client_of_dask_evaluates():
+    distributed = pytest.importorskip("distributed")
+    with (
+        distributed.LocalCluster(
+            n_workers=1, threads_per_worker=2, processes=False, dashboard_address=None
+        ) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        found = pursuit.minimize(bowl, START, workers=client, **ARGUMENTS)
+    assert_same(pursuit.minimize(bowl, START, **ARGUMENTS), found)
 
 
-def test_the_time_limit_bounds_waiting_for_workers():
-    result = pursuit.minimize(sleeping, START, method="rp", rng=1, workers=2, maxtime=0.5)
-    assert result.message == "The limit of time, maxtime, was reached."
-    assert (result.nfev, result.fun) == (1, 14.0)
+def test_the_points_of_a_round_are_evaluated_at_the_same_time():
+    barrier = threading.Barrier(2, timeout=30)
+
+    def in_pairs(x):
+        barrier.wait()
+        return bowl(x)
+
+    problem = pursuit.problems.exp(8, 10.0)
+    with ThreadPoolExecutor(2) as threads:
+        # SARP has rounds of two points, after the start.
+        optimizer = pursuit.Optimizer(problem.x0, "sarp", rng=1, options={"kappa": 10.0})
+        optimizer.tell(optimizer.ask(), [1.0])
+        assert len(optimizer.ask()) == 2
+        barrier_calls = functools.partial(_paired, in_pairs, [])
+        result = pursuit.minimize(
+            barrier_calls,
+            problem.x0,
+            method="sarp",
+            options={"kappa": 10.0},
+            rng=1,
+            maxfev=21,
+            workers=threads,
+        )
+    assert result.nfev == 21
+
+
+def _paired(in_pairs, calls, x):
+    calls.append(1)
+    return bowl(x) if len(calls) == 1 else in_pairs(x)
+
+
+def test_a_time_limit_ends_a_round_that_an_executor_is_evaluating():
+    with ThreadPoolExecutor(1) as threads:
+        result = pursuit.minimize(slow, START, method="values", rng=1, workers=threads, maxtime=0.5)
+    assert result.status == Reason.MAXTIME
+    assert 1 <= result.nfev <= 4
+
+
+def test_an_exception_goes_through_with_what_was_found():
+    def fails(x):
+        if x[0] != START[0]:
+            raise OSError("the licence server is down")
+        return bowl(x)
+
+    with ThreadPoolExecutor(2) as threads, pytest.raises(OSError, match="licence server") as caught:
+        pursuit.minimize(fails, START, rng=1, workers=threads)
+    assert caught.value.pursuit_result.fun <= bowl(START)
+
+
+@pytest.mark.parametrize(
+    ("returned", "sentence"),
+    [
+        (lambda X: np.zeros(len(X) + 1), "one value for each of 1 points, but it holds 2"),
+        (lambda X: None, "must hold real numbers, but .* None .did you forget return"),
+        (lambda X: ["a"] * len(X), "must hold real numbers"),
+    ],
+)
+def test_a_wrong_result_of_a_function_of_all_points_is_refused(returned, sentence):
+    with pytest.raises((TypeError, ValueError), match=f"With vectorized=True the result of fun .*{sentence}"):
+        pursuit.minimize(returned, START, vectorized=True)
+
+
+def test_a_function_of_all_points_needs_no_workers():
+    with pytest.raises(ValueError, match="leave workers at 1"):
+        pursuit.minimize(bowls, START, vectorized=True, workers=2)
+
+
+def test_nan_counts_as_infinity():
+    def holes(X):
+        return np.where(X[:, 0] > START[0] + 0.5, np.nan, bowls(X))
+
+    result = pursuit.minimize(holes, START, rng=1, maxfev=300, vectorized=True)
+    assert np.isfinite(result.fun)
+
+
+@pytest.mark.parametrize("library", ["jax", "torch"])
+def test_arrays_of_other_libraries_are_taken(library):
+    pytest.importorskip(library)
+    if library == "jax":
+        import jax
+        import jax.numpy as jnp
+
+        jax.config.update("jax_enable_x64", True)
+        weights = jnp.linspace(1.0, 30.0, 8)
+        fun = jax.jit(lambda X: jnp.sum(weights * X * X, axis=1))
+    else:
+        import torch
+
+        weights = torch.linspace(1.0, 30.0, 8, dtype=torch.float64, requires_grad=True)
+
+        def fun(X):
+            return (weights * torch.from_numpy(X) ** 2).sum(dim=1)
+
+    result = pursuit.minimize(fun, START, rng=1, ftarget=1e-9, maxfev=2000, vectorized=True)
+    assert result.success
+    assert bowl(result.x) == pytest.approx(result.fun, rel=1e-6)

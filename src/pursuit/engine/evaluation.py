@@ -1,4 +1,4 @@
-"""Points that others evaluate: worker processes, or a map that people pass in."""
+"""Points that others evaluate: processes, an executor, a map, or a function that takes all at once."""
 
 from __future__ import annotations
 
@@ -10,13 +10,16 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import FIRST_EXCEPTION, Future, ProcessPoolExecutor, wait
+from concurrent.futures import FIRST_EXCEPTION, Executor, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from pursuit.checks import Vector, checked_count, shown
 from pursuit.engine.run import Evaluate, here
-from pursuit.problems.objective import as_value
+from pursuit.problems.objective import as_value, checked_values
 
 Map = Callable[[Callable[[Vector], Any], Iterable[Vector]], Iterable[Any]]
 """A callable like `map`."""
@@ -67,6 +70,54 @@ def by_map(objective: Callable[[Vector], Any], apply: Map) -> Evaluate:
     return evaluate
 
 
+def at_once(fun: Callable[[NDArray[np.float64]], Any]) -> Evaluate:
+    """Return what evaluates all points of a round by one call of a function that takes them one a row."""
+
+    def evaluate(rows: list[Vector], values: list[float | None]) -> None:
+        found = fun(np.array(rows))
+        # A tensor of torch may be on a GPU, and may remember how to be differentiated.
+        if hasattr(found, "detach"):
+            found = found.detach().cpu()
+        values[:] = checked_values(found, len(rows), name="With vectorized=True the result of fun")
+
+    return evaluate
+
+
+class Futures:
+    """Evaluates points by an executor that people pass in, and keeps to a time limit."""
+
+    def __init__(self, objective: Callable[[Vector], Any], executor: Executor) -> None:
+        self._objective, self._executor = _Guarded(objective), executor
+        self.deadline = math.inf
+        """When to stop waiting, on the clock of `time.perf_counter`."""
+
+    def __call__(self, rows: list[Vector], values: list[float | None]) -> None:
+        """Evaluate points."""
+        try:
+            futures = {self._executor.submit(self._objective, row.copy()): j for j, row in enumerate(rows)}
+            gather(futures, values, self.deadline)
+        except BrokenProcessPool:
+            raise RuntimeError(
+                "A worker of the executor died: is there enough memory, and does the function leave its "
+                "process alive?"
+            ) from None
+
+
+def gather(futures: dict[Future[Any], int], values: list[float | None], deadline: float) -> None:
+    """Put the results of futures into their places; what was found before an exception is there, too."""
+    left = deadline - time.perf_counter()
+    done, waiting = wait(futures, None if math.isinf(left) else max(0.0, left), FIRST_EXCEPTION)
+    for future in waiting:
+        future.cancel()
+    try:
+        for future in sorted(done, key=lambda future: future.exception() is not None):
+            values[futures[future]] = as_value(future.result())
+    except StopIterationError as raised:
+        raise StopIteration(*raised.args) from None
+    if waiting:
+        raise TimeLimitError
+
+
 class Processes:
     """Evaluates points in processes of its own, notices when one of them dies, and keeps to a time limit."""
 
@@ -102,15 +153,7 @@ class Processes:
             for j, point in enumerate(points)
             if values[j] is None
         }
-        left = self.deadline - time.perf_counter()
-        done, waiting = wait(futures, None if math.isinf(left) else max(0.0, left), FIRST_EXCEPTION)
-        try:
-            for future in sorted(done, key=lambda future: future.exception() is not None):
-                values[futures[future]] = as_value(future.result())
-        except StopIterationError as raised:
-            raise StopIteration(*raised.args) from None
-        if waiting:
-            raise TimeLimitError
+        gather(futures, values, self.deadline)
 
     def close(self) -> None:
         """End all processes, without waiting for what they are doing."""
@@ -137,8 +180,14 @@ def check_pickles(objective: Callable[..., Any]) -> None:
         ) from None
 
 
-def checked_workers(workers: Any) -> int | Map:
-    """Return a callable as it is, and anything else as a number of processes."""
+def checked_workers(workers: Any) -> int | Map | Executor:
+    """Return an executor or a callable as it is, and anything else as a number of processes."""
+    if isinstance(workers, Executor):
+        return workers
+    if hasattr(workers, "get_executor"):
+        # A client of Dask.
+        executor: Executor = workers.get_executor()
+        return executor
     if callable(workers):
         apply: Map = workers
         return apply
@@ -154,8 +203,11 @@ def checked_workers(workers: Any) -> int | Map:
 
 
 @contextlib.contextmanager
-def evaluator(objective: Callable[[Vector], Any], workers: int | Map) -> Iterator[Evaluate]:
-    """Give what evaluates points: by a map, by so many processes, or here if there is to be one."""
+def evaluator(objective: Callable[[Vector], Any], workers: int | Map | Executor) -> Iterator[Evaluate]:
+    """Give what evaluates points: an executor, a map, so many processes, or this one alone."""
+    if isinstance(workers, Executor):
+        yield Futures(objective, workers)
+        return
     if callable(workers):
         yield by_map(objective, workers)
         return

@@ -69,6 +69,17 @@ def _with_arguments(fun: Callable[..., Any], args: tuple[Any, ...], x: Vector) -
     return fun(x, *args)
 
 
+def row_by_row(fun: Any, args: Any) -> Callable[[Vector], Any]:
+    """Return a function of one point, of one that takes an array of points and returns their values."""
+    if not callable(fun):
+        raise TypeError(f"fun must be callable, but {shown(fun)} was given.")
+    return functools.partial(_first_of, function_of_point(fun, args))
+
+
+def _first_of(fun: Callable[[Any], Any], x: Vector) -> Any:
+    return fun(x[np.newaxis])[0]
+
+
 def as_value(result: Any) -> float:
     """Return what an objective returned as a float; arrays of size one will do."""
     if isinstance(result, float):
@@ -81,21 +92,23 @@ def as_value(result: Any) -> float:
         ) from None
 
 
-def checked_values(F: Any, count: int) -> list[float]:  # noqa: N803 (the convention's name)
+def checked_values(F: Any, count: int, name: str = "F") -> list[float]:  # noqa: N803 (the convention's)
     """Return the values of `count` points, which people evaluated themselves, as floats."""
     try:
         entries = entries_of(F)
     except Exception:
         # Also what a class of somebody else raises when it is asked for its entries.
-        raise TypeError(f"F must hold real numbers, but {_described(F)} was given.") from None
+        raise TypeError(f"{name} must hold real numbers, but {_described(F)} was given.") from None
     if entries.size != count:
-        raise ValueError(f"F must hold one value for each of {count} points, but it holds {entries.size}.")
+        raise ValueError(
+            f"{name} must hold one value for each of {count} points, but it holds {entries.size}."
+        )
     values = []
     for j, entry in enumerate(entries.flat):
         try:
             values.append(_only_number(entry))
         except TypeError:
-            raise TypeError(f"F must hold real numbers, but F[{j}] is {_described(entry)}.") from None
+            raise TypeError(f"{name} must hold real numbers, but F[{j}] is {_described(entry)}.") from None
     return values
 
 
