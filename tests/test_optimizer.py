@@ -115,9 +115,10 @@ def test_asking_again_gives_the_same_points_and_copies():
 @pytest.mark.parametrize(
     ("tell", "error", "words"),
     [
-        (lambda o, X, F: o.tell(X[:, :3], F), ValueError, "X must have shape"),
-        (lambda o, X, F: o.tell(X[0], F), ValueError, "X must have shape"),
-        (lambda o, X, F: o.tell(X + 1e-9, F), ValueError, "X must hold the points that were asked"),
+        (lambda o, X, F: o.tell(X[:, :3], F), ValueError, "X must have a point of 6 variables in each row"),
+        (lambda o, X, F: o.tell(X[0], F), ValueError, "X must have a point of 6 variables in each row"),
+        (lambda o, X, F: o.tell(X + 1e-9, F), ValueError, "X must hold points that were asked for"),
+        (lambda o, X, F: o.tell([*X, X[0]], [*F, 1.0]), ValueError, "but its row [12] is another"),
         (lambda o, X, F: o.tell(X, [*F, 1.0]), ValueError, "F must hold one value for each of [12] points"),
         (lambda o, X, F: o.tell(X, []), ValueError, "F must hold one value for each of [12] points"),
         (lambda o, X, F: o.tell(X, ["a"] * len(F)), TypeError, "F must hold real numbers"),
@@ -147,12 +148,38 @@ def test_telling_without_asking_is_refused():
         optimizer.tell(START[np.newaxis], [1.0])
 
 
-def test_swapped_points_are_noticed():
+@pytest.mark.parametrize("method", ["auto", "momentum", "sarp"])
+def test_values_come_in_any_order_and_in_any_parts(method, tmp_path):
+    """It is saved and loaded in the middle of rounds, too."""
+    rng = np.random.default_rng(1)
+    whole, parts = make(method, maxfev=500), make(method, maxfev=500)
+    while not whole.stop():
+        advance(whole, 1)
+        missing = len(parts.ask())
+        while missing:
+            X = parts.ask()
+            assert len(X) == parts.missing == missing
+            some = X[rng.permutation(len(X))[: rng.integers(1, len(X) + 1)]]
+            parts.tell(some, [ellipsoid(x) for x in some])
+            missing -= len(some)
+            if missing and rng.random() < 0.1:
+                parts.save(tmp_path / "run.npz")
+                parts = pursuit.Optimizer.load(tmp_path / "run.npz", trace=True)
+        np.testing.assert_array_equal(whole.result.x, parts.result.x)
+    assert parts.stop() == whole.stop()
+
+
+def test_a_value_that_never_comes_is_told_as_nan():
     optimizer = make("sarp")
     advance(optimizer, 3)
     X = optimizer.ask()
-    with pytest.raises(ValueError, match="in their order"):
-        optimizer.tell(X[::-1], [1.0, 2.0])
+    optimizer.tell(X[1:], [ellipsoid(X[1])])
+    assert optimizer.missing == 1
+    with pytest.raises(ValueError, match="whose values are missing"):
+        optimizer.tell(X[1:], [ellipsoid(X[1])])
+    optimizer.tell(X[:1], [np.nan])
+    assert optimizer.missing == 0
+    assert optimizer.result.nfaulty == 1
 
 
 def test_a_start_without_a_value_is_refused_and_can_be_told_again():

@@ -49,7 +49,8 @@ class Optimizer:
 
     Notes
     -----
-    The first point asked for is the start. With the same seed the trajectory is that of `minimize`.
+    The first point asked for is the start. With the same seed the trajectory is that of `minimize`, in
+    whatever order the values of a round come in.
 
     Examples
     --------
@@ -92,9 +93,49 @@ class Optimizer:
         self._setup, self._x0, self._rng, self._trace = setup, start, rng, trace
         self._run: StagedRun | None = None
         self._asked: NDArray[np.float64] | None = None
+        self._told: list[float | None] = []
+        """The values of the round at hand, None where they are missing."""
 
     def ask(self) -> NDArray[np.float64]:
-        """Return the points to evaluate next, one a row; asked again, the same."""
+        """Return the points of a round whose values are missing, one a row; asked again, the same.
+
+        When all are told, the next round begins.
+        """
+        return self._round()[self._missing()]
+
+    def tell(self, X: ArrayLike, F: ArrayLike) -> None:  # noqa: N803 (the convention's names)
+        """Take the values F of points X that `ask` returned: of all of them, or of some, in any order.
+
+        A point whose value will never come is told as NaN. Wrong input raises an error and changes nothing.
+        """
+        if self._asked is None:
+            raise RuntimeError("tell must follow ask, but nothing was asked for.")
+        points = checked_array("X", X)
+        if points.ndim != 2 or points.shape[1] != self._asked.shape[1]:
+            raise ValueError(
+                f"X must have a point of {self._asked.shape[1]} variables in each row, but its shape is "
+                f"{points.shape}."
+            )
+        places = _places(points, self._asked, self._missing())
+        told = list(self._told)
+        for place, value in zip(places, checked_values(F, len(points)), strict=True):
+            told[place] = value
+        values = [value for value in told if value is not None]
+        if len(values) == len(told):
+            self._receive(values)
+        else:
+            self._told = told
+
+    @property
+    def missing(self) -> int:
+        """How many values of the round that was asked for are missing."""
+        return len(self._missing())
+
+    def _missing(self) -> list[int]:
+        return [place for place, value in enumerate(self._told) if value is None]
+
+    def _round(self) -> NDArray[np.float64]:
+        """Return the points of the round at hand, or of the next."""
         if self._asked is None:
             if self._run is None:
                 self._asked = self._setup.moved(self._x0)[np.newaxis]
@@ -103,26 +144,10 @@ class Optimizer:
                 if not rows:
                     raise RuntimeError(f"There is nothing to ask for: {next(iter(self.stop().values()))}")
                 self._asked = np.array(rows)
-        return self._asked.copy()
+            self._told = [None] * len(self._asked)
+        return self._asked
 
-    def tell(self, X: ArrayLike, F: ArrayLike) -> None:  # noqa: N803 (the convention's names)
-        """Take the values F of the points X that `ask` returned.
-
-        Wrong input raises an error and changes nothing.
-        """
-        asked = self._asked
-        if asked is None:
-            raise RuntimeError("tell must follow ask, but nothing was asked for.")
-        points = checked_array("X", X)
-        if points.shape != asked.shape:
-            raise ValueError(
-                f"X must have shape {asked.shape}, as asked for, but its shape is {points.shape}."
-            )
-        if not np.array_equal(points, asked):
-            raise ValueError(
-                "X must hold the points that were asked for, in their order, but it holds others."
-            )
-        values = checked_values(F, len(asked))
+    def _receive(self, values: list[float]) -> None:
         with Interrupts():
             if self._run is None:
                 self._begin(self._setup.first_memory(self._x0.copy(), values[0], self._rng))
@@ -130,7 +155,7 @@ class Optimizer:
                 self._run.receive(values)
                 if not self._run.rows:
                     self._run.settle()
-            self._asked = None
+            self._asked, self._told = None, []
 
     def stop(self) -> dict[str, str]:
         """Return the reasons to stop, each with a sentence; empty while there are none."""
@@ -144,7 +169,7 @@ class Optimizer:
 
     @property
     def result(self) -> Result:
-        """The best so far; before the first `tell`, the start with an infinite value."""
+        """The best so far, of all rounds told; before the first, the start with an infinite value."""
         if self._run is None:
             return Result(
                 x=self._setup.moved(self._x0),
@@ -167,7 +192,7 @@ class Optimizer:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write all that is needed to resume, bit for bit, to a file; atomically, and without pickle."""
         with Interrupts():
-            checkpoint.save(path, self._setting(), self._memory())
+            checkpoint.save(path, self._setting(), self._memory(), self._told)
 
     @classmethod
     def load(
@@ -209,7 +234,7 @@ class Optimizer:
         own = self._setup.task.method
         method = None if isinstance(own, str) else own
         with Interrupts():
-            content = checkpoint.to_bytes(self._setting(), self._memory())
+            content = checkpoint.to_bytes(self._setting(), self._memory(), self._told)
         return _from_bytes, (content, method, self._trace)
 
     @classmethod
@@ -227,7 +252,15 @@ class Optimizer:
             self._prepare(setup, memory.state.x, generator, trace)
         if past is not None or isinstance(memory, Memory):
             found.checked(lambda _: self._begin(memory))
+        if found.told:
+            found.checked(lambda _: self._recall(found.told))
         return self
+
+    def _recall(self, told: list[float | None]) -> None:
+        """Take the values that were told of the round at hand before it was saved."""
+        if len(self._round()) != len(told) or None not in told:
+            raise ValueError("the values told must be those of some points of its round")
+        self._told = told
 
     def _begin(self, memory: Memory | Unstarted) -> None:
         self._run = StagedRun(self._setup, memory, self._rng, whole=False)
@@ -239,6 +272,26 @@ class Optimizer:
         if self._run is None:
             return Unstarted(self._x0, self._rng.bit_generator.state)
         return self._run.memory()
+
+
+def _places(points: Vector, asked: Vector, missing: list[int]) -> list[int]:
+    """Return which of the points that were asked for, and whose values are missing, these are."""
+    if np.array_equal(points, asked[missing]):
+        return missing
+    # Zeros of either sign are the same number.
+    waiting: dict[bytes, list[int]] = {}
+    for place in reversed(missing):
+        waiting.setdefault((asked[place] + 0.0).tobytes(), []).append(place)
+    places = []
+    for number, point in enumerate(points):
+        found = waiting.get((point + 0.0).tobytes())
+        if not found:
+            raise ValueError(
+                "X must hold points that were asked for and whose values are missing, but its row "
+                f"{number} is another."
+            )
+        places.append(found.pop())
+    return places
 
 
 def _from_bytes(content: bytes, method: type | None, trace: bool) -> Optimizer:

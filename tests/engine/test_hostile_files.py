@@ -321,3 +321,68 @@ def test_a_link_is_written_through_and_the_mode_follows_the_umask(tmp_path):
     assert link.is_symlink()
     assert stat.S_IMODE(target.stat().st_mode) == 0o640
     assert [path.name for path in (tmp_path / "folder").iterdir()] == ["run.npz"]
+
+
+@pytest.fixture
+def in_stages(tmp_path):
+    """Return a checkpoint of `auto` in a restart, with a part of a round told."""
+    optimizer = pursuit.Optimizer(START, rng=1, restarts=2, xtol=1e-2)
+    while len(optimizer.result.stages) < 3 or len(optimizer.ask()) < 2:
+        advance(optimizer, 1)
+    X = optimizer.ask()
+    optimizer.tell(X[1:2], [ellipsoid(X[1])])
+    optimizer.save(tmp_path / "run.npz")
+    return tmp_path / "run.npz"
+
+
+def test_a_checkpoint_of_several_stages_is_loaded(in_stages):
+    optimizer = pursuit.Optimizer.load(in_stages)
+    assert len(optimizer.result.stages) == 3
+    assert optimizer.missing > 0
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        put("told", value=[1.0]),
+        put("told", value=["a", None]),
+        put("told", value=3),
+        put("past", value=None),
+        put("past", value=[]),
+        put("past", "f0", value=float("inf")),
+        put("past", "f0", value="1"),
+        put("past", "champion", value=7),
+        put("past", "champion", value=-1),
+        put("past", "champion", value=0.0),
+        put("past", "stage", value={}),
+        put("past", "stage", "method", value="os:getcwd"),
+        put("past", "stage", "method", value=["rp"]),
+        put("past", "stage", "method", value="rp"),
+        put("past", "stage", "options", value={"m": -1}),
+        put("past", "stage", "options", value=3),
+        put("past", "stage", "start", value="elsewhere"),
+        put("past", "stage", "most", value=-5),
+        put("past", "stage", "most", value=1.5),
+        put("past", "stage", "why", value=7),
+        put("past", "ended", value={}),
+        put("past", "ended", value=[{}]),
+        put("past", "ended", 0, "nfev", value=-3),
+        put("past", "ended", 0, "nit", value="4"),
+        put("past", "ended", 0, "reason", value=99),
+        put("past", "ended", 0, "fun", value=None),
+        put("past", "ended", 0, "noise", value="loud"),
+        put("past", "ended", 0, "options", value=[]),
+        array("past.x0", np.ones(2)),
+        array("past.x0", np.array([1.0, np.nan, 2.0])),
+        array("past.best", np.empty(0)),
+        array("past.nit", np.ones(3)),
+        array("past.fun", np.ones((2, 2))),
+        array("past.more", np.ones(3)),
+        put("restarts", value=-1),
+        put("restarts", value=2.0),
+    ],
+)
+def test_forged_stages_are_refused_by_a_sentence(in_stages, change):
+    edited(in_stages, change)
+    with pytest.raises(ValueError, match=r"run\.npz (cannot be used|is not)"):
+        pursuit.Optimizer.load(in_stages)

@@ -10,6 +10,7 @@ The file is an uncompressed NumPy archive: `numpy.load` opens it, and no pickle 
 - ``limits``: when to stop; null for a limit that is none.
 - ``generator``: the state of the bit generator before it drew the normals of the iteration at hand.
 - ``received``: the values received in this iteration, round by round.
+- ``told``, where an optimizer was told a part of a round: the values, null where they are missing.
 - ``tally``: what was counted; arrays ``trace.nit``, ``trace.nfev`` and ``trace.fun``.
 - ``state``: the numbers in the scheme's state; arrays ``state.<field>``.
 - ``past``, if the run may have several stages: the present one, what those before have come to, and the value
@@ -25,9 +26,8 @@ anything is allocated, no class is imported, and whatever is wrong is an error t
 from __future__ import annotations
 
 import io
-import json
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple, TypeVar
 
@@ -37,6 +37,7 @@ from pursuit.checks import Vector, cut
 from pursuit.engine.archive import read_arrays
 from pursuit.engine.files import replacing
 from pursuit.engine.generators import generator_in_state
+from pursuit.engine.headers import as_json, from_json
 from pursuit.engine.past_entries import past_arrays, past_entries, past_of, past_shapes
 from pursuit.engine.run import Memory, Unstarted
 from pursuit.engine.stages import Past
@@ -72,23 +73,27 @@ class Setting(NamedTuple):
 
 def check_options(setting: Setting) -> None:
     """Complain of options that a checkpoint cannot hold."""
-    _as_json({"options": setting.options})
+    as_json({"options": setting.options})
 
 
-def save(path: str | os.PathLike[str], setting: Setting, memory: Memory | Unstarted) -> None:
+Told = Sequence[float | None]
+"""The values of a round that were told, None where they are missing; empty if none were."""
+
+
+def save(path: str | os.PathLike[str], setting: Setting, memory: Memory | Unstarted, told: Told = ()) -> None:
     """Write a checkpoint; whatever was at `path` stays whole until the new one is."""
     with replacing(Path(path)) as part, part.open("wb") as file:
-        _write(file, setting, memory)
+        _write(file, setting, memory, told)
 
 
-def to_bytes(setting: Setting, memory: Memory | Unstarted) -> bytes:
+def to_bytes(setting: Setting, memory: Memory | Unstarted, told: Told = ()) -> bytes:
     """Return a checkpoint as bytes."""
     file = io.BytesIO()
-    _write(file, setting, memory)
+    _write(file, setting, memory, told)
     return file.getvalue()
 
 
-def _write(file: Any, setting: Setting, memory: Memory | Unstarted) -> None:
+def _write(file: Any, setting: Setting, memory: Memory | Unstarted, told: Told) -> None:
     header: dict[str, Any] = {"format": _FORMAT, "version": _VERSION, **setting._asdict()}
     box, scale = header.pop("box"), header.pop("scale")
     arrays: dict[str, Any] = {} if box is None else dict(box._asdict())
@@ -97,6 +102,8 @@ def _write(file: Any, setting: Setting, memory: Memory | Unstarted) -> None:
     if scale is not None:
         arrays["offset"] = scale.offset
     header["generator"] = memory.generator
+    if any(value is not None for value in told):
+        header["told"] = told
     if memory.past is not None:
         header["past"] = past_entries(memory.past)
         arrays |= past_arrays(memory.past)
@@ -110,7 +117,7 @@ def _write(file: Any, setting: Setting, memory: Memory | Unstarted) -> None:
                 arrays[f"state.{name}"] = entry
             else:
                 header["state"][name] = entry
-    text = np.frombuffer(_as_json(header).encode(), dtype=np.uint8)
+    text = np.frombuffer(as_json(header).encode(), dtype=np.uint8)
     np.savez(file, header=text, **arrays)
 
 
@@ -127,7 +134,7 @@ class Checkpoint:
         self._path = os.fspath(source) if isinstance(source, str | os.PathLike) else "The optimizer"
         try:
             self._arrays = read_arrays(source)
-            self._header = json.loads(self._arrays.pop("header").tobytes(), object_hook=_from_json)
+            self._header = from_json(self._arrays.pop("header").tobytes())
             found = self._header["format"], self._header["version"]
             is_known = found == (_FORMAT, _VERSION)
         except Exception as error:
@@ -142,6 +149,8 @@ class Checkpoint:
         self.setting = self._checked(self._read_setting)
         self.past = self._checked(self._read_past)
         """What the run remembers beside its present stage; None if there can be no other."""
+        self.told = self._checked(lambda: _checked_told(self._header.get("told", [])))
+        """The values of a round that was not told wholly, None where they are missing."""
 
     @property
     def is_unstarted(self) -> bool:
@@ -358,33 +367,15 @@ def _checked_number_of_restarts(found: Any) -> int:
     return found
 
 
+def _checked_told(found: Any) -> list[float | None]:
+    if not isinstance(found, list) or not all(value is None or type(value) is float for value in found):
+        raise ValueError("told must be a list of numbers")
+    return found
+
+
 def _checked_rounds(found: Any) -> list[list[float]]:
     if not isinstance(found, list) or not all(
         isinstance(values, list) and all(type(value) is float for value in values) for values in found
     ):
         raise ValueError("received must be lists of numbers")
     return found
-
-
-def _as_json(entry: Any) -> str:
-    try:
-        return json.dumps(entry, default=_to_json)
-    except RecursionError:
-        raise TypeError("A checkpoint can hold numbers, texts and arrays, but no cycles of them.") from None
-
-
-def _to_json(entry: Any) -> Any:
-    if isinstance(entry, np.ndarray) and entry.dtype.kind in "iufb":
-        return {"array": entry.tolist(), "dtype": str(entry.dtype)}
-    if isinstance(entry, np.generic) and entry.dtype.kind in "iufbU":
-        return entry.item()
-    raise TypeError(f"A checkpoint can hold numbers, texts and arrays, but not {entry!r}.")
-
-
-def _from_json(entry: dict[str, Any]) -> Any:
-    if set(entry) != {"array", "dtype"}:
-        return entry
-    dtype = np.dtype(str(entry["dtype"]))
-    if dtype.kind not in "iufb":
-        raise ValueError(f"arrays must hold numbers, but {dtype} was found")
-    return np.array(entry["array"], dtype=dtype)
