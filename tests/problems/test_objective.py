@@ -33,7 +33,8 @@ def jitted_with_arguments(x, a, b):
     return a * np.sum(x * x) + b
 
 
-METHODS = ["auto", "adaptive-sarp", "momentum", "values", "rp", "sarp", "cma", "ep-cma-4", "rp-exact"]
+# One of each kind: rounds of points, one line or two, adaptive or exact.
+METHODS = ["auto", "momentum", "values", "rp", "sarp", "rp-exact"]
 
 
 # That of `values`, which takes long to compile, is in `test_scaled.py`.
