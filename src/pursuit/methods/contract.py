@@ -113,6 +113,8 @@ class Round(NamedTuple):
     lower: Vector
     """Bounds; empty arrays where there are none."""
     upper: Vector
+    is_probing: bool
+    """Whether all of its points are there to measure f, not to be better: then they say nothing of the end."""
 
 
 # The rows of the moves of a round: multiples of the two directions, a coordinate (-1 for none), and how far
@@ -144,6 +146,9 @@ class Patience(NamedTuple):
     iterations: int
     share: float = 0.0
     """More of them, as a share of those before the best point."""
+    window: int | None = None
+    """The fewest iterations by which `xtol` and `ftol` judge whether anything is left to win, where iterations
+    are rounds of points; None for the number that suits iterations of one trial."""
 
 
 class Findings(NamedTuple):

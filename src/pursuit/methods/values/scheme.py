@@ -214,7 +214,7 @@ class Values(NamedTuple):
 
     def patience(self, n: int) -> Patience:
         """Return after how many rounds without a better point to give up: some forty sweeps of probes."""
-        return Patience(40 * (3 + 2 * n // self.room), share=0.5)
+        return Patience(40 * (3 + 2 * n // self.room), share=0.5, window=4 * (4 + n // self.room))
 
     def findings(self, state: ValuesState) -> Findings:
         """Return what was found out about the noise of a value, and about kinks and jumps."""
@@ -248,6 +248,7 @@ def _ask(team, scheme, state, normals):
         size=count,
         lower=scheme.lower,
         upper=scheme.upper,
+        is_probing=now.phase not in (LOOK_ALONG, TRY, BLOCK_AT, BLOCK_TRY),
     )
 
 
