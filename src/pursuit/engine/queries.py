@@ -63,7 +63,7 @@ def trial_length(team: Any, query: Any, state: Any) -> float:
 
 @generic(on="query")
 def highest_trial(query: Any, state: Any, highest: float) -> float:
-    """Return the highest value of a query by which the end of a run is judged, given that of all its points."""
+    """Return the highest value of a query by which a run's end is judged, given that of all its points."""
 
 
 @open_query.register(Line)

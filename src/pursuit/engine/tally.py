@@ -193,8 +193,8 @@ def check_tally(tally: Tally) -> None:
 def is_measured(tally, limits):
     """Say whether to measure the next trial: some of them, chosen as good as at random, where it matters.
 
-    Trials of some schemes differ in turn, so that every eighth one might be of the same kind. Where iterations
-    are rounds of points, there are few of them, and all are measured.
+    Trials of some schemes differ in turn, so that every eighth one might be of the same kind. Where
+    iterations are rounds of points, there are few of them, and all are measured.
     """
     return limits.xtol > 0.0 and (tally.nit * 0x9E3779B1 >> 20) & limits.measured == 0
 
@@ -277,6 +277,8 @@ def reason_to_stop(tally, limits, state):
         return Reason.RUNNING
     if best.value <= limits.target:
         return reason_at_target(limits)
+    if state.sigma == math.inf:
+        return Reason.UNBOUNDED
     if state.sigma > RUNAWAY * tally.largest_sigma or math.isnan(state.sigma):
         return Reason.DIVERGED
     if not state.sigma < LARGEST_STEP:
@@ -285,14 +287,16 @@ def reason_to_stop(tally, limits, state):
         return Reason.STALLED
     if best.repeats >= limits.repeats:
         return Reason.STALLED
+    recent, agree = tally.recent, limits.ftol * abs(best.value)
     if state.sigma < SMALLEST_STEP:
-        return Reason.STALLED
-    if tally.nit == tally.recent.until and tally.nit > 0:
-        recent = tally.recent
+        # Where all values are equal, f is flat, which says nothing of its minimum.
+        is_converged = recent.highest > best.value and abs(recent.trials - best.value) <= agree
+        return Reason.FTOL if is_converged else Reason.STALLED
+    if tally.nit == recent.until and tally.nit > 0:
         if 0.0 < (recent.until - recent.since) * recent.longest <= limits.xtol * tally.longest:
             return Reason.XTOL
-        # Where all values are equal, f is flat, which says nothing of its minimum.
-        if recent.highest > best.value and recent.trials - best.value <= limits.ftol * abs(best.value):
+        # Where all trials are equal, they may be on a plateau.
+        if 0.0 < recent.trials - best.value <= agree:
             return Reason.FTOL
     if tally.nit >= limits.iterations:
         return Reason.MAXITER
