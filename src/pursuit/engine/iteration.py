@@ -19,9 +19,17 @@ from numba.experimental import structref
 
 from pursuit.checks import Vector
 from pursuit.compiling.vectors import Matrix
-from pursuit.engine.queries import answer_to, open_query, position_of, receive, trial_length, write_point
+from pursuit.engine.queries import (
+    answer_to,
+    highest_trial,
+    open_query,
+    position_of,
+    receive,
+    trial_length,
+    write_point,
+)
 from pursuit.engine.stopping import Reason
-from pursuit.engine.tally import Counting, count_iteration, is_measured, reason_to_stop
+from pursuit.engine.tally import Counting, Trial, count_iteration, is_measured, reason_to_stop
 from pursuit.methods.contract import ask, tell
 from pursuit.problems.contract import value
 
@@ -232,8 +240,9 @@ def _end_iteration(session):
 def concluded(team, scheme, state, query, answer, counting, unfinished):
     """Return state and tally after an iteration, and the reason to stop if there is one."""
     length = trial_length(team, query, state) if is_measured(counting.tally, counting.limits) else 0.0
+    trial = Trial(length=length, highest=highest_trial(query, state, unfinished.highest))
     state = tell(team, scheme, state, query, answer)
-    tally = count_iteration(counting.tally, counting.trace, state, unfinished, length)
+    tally = count_iteration(counting, state, unfinished, trial)
     return state, tally, reason_to_stop(tally, counting.limits, state)
 
 

@@ -61,6 +61,11 @@ def trial_length(team: Any, query: Any, state: Any) -> float:
     """Return how far the trial of a query is from its origin, divided by sqrt(n)."""
 
 
+@generic(on="query")
+def highest_trial(query: Any, state: Any, highest: float) -> float:
+    """Return the highest value of a query by which a run's end is judged, given that of all its points."""
+
+
 @open_query.register(Line)
 def _open_line(team, scheme, problem, line):
     minimizer = known_minimizer(team, scheme.line_search, problem, line)
@@ -95,6 +100,13 @@ def _answer_line(line, query_state, values):
 def _length_on_line(team, line, state):
     n = line.direction.shape[0]
     return abs(line.sigma) * math.sqrt(dot(team, n, line.direction, line.direction) / n)
+
+
+@highest_trial.register(Line)
+@highest_trial.register(Points)
+@highest_trial.register(MirroredRound)
+def _highest_of_all(query, state, highest):
+    return highest
 
 
 @open_query.register(Points)
@@ -153,6 +165,11 @@ def _receive_round(scheme, query, query_state, values):
 @trial_length.register(Round)
 def _length_of_round(team, query, state):
     return state.sigma
+
+
+@highest_trial.register(Round)
+def _highest_unless_probing(query, state, highest):
+    return state.f if query.is_probing else highest
 
 
 @answer_to.register(MirroredRound)

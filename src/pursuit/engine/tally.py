@@ -19,8 +19,9 @@ _GROWTH = 10.0 ** (1.0 / _POINTS_PER_DECADE)
 # Enough for as many iterations as a 64-bit integer counts.
 _CAPACITY = 19 * _POINTS_PER_DECADE + 74
 
-# One iteration in so many has the length of its trial measured, which takes a pass over a vector.
-_MEASURED = 8
+# One iteration in eight has the length of its trial measured, which takes a pass over a vector: those for
+# which these bits of a number that is as good as random are 0.
+_MEASURED = 7
 
 LIMITS = ("ftarget", "xtol", "ftol", "maxiter", "maxfev")
 """The names by which people pass limits in."""
@@ -44,6 +45,10 @@ class Limits(NamedTuple):
     """How far the latest iterations may lead in all, as a multiple of the longest step that has helped."""
     ftol: float = 0.0
     """How much the latest values may differ, as a multiple of the best."""
+    window: int = UNLIMITED
+    """How many iterations are judged by these two at least."""
+    measured: int = _MEASURED
+    """Which iterations are measured: see `is_measured`."""
 
     @classmethod
     def of(
@@ -68,6 +73,8 @@ class Limits(NamedTuple):
             share=patience.share,
             xtol=checked_number("xtol", xtol, at_least=0.0),
             ftol=checked_number("ftol", ftol, at_least=0.0),
+            window=500 + 10 * n if patience.window is None else patience.window,
+            measured=_MEASURED if patience.window is None else 0,
         )
 
 
@@ -98,6 +105,8 @@ class Recent(NamedTuple):
     """The iteration with which they end."""
     highest: float
     """The highest value found in them that is finite."""
+    trials: float
+    """The same without points that were never meant to be better: see `highest_trial`."""
     longest: float
     """The longest trial that was measured in them, divided by sqrt(n)."""
 
@@ -121,6 +130,15 @@ class Tally(NamedTuple):
     """The next iteration that goes into the trace."""
     rows: int
     """How many rows of the trace are filled."""
+
+
+class Trial(NamedTuple):
+    """What was seen of the trials of an iteration."""
+
+    length: float
+    """How far away they were, divided by sqrt(n); 0 if that was not measured."""
+    highest: float
+    """Their highest value that is finite."""
 
 
 class Counting(NamedTuple):
@@ -147,7 +165,7 @@ def start_tally(start: float, sigma: float) -> tuple[Tally, Trace]:
         best=Best(value=start, nit=0, nfev=1, repeats=0),
         largest_sigma=sigma,
         longest=0.0,
-        recent=Recent(since=0, until=0, highest=-math.inf, longest=0.0),
+        recent=Recent(since=0, until=0, highest=-math.inf, trials=-math.inf, longest=0.0),
         due=1,
         rows=1,
     )
@@ -175,17 +193,19 @@ def check_tally(tally: Tally) -> None:
 def is_measured(tally, limits):
     """Say whether to measure the next trial: some of them, chosen as good as at random, where it matters.
 
-    Trials of some schemes differ in turn, so that every eighth one might be of the same kind.
+    Trials of some schemes differ in turn, so that every eighth one might be of the same kind. Where
+    iterations are rounds of points, there are few of them, and all are measured.
     """
-    return limits.xtol > 0.0 and (tally.nit * 0x9E3779B1 >> 20) % _MEASURED == 0
+    return limits.xtol > 0.0 and (tally.nit * 0x9E3779B1 >> 20) & limits.measured == 0
 
 
 @inlined
-def count_iteration(tally, trace, state, unfinished, length):
+def count_iteration(counting, state, unfinished, trial):
     """Return the tally after an iteration that led to `state`; put it into the trace if it is due.
 
-    `unfinished` are its evaluations, and `length` is that of its trial, 0 if it was not measured.
+    `unfinished` are its evaluations, and `trial` what was seen of its trials.
     """
+    tally, trace, length = counting.tally, counting.trace, trial.length
     nit, nfev, before = tally.nit + 1, tally.nfev + unfinished.nfev, tally.best
     # Choices between numbers, not branches, which no processor can foresee.
     is_better = state.fx < before.value
@@ -199,12 +219,15 @@ def count_iteration(tally, trace, state, unfinished, length):
     longest = max(tally.longest, length) if is_better else tally.longest
     recent = tally.recent
     if tally.nit == recent.until:
-        span = max(500 + 10 * state.x.shape[0], tally.nit // 9)
-        recent = Recent(since=tally.nit, until=tally.nit + span, highest=-math.inf, longest=0.0)
+        span = max(counting.limits.window, tally.nit // 9)
+        recent = Recent(
+            since=tally.nit, until=tally.nit + span, highest=-math.inf, trials=-math.inf, longest=0.0
+        )
     recent = Recent(
         since=recent.since,
         until=recent.until,
         highest=max(recent.highest, unfinished.highest),
+        trials=max(recent.trials, trial.highest),
         longest=max(recent.longest, length),
     )
     largest_sigma = max(tally.largest_sigma, state.sigma) if is_better else tally.largest_sigma
@@ -254,6 +277,8 @@ def reason_to_stop(tally, limits, state):
         return Reason.RUNNING
     if best.value <= limits.target:
         return reason_at_target(limits)
+    if state.sigma == math.inf:
+        return Reason.UNBOUNDED
     if state.sigma > RUNAWAY * tally.largest_sigma or math.isnan(state.sigma):
         return Reason.DIVERGED
     if not state.sigma < LARGEST_STEP:
@@ -262,14 +287,16 @@ def reason_to_stop(tally, limits, state):
         return Reason.STALLED
     if best.repeats >= limits.repeats:
         return Reason.STALLED
+    recent, agree = tally.recent, limits.ftol * abs(best.value)
     if state.sigma < SMALLEST_STEP:
-        return Reason.STALLED
-    if tally.nit == tally.recent.until and tally.nit > 0:
-        recent = tally.recent
+        # Where all values are equal, f is flat, which says nothing of its minimum.
+        is_converged = recent.highest > best.value and abs(recent.trials - best.value) <= agree
+        return Reason.FTOL if is_converged else Reason.STALLED
+    if tally.nit == recent.until and tally.nit > 0:
         if 0.0 < (recent.until - recent.since) * recent.longest <= limits.xtol * tally.longest:
             return Reason.XTOL
-        # Where all values are equal, f is flat, which says nothing of its minimum.
-        if 0.0 < recent.highest - best.value <= limits.ftol * abs(best.value):
+        # Where all trials are equal, they may be on a plateau.
+        if 0.0 < recent.trials - best.value <= agree:
             return Reason.FTOL
     if tally.nit >= limits.iterations:
         return Reason.MAXITER

@@ -35,7 +35,8 @@ A state is a `NamedTuple` of arrays, numbers and other such `NamedTuple`s, among
 
 - `x` and `fx`: the best point seen and its value;
 - `f`: the value of the latest iterate;
-- `sigma`: the step size.
+- `sigma`: the step size. A scheme that sees nothing left to win ends the run by a step size of 0, and one
+  that takes f to be unbounded below by one of infinity.
 
 Arrays in a state are updated in place; numbers are replaced by returning a new state. `normals` belongs
 to the scheme from `ask` to `tell`, which may overwrite it. The points of a query belong to the objective,
@@ -113,6 +114,8 @@ class Round(NamedTuple):
     lower: Vector
     """Bounds; empty arrays where there are none."""
     upper: Vector
+    is_probing: bool
+    """Whether all of its points are there to measure f, not to be better: they say nothing of the end."""
 
 
 # The rows of the moves of a round: multiples of the two directions, a coordinate (-1 for none), and how far
@@ -144,6 +147,9 @@ class Patience(NamedTuple):
     iterations: int
     share: float = 0.0
     """More of them, as a share of those before the best point."""
+    window: int | None = None
+    """The fewest iterations by which `xtol` and `ftol` judge whether anything is left to win, where
+    iterations are rounds of points; None for the number that suits iterations of one trial."""
 
 
 class Findings(NamedTuple):

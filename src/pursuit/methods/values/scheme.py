@@ -18,7 +18,7 @@
             noise does not hide them
         y <- y + s, or a longer or shorter step, if f falls, or under noise rises by no more than that
         x <- the best point seen; under noise, y, or the mean of the latest y once f is level
-    until f is too rough, or flat as far as it may be probed (`remarks.py`)
+    until nothing is won for some sweeps, or f is too rough, flat or unbounded (`ending.py`)
 
 An iteration of the engine is a round of points (`Round`): probes along some of the coordinates, or points on
 a line or in a plane. The time per evaluation and the memory are Theta(n).
@@ -53,6 +53,7 @@ from pursuit.methods.values.directions import (
     probed_along,
     probed_plane,
 )
+from pursuit.methods.values.ending import last_step, note_gain
 from pursuit.methods.values.noise import VALUES
 from pursuit.methods.values.noise_line import APART, begin_sweep, draw_line, measured_noise
 from pursuit.methods.values.probes import (
@@ -65,7 +66,7 @@ from pursuit.methods.values.probes import (
     take_planned,
 )
 from pursuit.methods.values.quasi_newton import Pairs
-from pursuit.methods.values.remarks import is_lost, remark_on
+from pursuit.methods.values.remarks import remark_on
 from pursuit.methods.values.state import (
     BLOCK_AHEAD,
     BLOCK_AT,
@@ -170,6 +171,7 @@ class Values(NamedTuple):
         for name, number in {
             "fx": fx,
             "f": fx,
+            "level": fx,
             "sigma": sigma,
             "sigma0": sigma,
             "phase": MEASURE_NOISE,
@@ -214,7 +216,7 @@ class Values(NamedTuple):
 
     def patience(self, n: int) -> Patience:
         """Return after how many rounds without a better point to give up: some forty sweeps of probes."""
-        return Patience(40 * (3 + 2 * n // self.room), share=0.5)
+        return Patience(40 * (3 + 2 * n // self.room), share=0.5, window=3 * (3 + n // self.room))
 
     def findings(self, state: ValuesState) -> Findings:
         """Return what was found out about the noise of a value, and about kinks and jumps."""
@@ -248,6 +250,7 @@ def _ask(team, scheme, state, normals):
         size=count,
         lower=scheme.lower,
         upper=scheme.upper,
+        is_probing=now.phase not in (LOOK_ALONG, TRY, BLOCK_AT, BLOCK_TRY),
     )
 
 
@@ -264,8 +267,7 @@ def _tell(team, scheme, state, query, values):
         x=state.x,
         fx=now.fx,
         f=now.f,
-        # A step size of 0 ends the run: nothing that this method can do leads farther.
-        sigma=0.0 if is_lost(now) else now.sigma,
+        sigma=last_step(now),
         vectors=state.vectors,
         pairs=state.pairs,
         lists=state.lists,
@@ -338,6 +340,7 @@ def _step(team, scheme, state):
     if now.phase == STAY:
         stay(state)
     if now.phase == SWEEP:
+        note_gain(state)
         begin_sweep(state)
 
 

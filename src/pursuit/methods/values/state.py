@@ -85,7 +85,11 @@ _NUMBERS = {
     "value": "f after the latest of them, or in the beginning f(x)",
     "multiple": "which multiple of s it was",
     "rough": "how often in a row values were those of kinks or jumps",
+    "is_misled": "whether steps promise much, and keep little of it",
     "flat": "how often in a row all slopes were 0",
+    "level": "f(y) when something was won for the last time",
+    "idle": "sweeps since then; those that promised nothing count twice",
+    "is_unbounded": "whether f seems to fall without end",
     # The mean under noise.
     "is_estimate": "whether fx is not a value seen",
     "repeats": "whether f had the same values when it was evaluated again at the same point",

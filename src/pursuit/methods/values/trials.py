@@ -18,6 +18,8 @@ from pursuit.methods.values.curvature import (
     Y,
 )
 from pursuit.methods.values.directions import energy_of, lose_track, meet_wall, turn_from_walls, weight
+from pursuit.methods.values.ending import note_fall
+from pursuit.methods.values.quasi_newton import forget_pairs
 from pursuit.methods.values.state import (
     END,
     EVALUATE_AGAIN,
@@ -44,6 +46,12 @@ _PROBE, _PROBE_BY_CHANGE, _LEAST_PROBE = 0.3, 0.003, 0.01
 
 # Curvature that changes by more than this part of itself from step to step may be that of kinks.
 _ROUGH_CHANGE = 0.2
+# Where curvature changes by so much and predictions are so far off, even steps that lead down cross kinks.
+_CROOKED_CHANGE, _CROOKED = 0.5, 0.3
+# Predictions that are off by more than this are no predictions.
+_MISLED = 0.5
+# A step that is to win so many times the noise promises much.
+_MUCH = 1e3
 # Over how many points the mean under noise goes at most.
 _MOST_AVERAGED = 40.0
 
@@ -122,7 +130,7 @@ def end_trials(team, state):
         copy(team, s, state.vectors[P])
         now.value, multiple = now.along, 1.0
     if not rules:
-        note_roughness(now)
+        note_roughness(state)
     if now.value < now.f + (3.0 * noise_of_value(state) if rules else 0.0):
         now.multiple, now.phase = multiple, MOVE
     else:
@@ -137,10 +145,18 @@ def is_clear(state):
 
 
 @inner
-def note_roughness(now):
-    """Take note of steps that lead nowhere while curvature changes all the time, as at kinks and jumps."""
-    if now.change > _ROUGH_CHANGE and (now.multiple < 0.01 or not now.value < now.f):
+def note_roughness(state):
+    """Take note of steps that lead nowhere, as at kinks and jumps.
+
+    Either curvature changes all the time, or the steps had promised much: few coordinates may have a kink.
+    """
+    now = state.now[0]
+    promised = now.predicted > _MUCH * noise_of_value(state) and not now.meets_wall
+    now.is_misled = promised and now.misjudged > _MISLED
+    if (now.change > _ROUGH_CHANGE or promised) and (now.multiple < 0.01 or not now.value < now.f):
         now.rough += 1
+    elif now.change > _CROOKED_CHANGE and now.misjudged > _CROOKED:
+        now.rough += 0.25
     elif now.multiple >= 0.3 and now.misjudged < 0.5:
         now.rough = 0
 
@@ -161,6 +177,11 @@ def move(team, scheme, state):
             new = min(max(new, scheme.lower[i]), scheme.upper[i])
         s[i] = new - y[i]
         y[i] = new
+    square = dot(team, n, s, s)
+    if square == 0.0:
+        # The step is less than the digits of y.
+        now.phase = STAY
+        return
     part = min(_PROBE, max(_LEAST_PROBE, _PROBE_BY_CHANGE / max(now.change, 1e-9)))
     energy = energy_of(state, s) / n
     for i in range(n):
@@ -169,9 +190,9 @@ def move(team, scheme, state):
         if now.meets_wall or state.vectors[TWO_SIDED, i] >= WALL_AHEAD:
             reach[i] = max(reach[i], kept)
     copy(team, state.vectors[BEFORE], state.vectors[SLOPES])
-    square = dot(team, n, s, s)
     if is_clear(state):
         now.travelled += math.sqrt(square)
+    note_fall(now, n)
     now.f, now.sigma = now.value, math.sqrt(square / n)
     now.failures, now.has_before = 0, 1
     if now.noise_rules:
@@ -190,6 +211,9 @@ def stay(state):
         shortest = 1e-14 * (now.sigma + abs(state.vectors[Y, i]))
         shorter = 1.0 if now.meets_wall else 0.5 if now.noise_rules else 0.1
         reach[i] = max(shorter * abs(reach[i]), shortest)
+    if now.from_memory and not now.noise_rules and not now.meets_wall:
+        # Not even a short step along p has led down: the memory is of quite another place.
+        forget_pairs(state.pairs)
     lose_track(state)
     now.due = 0
     if now.failures >= 2 and noise_of_value(state) > 1e-13 * abs(now.f):
