@@ -12,6 +12,8 @@ from helpers import make_problem
 from reference import adaptive_sarp as reference
 from reference import problems as reference_problems
 
+METHOD = "adaptive-sarp"
+
 
 @pytest.mark.parametrize("n", [2, 3, 20])
 @pytest.mark.parametrize("problem_name", ["exp", "lin", "two", "rosenbrock"])
@@ -22,7 +24,9 @@ def test_follows_its_pseudo_code(options, problem_name, n):
     normals = np.random.default_rng(n).standard_normal((iterations, n))
     course = reference.adaptive_sarp(f, x0, 1.0, normals, **options)
     problem = make_problem(problem_name, n, 1e4)
-    result = pursuit.minimize(problem, x0, options=options, rng=n, maxiter=iterations, trace=True)
+    result = pursuit.minimize(
+        problem, x0, method=METHOD, options=options, rng=n, maxiter=iterations, trace=True
+    )
     here = np.array([value for value, _, _ in course])
     # Besides f(y) the trace has the best value seen, which is that of a trial.
     iterates = result.trace.fun[1:-1] != result.fun
@@ -41,7 +45,7 @@ def test_reaches_a_minimum_beside_which_the_function_has_no_value():
 
     left = False
     for seed in range(3):
-        result = pursuit.minimize(f, np.zeros(10), rng=seed, ftarget=1e-9, maxfev=20_000)
+        result = pursuit.minimize(f, np.zeros(10), method=METHOD, rng=seed, ftarget=1e-9, maxfev=20_000)
         assert result.success
         left = left or result.nfaulty > 0
     assert left
@@ -56,7 +60,9 @@ def test_needs_no_condition_number_to_be_as_fast_as_with_it(problem_name):
         pursuit.minimize(problem, problem.x0, method="sarp", rng=seed, ftarget=1e-9).nit for seed in range(5)
     ]
     for seed in range(5):
-        result = pursuit.minimize(problem, problem.x0, rng=seed, ftarget=1e-9, maxiter=min(sarp))
+        result = pursuit.minimize(
+            problem, problem.x0, method=METHOD, rng=seed, ftarget=1e-9, maxiter=min(sarp)
+        )
         assert result.success
 
 
@@ -68,14 +74,16 @@ def test_a_few_stiff_directions_among_many_do_no_harm():
     def f(x):
         return float(0.5 * (spectrum @ (x * x)))
 
-    result = pursuit.minimize(f, np.ones(60), rng=1, ftarget=1e-9, maxfev=120_000)
+    result = pursuit.minimize(f, np.ones(60), method=METHOD, rng=1, ftarget=1e-9, maxfev=120_000)
     assert result.success
 
 
 def test_a_scheme_gives_up_after_as_long_as_it_took():
     """The minimum is not 0, and nobody says so."""
     problem = make_problem("exp", 10, 100.0)
-    result = pursuit.minimize(lambda x: 1.0 + problem(x), problem.x0, rng=1, xtol=0.0, ftol=0.0, trace=True)
+    result = pursuit.minimize(
+        lambda x: 1.0 + problem(x), problem.x0, method=METHOD, rng=1, xtol=0.0, ftol=0.0, trace=True
+    )
     assert result.fun == pytest.approx(1.0, abs=1e-12)
     best = result.trace.nit[result.trace.fun == result.fun][0]
     assert result.nit - best >= 10_000
@@ -94,7 +102,7 @@ def test_variables_without_effect_do_no_harm():
     x0[:2] = -1.2, 1.0
     for seed in range(3):
         seen.clear()
-        result = pursuit.minimize(f, x0, rng=seed, xtol=0.0, ftol=0.0, maxfev=60_000)
+        result = pursuit.minimize(f, x0, method=METHOD, rng=seed, xtol=0.0, ftol=0.0, maxfev=60_000)
         assert result.fun < 1e-25
         assert max(seen[30_000:]) < 1.0
 
@@ -106,7 +114,7 @@ def test_a_flat_direction_is_learnt():
     for seed in range(5):
         for options, success in (({}, True), ({"learning": 1e9}, False)):
             result = pursuit.minimize(
-                problem, problem.x0, options=options, rng=seed, ftarget=1e-9, maxfev=4_000 * n
+                problem, problem.x0, method=METHOD, options=options, rng=seed, ftarget=1e-9, maxfev=4_000 * n
             )  # fmt: skip
             assert (result.fun <= 1e-9) == success
 
@@ -157,7 +165,7 @@ def test_noise_and_values_of_any_size_are_survived(size, learning):
         return seen[-1]
 
     options = {"learning": learning}
-    result = pursuit.minimize(f, np.ones(5), options=options, rng=1, maxfev=20_000)
+    result = pursuit.minimize(f, np.ones(5), method=METHOD, options=options, rng=1, maxfev=20_000)
     assert result.fun == min(seen)
     assert np.isfinite(result.x).all()
 
@@ -170,7 +178,7 @@ def test_gets_off_a_plateau_without_looking_where_there_is_no_point():
         seen.append(x.copy())
         return max(1.0, float(x @ x))
 
-    result = pursuit.minimize(f, np.full(5, 0.3), rng=1, maxfev=200)
+    result = pursuit.minimize(f, np.full(5, 0.3), method=METHOD, rng=1, maxfev=200)
     assert result.fun == 1.0
     assert len({f(x) for x in seen[:200]}) > 1
     assert np.isfinite(seen).all()
@@ -183,6 +191,6 @@ def test_a_constant_is_given_up_without_looking_where_there_is_no_point():
         seen.append(np.isfinite(x).all())
         return 1.0
 
-    result = pursuit.minimize(f, np.ones(3), rng=1)
+    result = pursuit.minimize(f, np.ones(3), method=METHOD, rng=1)
     assert result.nfev == len(seen) < 30_000
     assert all(seen)

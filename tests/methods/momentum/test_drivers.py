@@ -68,7 +68,7 @@ def test_ask_and_tell_through_a_checkpoint_before_every_round_is_minimize(name):
         X = optimizer.ask()
         np.testing.assert_array_equal(X, before)
         optimizer.tell(X, [fun(x) for x in X])
-        phases.add(int(optimizer._run.snapshot()[0].now["phase"][0]))
+        phases.add(int(optimizer._run.memory().state.now["phase"][0]))
     assert_same(optimizer.result, whole)
     assert phases == {module.TRIALS, module.SUM, module.AGAIN}
     assert optimizer.result.fun_is_estimate == (name == "noise")

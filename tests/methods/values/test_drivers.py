@@ -66,7 +66,7 @@ def assert_same(one, other):
 
 def phase(optimizer):
     """Return what the next round is about."""
-    return int(optimizer._run.snapshot()[0].now["phase"][0])
+    return int(optimizer._run.memory().state.now["phase"][0])
 
 
 def asked_and_told(name, pause):
