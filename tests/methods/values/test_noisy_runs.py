@@ -103,12 +103,12 @@ def test_every_kind_of_noise_ends_far_below_the_start(kind):
 
 
 def test_a_function_that_is_nothing_but_noise_leads_nowhere():
-    """It does not run away: steps are as long as noise makes probes, and lead in all directions."""
+    """It stays near its start, and its noise is what is left of it."""
     for seed in range(5):
         rng = np.random.default_rng(seed)
         result = minimized(lambda x, rng=rng: float(rng.standard_normal()), seed)
-        assert np.sqrt(np.mean((result.x - START) ** 2)) < 100.0
-        assert 0.25 < result.noise < 4.0
+        assert np.sqrt(np.mean((result.x - START) ** 2)) < 3.0
+        assert 0.4 < result.noise < 2.5
 
 
 @pytest.mark.parametrize("f", [true, lambda x: 1.0 + true(x), lambda x: float(np.sum(np.cosh(x)))])

@@ -88,8 +88,8 @@ def test_a_barrier_is_approached_from_inside():
 
 
 KINKED = {
-    "sum of absolute values": (lambda x: float(np.abs(x).sum()), 1.0),
-    "largest absolute value": (lambda x: float(np.abs(x).max()), 1.0),
+    "sum of absolute values": (lambda x: float(np.abs(x).sum()), 0.5),
+    "largest absolute value": (lambda x: float(np.abs(x).max()), 0.1),
     "ridge": (lambda x: bowl(x) + 10.0 * abs(x[0] - x[1]), 1e-1),
     "jumps": (lambda x: float(np.floor(10.0 * bowl(x))), 1e-1),
     "jumps on a bowl": (lambda x: bowl(x) + float(np.floor(10.0 * x[0])), 1.0),

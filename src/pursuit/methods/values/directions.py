@@ -42,6 +42,7 @@ from pursuit.methods.values.state import (
     STEP,
     SWEEP,
     begin_plan,
+    is_noisy,
     noise_of_value,
     scale_by,
 )
@@ -164,7 +165,11 @@ def choose_direction(team, scheme, state):
     release_bounds(scheme, state.vectors[Y], g, p)
     turn_from_walls(state, p)
     now.meets_wall = 0
-    now.radius = max(now.radius, math.sqrt(2.0 * noise_of_value(state) / now.typical))
+    # Under noise a step must not be too short to be seen, but leads not much farther than f has led already.
+    visible, first = math.sqrt(2.0 * noise_of_value(state) / now.typical), now.sigma0 * math.sqrt(n)
+    now.radius = max(now.radius, min(visible, first + now.travelled))
+    if is_noisy(state) and not now.has_won:
+        now.radius = min(now.radius, first)
     length = math.sqrt(dot(team, n, p, p))
     if not math.isfinite(length):
         # Numbers are too large for all this.

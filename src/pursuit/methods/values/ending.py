@@ -9,8 +9,12 @@ from pursuit.methods.values.state import is_noisy, noise_of_value
 
 # Values that differ by less than so many times their noise are alike.
 _ALIKE = 4.0
+# What is won first must be more, where values are noisy: so far little is known of their noise.
+_CLEAR = 10.0
 # A step that promises less than so many times the noise promises nothing.
 _HIDDEN = 10.0
+# Slopes are seen that are so many times as large as noise makes them.
+_SEEN = 2.0
 # After so many sweeps without a gain a run ends; those that promise nothing count twice.
 _TOO_MANY = 12.0
 # No minimum is so many first steps away from the start.
@@ -25,19 +29,19 @@ _TOO_ROUGH, _TOO_FLAT = 12, 8
 def note_gain(state):
     """Take note, before a sweep, of whether anything was won since the one before.
 
-    Under noise no value says so, and the engine's patience decides.
+    Under noise no value says so. Then there is something left to win as long as slopes are seen; but not if
+    nothing was ever won, since even pure noise has slopes of its own now and then.
     """
     now, noise = state.now[0], noise_of_value(state)
-    if is_noisy(state) or now.f < now.level - _ALIKE * noise:
+    is_gain = now.f < now.level - (_ALIKE if now.has_won or not is_noisy(state) else _CLEAR) * noise
+    sees_slopes = now.slope * math.sqrt(state.vectors.shape[1]) > _SEEN * now.blur
+    now.has_won = now.has_won or is_gain
+    if is_gain or (is_noisy(state) and now.has_won and sees_slopes):
         now.level, now.idle = now.f, 0
+    elif is_noisy(state):
+        now.idle += 1
     else:
-        now.idle += 2 if promises_nothing(state) else 1
-
-
-@inner
-def promises_nothing(state):
-    """Say whether what the latest step was to win is no more than noise."""
-    return state.now[0].predicted <= _HIDDEN * noise_of_value(state)
+        now.idle += 2 if now.predicted <= _HIDDEN * noise else 1
 
 
 @inner

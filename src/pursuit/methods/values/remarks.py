@@ -12,6 +12,7 @@ _KINKS = (
 )
 _PLATEAU = "The values did not change along any variable: f seems to be flat there."
 _NOISE = "Noise hides what single values say, so fun is an estimate."
+_PURE_NOISE = "Noise hides all that values say: nothing was won, and fun is an estimate."
 
 
 def remark_on(now: Any) -> str:
@@ -20,4 +21,6 @@ def remark_on(now: Any) -> str:
         return _KINKS
     if now["flat"] >= _FLAT:
         return _PLATEAU
-    return _NOISE if now["is_estimate"] else ""
+    if not now["is_estimate"]:
+        return ""
+    return _NOISE if now["has_won"] else _PURE_NOISE

@@ -89,6 +89,7 @@ _NUMBERS = {
     "flat": "how often in a row all slopes were 0",
     "level": "f(y) when something was won for the last time",
     "idle": "sweeps since then; those that promised nothing count twice",
+    "has_won": "whether anything was ever won",
     "is_unbounded": "whether f seems to fall without end",
     # The mean under noise.
     "is_estimate": "whether fx is not a value seen",

@@ -211,8 +211,8 @@ def stay(state):
         shortest = 1e-14 * (now.sigma + abs(state.vectors[Y, i]))
         shorter = 1.0 if now.meets_wall else 0.5 if now.noise_rules else 0.1
         reach[i] = max(shorter * abs(reach[i]), shortest)
-    if now.from_memory and not now.noise_rules and not now.meets_wall:
-        # Not even a short step along p has led down: the memory is of quite another place.
+    if now.from_memory and now.failures > 0 and not now.noise_rules and not now.meets_wall:
+        # Twice not even a short step along p has led down: the memory is of quite another place.
         forget_pairs(state.pairs)
     lose_track(state)
     now.due = 0
