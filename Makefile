@@ -90,7 +90,7 @@ bench-values-reach: .venv-peers/installed
 	.venv-peers/bin/python -m benchmarks.values.pictures
 
 bench-momentum: .venv-peers/installed
-	.venv-peers/bin/python -m benchmarks.momentum
+	OMP_NUM_THREADS=1 .venv-peers/bin/python -m benchmarks.momentum
 
 test-peers: .venv-peers/installed
 	.venv-peers/bin/python -m pytest tests/peers tests/values

@@ -164,7 +164,7 @@ def to_target(measured: Measured, problems: Problems) -> str:
         bounds = {
             ALONG_AXES: along,
             ROTATED: rotated,
-            SCALED: None if plain is None else SCALED_FACTOR * plain / 1e3,
+            SCALED: None if plain is None else _rounded(SCALED_FACTOR * plain / 1e3),
         }
         cells = [
             judged(_thousands(found[axes]), bound) if axes in found else "" for axes, bound in bounds.items()
@@ -185,7 +185,7 @@ def within_budgets(measured: Measured, problems: Problems) -> str:
         for budget in EARLY_BUDGETS:
             row = ReachRow(EARLY, MOMENTUM, *key, axes, problems.n, 0, budget)
             bound = measured.median(row._replace(solver=PLAIN))
-            cells.append(judged(measured.median(row), None if bound is None else float(f"{bound:.3g}")))
+            cells.append(judged(measured.median(row), None if bound is None else _rounded(bound)))
         lines.append([f"{_name(key)}, {axes}", *cells])
     return table(["problem", *(f"{budget:g} n" for budget in EARLY_BUDGETS)], lines)
 
@@ -201,9 +201,14 @@ def under_noise(measured: Measured, problems: Problems) -> str:
                 others = [measured.median(row._replace(solver=rival)) for rival in RIVALS]
                 best = min([bounds.get(budget, math.inf), *(one for one in others if one is not None)])
                 is_bounded = solver == MOMENTUM and best < math.inf
-                cells.append(judged(measured.median(row), float(f"{best:.3g}") if is_bounded else None))
+                cells.append(judged(measured.median(row), _rounded(best) if is_bounded else None))
             lines.append([f"{_name(key)}, rotated", solver, *cells])
     return table(["problem", "", *(f"{budget:g} n" for budget in NOISE_BUDGETS)], lines)
+
+
+def _rounded(bound: float) -> float:
+    """Return a bound with as many digits as are shown."""
+    return float(f"{bound:.3g}")
 
 
 def _name(key: Key) -> str:
