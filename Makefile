@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 TESTS ?=
 
-.PHONY: reproduce test test-full test-gpu lint types bench-speed bench-overhead bench-study bench-gpu bench-table bench-acceleration bench-readings bench-peers bench-values bench-values-reach test-peers attack docs clean
+.PHONY: reproduce test test-full test-gpu lint types bench-speed bench-overhead bench-study bench-gpu bench-table bench-acceleration bench-readings bench-peers bench-values bench-values-reach bench-momentum test-peers attack docs clean
 
 reproduce: .venv/installed
 	$(BIN)/pursuit reproduce
@@ -88,6 +88,9 @@ bench-values: .venv-peers/installed
 bench-values-reach: .venv-peers/installed
 	.venv-peers/bin/python -m benchmarks.values.reach
 	.venv-peers/bin/python -m benchmarks.values.pictures
+
+bench-momentum: .venv-peers/installed
+	OMP_NUM_THREADS=1 .venv-peers/bin/python -m benchmarks.momentum
 
 test-peers: .venv-peers/installed
 	.venv-peers/bin/python -m pytest tests/peers tests/values

@@ -174,7 +174,7 @@ def to_target(measured: Measured) -> str:
                 found = measured.median(row)
             cells.append(judged(found if found is None else found / 1e3, bound))
         lines.append([f"n = {n}, {axes}" + ("" if solver == VALUES else ", 30 pairs"), *cells])
-    return table(["", *map(_label, SMOOTH)], lines)
+    return table(["", *map(label_of, SMOOTH)], lines)
 
 
 def early(measured: Measured) -> str:
@@ -186,7 +186,7 @@ def early(measured: Measured) -> str:
             row = case._replace(budget=budget)
             cells.append(_beside(measured.median(row), measured.median(row._replace(solver=BEFORE))))
         cells += [""] * (len(EARLY_BUDGETS[100]) - len(cells))
-        lines.append([spaced(case.n), case.axes, _label((case.problem, case.L)), *cells])
+        lines.append([spaced(case.n), case.axes, label_of((case.problem, case.L)), *cells])
     return table(["n", "", "problem", *(f"{budget:g} n" for budget in EARLY_BUDGETS[100])], lines)
 
 
@@ -206,7 +206,7 @@ def under_noise(measured: Measured) -> str:
             judged(measured.median(ReachRow(NOISE, VALUES, problem, L, axes, n, 0, budget)), bound)
             for budget, bound in bounds.items()
         ]
-        lines.append([f"{_label((problem, L))}, n = {n}, {axes}, {noise}", *cells])
+        lines.append([f"{label_of((problem, L))}, n = {n}, {axes}, {noise}", *cells])
     return table(["problem", "50 n", "100 n", "300 n"], lines)
 
 
@@ -268,7 +268,8 @@ def _ratio(ours: float, theirs: float) -> float:
     return max(ours, 1e-16) / max(theirs, 1e-16)
 
 
-def _label(key: Key) -> str:
+def label_of(key: Key) -> str:
+    """Return the name of a problem, and its condition number."""
     problem, L = key
     return problem if L is None else f"{problem}, L = {power(L)}"
 
@@ -293,7 +294,7 @@ Medians over the seeds: {counts}. Rotated problems are those of the
 
 In thousands. A run is given up after {PATIENCE:g} times the target. Badly scaled problems are those along the
 axes in variables of which x_i 10^(6i/n) are the usual ones. For n = 1000 one run has to do on
-{" and ".join(map(_label, SLOW))}.
+{" and ".join(map(label_of, SLOW))}.
 
 {to_target(measured)}
 

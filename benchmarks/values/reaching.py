@@ -1,4 +1,4 @@
-"""The runs behind `reach`: how many evaluations to a target, and how far within a budget."""
+"""The runs behind targets of methods: how many evaluations to a target, and how far within a budget."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ import pursuit
 from benchmarks.peers.overhead import one_measurement
 from benchmarks.peers.problems import TARGET, Task, make_objective
 from benchmarks.peers.records import Table
+from benchmarks.values import fitting, valleys
 from benchmarks.values.problem import Problem, badly_scaled, in_single_precision, with_additive_noise
+from benchmarks.values.running import SIGMA0
+from benchmarks.values.solvers import PEERS, solver_named
 from pursuit.checks import Vector
 from pursuit.compiling.cache import code_hash
 
@@ -23,6 +26,13 @@ DEVIATION = 1e-3
 """That of the noise that is added; Rosenbrock's function is rounded to single precision instead."""
 VALUES, SHORT_MEMORY, BEFORE = "values", "values, 30 pairs", "auto-values"
 _PAIRS = 30
+OTHER_PROBLEMS = {
+    "logistic regression": fitting.logistic_regression,
+    "Poisson regression": fitting.poisson_regression,
+    "paired Rosenbrock": valleys.paired_rosenbrock,
+    "Brown": valleys.brown,
+}
+"""Problems besides those of the comparison with other libraries, all along the axes."""
 _ROUNDS, _SECONDS = 3, 2.0
 
 
@@ -39,7 +49,7 @@ class ReachRow(NamedTuple):
     budget: float
     """Evaluations, divided by n; that at which a run to the target is given up."""
     version: str = ""
-    """A hash of the code."""
+    """A hash of the code; that of the package for another package's solver."""
     result: float | None = None
     """By part: evaluations, infinite where the target was not reached; f/f0; the true f at the point that the
     run returned; microseconds for each evaluation."""
@@ -52,8 +62,8 @@ def run_missing(
 
     A method that this version of the library no longer has is not run.
     """
-    version = code_hash()[:8]
     for case in _cases(rows):
+        version = _version_of(case[0].solver)
         found = [table.get(row) for row in case]
         has_all = all(one is not None and (keep or one.version == version) for one in found)
         if has_all or not _can_run(case[0].solver):
@@ -72,11 +82,19 @@ def _cases(rows: list[ReachRow]) -> Iterator[list[ReachRow]]:
 
 
 def _can_run(solver: str) -> bool:
-    """Say whether a method is one of today's, or another package's."""
+    """Say whether a method is one of today's, or another package's that is installed."""
+    if solver in PEERS:
+        return solver_named(solver).installed
     return solver != BEFORE or BEFORE in pursuit.methods()
 
 
+def _version_of(solver: str) -> str:
+    return solver_named(solver).version if solver in PEERS else code_hash()[:8]
+
+
 def _problem_of(row: ReachRow) -> Problem:
+    if row.problem in OTHER_PROBLEMS:
+        return OTHER_PROBLEMS[row.problem](row.n)
     made = make_objective(Task(row.problem, row.L, row.axes == ROTATED, row.n), row.seed)
     problem = Problem(row.problem, row.part, made.fun, made.x0)
     return badly_scaled(problem) if row.axes == SCALED else problem
@@ -134,14 +152,23 @@ def _under_noise(case: list[ReachRow]) -> list[float]:
     for row in case:
         observed = noisy.observer(row.seed)
         assert observed is not None
-        result = _minimize(
+        point = _returned(
             row,
             lambda x, observed=observed: observed(problem.formula(x)),  # type: ignore[misc]
             problem.x0,
-            maxfev=round(row.budget * row.n),
         )
-        found.append(problem.true_value(np.asarray(result.x)))
+        found.append(problem.true_value(point))
     return found
+
+
+def _returned(row: ReachRow, fun: Callable[[Vector], float], x0: Vector) -> Vector:
+    """Return the point that a solver recommends after its budget; it may be another package's."""
+    maxfev = round(row.budget * row.n)
+    if row.solver not in PEERS:
+        return np.asarray(_minimize(row, fun, x0, maxfev=maxfev).x)
+    point = solver_named(row.solver).solve(fun, x0, sigma0=SIGMA0, maxfev=maxfev, seed=row.seed)
+    assert point is not None
+    return point
 
 
 def _overhead(case: list[ReachRow]) -> list[float]:

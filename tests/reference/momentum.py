@@ -124,26 +124,30 @@ def momentum(f, x, sigma, key, queries, m, c=2.0, zeta=1.0, learning=50.0):
         return value
 
     while len(course) < queries:
-        z = directions(key, number, m, n)
+        pairs_now = min(m, 2**number)
+        z = directions(key, number, pairs_now, n)
         number += 1
         fy = evaluated(at.y)
         pairs = np.array([[evaluated(at.y + side * sigma * scales.D * u) for side in (1, -1)] for u in z])
-        q = ranks_of(pairs.ravel()).reshape(m, 2)
+        q = ranks_of(pairs.ravel()).reshape(pairs_now, 2)
         s = eta * sigma * scales.D * (0.5 * (q[:, 1] - q[:, 0]) @ z)
         scales.learn(q.mean(axis=1), z)
+        flat_step = 0.0 * s
         if flat.size > 0.0:
             sides = [evaluated(at.y + side * flat.size * flat.p) <= fy for side in (1, -1)]
-            s = s + (1 if sides[0] else -1) * any(sides) * flat.size * flat.p
+            flat_step = (1 if sides[0] else -1) * any(sides) * flat.size * flat.p
+            s = s + flat_step
             flat.size = min(flat.size * np.exp(1 / 3 if any(sides) else -1 / 3), 1e5 * sigma)
         course.append((fy, best, sigma))
-        steps, is_better = eta * m, evaluated(at.y + s) <= fy
+        steps, is_better = eta * pairs_now, evaluated(at.y + s) <= fy
         if not is_better:
             course.append((fy, best, sigma))
             evaluated(at.y)
-            s = 0.0 * s
-        eta = min(1.0, 1.1 * eta) if is_better else max(1.0 / m, 0.8 * eta)
-        sigma *= np.exp(np.mean(pairs.min(axis=1) <= fy) - 0.5 * eta)
-        is_opposed, before = at.opposed(s, m, sigma, scales), at.y
+            s = flat_step = 0.0 * s
+        eta = min(1.0, 1.1 * eta) if is_better else max(1.0 / pairs_now, 0.8 * eta)
+        change = np.mean(pairs.min(axis=1) <= fy) - 0.5 * eta
+        sigma *= np.exp(change if pairs_now == m else min(change, 0.0))
+        is_opposed, before = at.opposed(s - flat_step, pairs_now, sigma, scales), at.y
         at.move(s, steps, fy)
         flat.learn(at.y - before, steps, sigma)
         if is_opposed:

@@ -1,13 +1,15 @@
 """Whether momentum leads away from where the steps point.
 
     span <- max(n, 0.3 t);  a <- m/span
-    e <- (1 - a) e + a sqrt(n) cos(s/D, (v - y)/D)
+    e <- (1 - a) e + a sqrt(n) cos(s/D, (v - y)/D), s without its part along a flat direction
     if e < -2 sqrt(a/(2 - a)), and momentum has had the time to build up since it began: v <- y, halve t
 
 If s had nothing to do with v - y, e would have mean 0 and the standard deviation sqrt(a/(2 - a)). Where it is
 so far below, steps lead back from where momentum leads to: it has gone past a minimum. This is seen earlier
 than by f(y) (`acceleration.py`). The span grows with the age t, since momentum that is older goes past stiff
 directions again and again on its way along flat ones.
+
+Steps along a flat direction do not count: they go to and fro once f is as low along it as it gets.
 
 After momentum has begun anew at y, v - y comes from a few steps alone, and those that follow oppose it along
 stiff directions. So the test waits, for a span, and for t - 5n where no scales are being learnt. Where they
@@ -39,7 +41,8 @@ def opposes(now, state, m, age):
     product = steps = way = 0.0
     for j in range(n):
         scale = state.diagonal.scales[j]
-        a, b = state.s[j] / scale, (state.v[j] - state.y[j]) / scale
+        a = (state.s[j] - now.flat_step * state.flat.p[j]) / scale
+        b = (state.v[j] - state.y[j]) / scale
         product, steps, way = product + a * b, steps + a * a, way + b * b
     if steps > 0.0 and way > n * (_SHORTEST * now.sigma) ** 2:
         cosine = product / (math.sqrt(steps) * math.sqrt(way))

@@ -18,6 +18,8 @@ along z_i, little as the values may be trusted; their mean is the curvature alon
 - *Noise* is noticed where y + s was worse than y, but is not when y is evaluated once more. Then a sum is
   added without being tried, as if it were a success, and the mean of the latest y is returned: noise hides
   which point is the best of all that were seen.
+- *Smaller rounds at first*, of 1, 2, 4, ... pairs: sigma may have to become much smaller, and changes once a
+  round. It grows in rounds of m pairs alone: on a rough landscape a few pairs lead farther and farther.
 - *Shorter steps from points farther apart*: where sums overshoot, eta is small, and sigma stays large. The
   differences of mirrored pairs do not see the curvature that keeps single points from being better.
 - *Where f has no value at y*, or where sigma has grown far beyond what it was at the best point, y and v go
@@ -50,7 +52,7 @@ from pursuit.methods.flat_direction import (
     carry_and_learn,
     checked_learning,
 )
-from pursuit.methods.mirrored_rounds import MirroredRound, entry_of, start_of, write_place
+from pursuit.methods.mirrored_rounds import MirroredRound, entry_of, pairs_of, start_of, write_place
 from pursuit.methods.ranks import write_ranks
 
 _FEWEST = 4
@@ -82,6 +84,7 @@ _NUMBERS = {
     "best_sigma": "the step size when the best point was found",
     "eta": "by how much sums are shortened",
     "flat_sigma": "the step size along the flat direction; 0 if there is none",
+    "flat_step": "how far s goes along it",
     # The round.
     "phase": "what is evaluated",
     "number": "how many there were before",
@@ -140,16 +143,10 @@ class RankedMomentum(NamedTuple):
     def init(self, x: Vector, fx: float, sigma: float) -> RankedState:
         """Return the first state."""
         now = np.zeros(1, dtype=NUMBERS)
-        for name, number in {
-            "fx": fx,
-            "f": fx,
-            "sigma": sigma,
-            "best_sigma": sigma,
-            "eta": 1.0,
-            "until": 2 * self.m + 1,
-            "mean_value": fx,
-        }.items():
-            now[name] = number
+        now["fx"] = now["f"] = now["mean_value"] = fx
+        now["sigma"] = now["best_sigma"] = sigma
+        now["eta"] = 1.0
+        now["until"] = 2 * pairs_of.py_func(0, self.m) + 1
         return RankedState(
             x=x,
             fx=fx,
@@ -207,14 +204,14 @@ class RankedState(NamedTuple):
 
     def is_valid(self) -> bool:
         """Say whether all that compiled code uses as an index or a count is one."""
-        place, until, phase = (float(self.now[name][0]) for name in ("place", "until", "phase"))
-        m = (self.seen.size - 5) // 2
+        number, place, until, phase = map(float, self.now[["number", "place", "until", "phase"]][0])
+        if not (0.0 <= number < 2**53 and number.is_integer()):
+            return False
+        m = pairs_of.py_func(int(number), (self.seen.size - 5) // 2)
         begins = {TRIALS: 0, SUM: 2 * m + 3, AGAIN: 2 * m + 4}
         ends = {TRIALS: (2 * m + 1, 2 * m + 3), SUM: (2 * m + 4,), AGAIN: (2 * m + 5,)}
-        number = float(self.now["number"][0])
         return (
-            0.0 <= number < 2**53 and number.is_integer()
-            and phase in begins and until in ends[int(phase)] and begins[int(phase)] <= place < until
+            phase in begins and until in ends[int(phase)] and begins[int(phase)] <= place < until
             and place.is_integer()
         )  # fmt: skip
 
@@ -233,7 +230,7 @@ def _ask(team, scheme, state, normals):
         number=int(now.number),
         sigma=now.sigma,
         length=now.flat_sigma,
-        m=scheme.m,
+        m=pairs_of(int(now.number), scheme.m),
         place=place,
         size=min(scheme.room, int(now.until) - place),
     )
@@ -251,9 +248,11 @@ def _tell(team, scheme, state, query, values):
         else:
             _evaluated_again(state, query)
     if now.phase == MOVE:
-        past, flat = _move(team, scheme, state)
+        past, flat = _move(team, scheme, state, query.m)
     if now.phase == BACK:
         past = _back_at_best(team, state, past)
+    if now.phase == MOVE or now.phase == BACK:
+        _plan_round(now, scheme.m)
     return RankedState(
         x=state.x,
         fx=now.fx,
@@ -286,11 +285,17 @@ def _keep(state, query, values):
 
 
 @inner
-def _plan(now, phase, place, until):
-    """Plan to evaluate the points of a round from a place on."""
-    if place == 0:
-        now.number += 1
-    now.phase, now.place, now.until = phase, place, until
+def _plan_round(now, m):
+    """Plan to evaluate the points of a new round."""
+    now.number += 1
+    pairs = pairs_of(int(now.number), m)
+    now.phase, now.place, now.until = TRIALS, 0, 2 * pairs + (3 if now.flat_sigma > 0.0 else 1)
+
+
+@inner
+def _plan_point(now, phase, place):
+    """Plan to evaluate one more point of the round, at a place of its own."""
+    now.phase, now.place, now.until = phase, place, place + 1
 
 
 @inner
@@ -306,7 +311,7 @@ def _sum_up(state, query):
     s, scales, latest = state.s, state.diagonal.scales, state.diagonal.latest
     for j in range(n):
         s[j] = latest[j] = 0.0
-    now.successes, now.steps, variance = 0.0, now.eta * m, 0.0
+    now.successes, now.steps, now.flat_step, variance = 0.0, now.eta * m, 0.0, 0.0
     for i in range(m):
         ahead, back = ranks[2 * i], ranks[2 * i + 1]
         slope, curvature = 0.5 * (back - ahead), 0.5 * (ahead + back)
@@ -322,7 +327,7 @@ def _sum_up(state, query):
     now.variance, now.trust = rescale(state.diagonal, now.variance, variance, m)
     if now.flat_sigma > 0.0:
         _add_flat(state, state.seen[2 * m + 1] <= now.f, state.seen[2 * m + 2] <= now.f)
-    _plan(now, SUM, 2 * m + 3, 2 * m + 4)
+    _plan_point(now, SUM, 2 * m + 3)
 
 
 @inner
@@ -330,9 +335,9 @@ def _add_flat(state, ahead, back):
     """Add a step along the flat direction to s, if f does not rise on one of the two sides."""
     now = state.now[0]
     if ahead or back:
-        length = now.flat_sigma if ahead else -now.flat_sigma
+        now.flat_step = now.flat_sigma if ahead else -now.flat_sigma
         for j in range(state.s.shape[0]):
-            state.s[j] += length * state.flat.p[j]
+            state.s[j] += now.flat_step * state.flat.p[j]
     change = math.exp(_FLAT_CHANGE if ahead or back else -_FLAT_CHANGE)
     now.flat_sigma = min(now.flat_sigma * change, FARTHEST * now.sigma)
 
@@ -345,7 +350,7 @@ def _tried(state, query):
         now.eta = min(1.0, _UP * now.eta)
         now.phase = MOVE
     else:
-        _plan(now, AGAIN, place + 1, place + 2)
+        _plan_point(now, AGAIN, place + 1)
 
 
 @inner
@@ -357,6 +362,7 @@ def _evaluated_again(state, query):
     if now.doubt > _NOISY:
         now.is_noisy = 1.0
     else:
+        now.flat_step = 0.0
         for j in range(state.s.shape[0]):
             state.s[j] = 0.0
     now.eta = max(1.0 / query.m, _DOWN * now.eta)
@@ -364,11 +370,12 @@ def _evaluated_again(state, query):
 
 
 @inner
-def _move(team, scheme, state):
-    """Go to the next y; return the past of momentum and the flat direction."""
+def _move(team, scheme, state, m):
+    """Go to the next y after m pairs; return the past of momentum and the flat direction."""
     now, n = state.now[0], state.y.shape[0]
-    now.sigma *= math.exp(now.successes - _WANTED * now.eta)
-    is_opposed = opposes(now, state, scheme.m, state.past.age)
+    change = now.successes - _WANTED * now.eta
+    now.sigma *= math.exp(change if m == scheme.m else min(change, 0.0))
+    is_opposed = opposes(now, state, m, state.past.age)
     past, flat, is_new = carry_and_learn(team, scheme, state, now.steps, now.f)
     if is_opposed:
         past = restarted(team, past, state.y, state.v)
@@ -376,7 +383,7 @@ def _move(team, scheme, state):
         now.drift = now.since = 0.0
     if is_new:
         now.flat_sigma = now.sigma
-    weight = min(1.0, scheme.m / (_MEAN_SPAN * n))
+    weight = min(1.0, m / (_MEAN_SPAN * n))
     for j in range(n):
         state.mean[j] += weight * (state.y[j] - state.mean[j])
     now.mean_value += weight * (now.f - now.mean_value)
@@ -384,7 +391,6 @@ def _move(team, scheme, state):
         copy(team, state.x, state.mean)
         now.fx = now.mean_value
         now.best_sigma += weight * (now.sigma - now.best_sigma)
-    _plan(now, TRIALS, 0, 2 * scheme.m + (3 if now.flat_sigma > 0.0 else 1))
     if now.sigma > _CAP * now.best_sigma:
         now.phase = BACK
     return past, flat
@@ -397,6 +403,4 @@ def _back_at_best(team, state, past):
     copy(team, state.y, state.x)
     scale(team, state.flat.displacement, 0.0)
     now.sigma, now.drift, now.since = now.best_sigma, 0.0, 0.0
-    m = (state.seen.shape[0] - 5) // 2
-    _plan(now, TRIALS, 0, 2 * m + (3 if now.flat_sigma > 0.0 else 1))
     return restarted(team, past, state.y, state.v)

@@ -137,6 +137,17 @@ def test_scales_stay_finite_whatever_the_evidence():
     assert np.isfinite(diagonal.scales).all()
 
 
+def test_steps_along_a_flat_direction_are_not_held_against_momentum():
+    n, m = 20, 4
+    rng = np.random.default_rng(2)
+    state = RankedMomentum.create(n).init(np.zeros(n), 1.0, 1.0)
+    state.v[:] = state.flat.p[:] = 1.0
+    state.now["flat_step"] = -5.0
+    for _ in range(200):
+        state.s[:] = -5.0 + 1.0 + rng.standard_normal(n)
+        assert not opposes(state.now[0], state, m, 0.0)
+
+
 @pytest.mark.parametrize("side", [1.0, -1.0])
 def test_steps_back_from_where_momentum_leads_are_noticed(side):
     n, m = 20, 4

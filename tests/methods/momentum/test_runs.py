@@ -48,6 +48,34 @@ def test_any_number_of_pairs_solves_a_problem(n, m):
     assert result.success
 
 
+def test_rounds_grow_to_the_pairs_that_were_asked_for():
+    optimizer = pursuit.Optimizer(np.ones(8), "momentum", rng=1, options={"m": 6})
+    sizes = []
+    while len(sizes) < 6:
+        X = optimizer.ask()
+        if len(X) > 1:
+            sizes.append(len(X))
+        optimizer.tell(X, [float(x @ x) for x in X])
+    assert sizes == [3, 5, 9, 13, 13, 13]
+
+
+def test_more_pairs_find_a_lower_one_of_many_valleys():
+    """Rastrigin's function, on which restarts with more pairs rely."""
+
+    def f(x):
+        return float((x * x - 10.0 * np.cos(2.0 * math.pi * x) + 10.0).sum())
+
+    starts = np.random.default_rng(1).uniform(-4.0, 4.0, (5, 10))
+    found = {
+        m: [
+            momentum(f, x0, rng=seed, sigma0=2.0, options={"m": m}, maxfev=20_000).fun
+            for seed, x0 in enumerate(starts)
+        ]
+        for m in (4, 50)
+    }
+    assert np.median(found[50]) < 2.0 < 10.0 < np.median(found[4])
+
+
 def test_scales_are_learnt():
     """Along the axes, in a fraction of what is needed where they cannot be."""
     n = 50
