@@ -110,7 +110,7 @@ def ranks_of(values):
     return (below - above) / (len(values) - 1)
 
 
-def momentum(f, x, sigma, key, queries, m, c=2.0, zeta=1.0, learning=50.0):
+def momentum(f, x, sigma, key, queries, m, first, c=2.0, zeta=1.0, learning=50.0):
     """Minimise a function without noise that is finite everywhere, from its start x."""
     n, best, best_sigma, course = len(x), f(x), sigma, []
     at, flat, scales, eta, number = Carried(x, c, zeta), Flat(n, learning), Scales(n), 1.0, 0
@@ -124,7 +124,7 @@ def momentum(f, x, sigma, key, queries, m, c=2.0, zeta=1.0, learning=50.0):
         return value
 
     while len(course) < queries:
-        pairs_now = min(m, 2**number)
+        pairs_now = min(m, first * 2**number)
         z = directions(key, number, pairs_now, n)
         number += 1
         fy = evaluated(at.y)

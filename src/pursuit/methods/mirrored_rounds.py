@@ -5,7 +5,7 @@ A round from y has 2m + 1 points that do not depend on each other's values,
     y,  y + sigma D z_1,  y - sigma D z_1,  ...,  y + sigma D z_m,  y - sigma D z_m,
 
 and after these a few that its scheme wants on the way: y + s and y - s for two directions s, and y again.
-Every point has its *place* in a round, counted from 0. The first rounds have fewer pairs than m.
+Every point has its *place* in a round, counted from 0.
 
 The z_i are needed three times: for the points on both sides, and when the values are known. To keep them
 would take m vectors. So they are computed anew each time, from one number for each run, its *key*: an entry
@@ -30,8 +30,6 @@ from pursuit.compiling.inner import inner
 _PART, _PARTS, _LOWEST = np.uint64(16), 4, np.uint64(0xFFFF)
 _MEAN = _PARTS * (2.0**16 - 1.0) / 2.0
 _SCALE = 1.0 / math.sqrt(_PARTS * (2.0**32 - 1.0) / 12.0)
-# More pairs than there can be, as a power of 2.
-_DOUBLINGS = 40
 # A key is a standard normal, and this many times that a whole number.
 _KEYS = 2.0**50
 
@@ -57,12 +55,6 @@ class MirroredRound(NamedTuple):
     """Where in the round the query begins."""
     size: int
     """How many points it has."""
-
-
-@inner
-def pairs_of(number, m):
-    """Return how many pairs a round has: 1, 2, 4 and so on, and then m in all."""
-    return min(m, 1 << min(number, _DOUBLINGS))
 
 
 @inner

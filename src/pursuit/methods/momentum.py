@@ -18,8 +18,8 @@ along z_i, little as the values may be trusted; their mean is the curvature alon
 - *Noise* is noticed where y + s was worse than y, but is not when y is evaluated once more. Then a sum is
   added without being tried, as if it were a success, and the mean of the latest y is returned: noise hides
   which point is the best of all that were seen.
-- *Smaller rounds at first*, of 1, 2, 4, ... pairs: sigma may have to become much smaller, and changes once a
-  round. It grows in rounds of m pairs alone: on a rough landscape a few pairs lead farther and farther.
+- *Smaller rounds at first*, of 1, 2, 4, ... pairs, unless m is given: sigma may have to become much smaller,
+  and changes once a round. It grows in rounds of m pairs alone: a few lead far away on a rough landscape.
 - *Shorter steps from points farther apart*: where sums overshoot, eta is small, and sigma stays large. The
   differences of mirrored pairs do not see the curvature that keeps single points from being better.
 - *Where f has no value at y*, or where sigma has grown far beyond what it was at the best point, y and v go
@@ -52,7 +52,7 @@ from pursuit.methods.flat_direction import (
     carry_and_learn,
     checked_learning,
 )
-from pursuit.methods.mirrored_rounds import MirroredRound, entry_of, pairs_of, start_of, write_place
+from pursuit.methods.mirrored_rounds import MirroredRound, entry_of, start_of, write_place
 from pursuit.methods.ranks import write_ranks
 
 _FEWEST = 4
@@ -88,6 +88,7 @@ _NUMBERS = {
     # The round.
     "phase": "what is evaluated",
     "number": "how many there were before",
+    "pairs": "how many it has",
     "key": "the number that all directions come from",
     "place": "how many of its values are known",
     "until": "and how many are to be before anything follows from them",
@@ -112,6 +113,8 @@ class RankedMomentum(NamedTuple):
     momentum: Momentum
     m: int
     """How many pairs a round has."""
+    first: int
+    """And how many the first one has; they double."""
     room: int
     """The most points of a query."""
     learning: float
@@ -127,10 +130,12 @@ class RankedMomentum(NamedTuple):
         learning: float = LEARNING,
     ) -> RankedMomentum:
         """Return the scheme for n variables; the defaults need no knowledge of the problem."""
-        m = max(_FEWEST, round(math.sqrt(n))) if m is None else checked_count("m", m, at_least=1)
+        first = 1 if m is None else checked_count("m", m, at_least=1)
+        m = max(_FEWEST, round(math.sqrt(n))) if m is None else first
         return cls(
             momentum=Momentum.create(damping, growth),
             m=m,
+            first=first,
             room=max(1, min(2 * m + 3, _ROOM_FOR_NUMBERS // n)),
             learning=checked_learning(learning),
         )
@@ -146,7 +151,7 @@ class RankedMomentum(NamedTuple):
         now["fx"] = now["f"] = now["mean_value"] = fx
         now["sigma"] = now["best_sigma"] = sigma
         now["eta"] = 1.0
-        now["until"] = 2 * pairs_of.py_func(0, self.m) + 1
+        now["pairs"], now["until"] = self.first, 2 * self.first + 1
         return RankedState(
             x=x,
             fx=fx,
@@ -204,14 +209,15 @@ class RankedState(NamedTuple):
 
     def is_valid(self) -> bool:
         """Say whether all that compiled code uses as an index or a count is one."""
-        number, place, until, phase = map(float, self.now[["number", "place", "until", "phase"]][0])
-        if not (0.0 <= number < 2**53 and number.is_integer()):
-            return False
-        m = pairs_of.py_func(int(number), (self.seen.size - 5) // 2)
+        number, m, place, until, phase = map(
+            float, self.now[["number", "pairs", "place", "until", "phase"]][0]
+        )
         begins = {TRIALS: 0, SUM: 2 * m + 3, AGAIN: 2 * m + 4}
         ends = {TRIALS: (2 * m + 1, 2 * m + 3), SUM: (2 * m + 4,), AGAIN: (2 * m + 5,)}
         return (
-            phase in begins and until in ends[int(phase)] and begins[int(phase)] <= place < until
+            0.0 <= number < 2**53 and number.is_integer()
+            and 1.0 <= m <= (self.seen.size - 5) // 2 and m.is_integer()
+            and phase in begins and until in ends[int(phase)] and begins[int(phase)] <= place < until
             and place.is_integer()
         )  # fmt: skip
 
@@ -230,7 +236,7 @@ def _ask(team, scheme, state, normals):
         number=int(now.number),
         sigma=now.sigma,
         length=now.flat_sigma,
-        m=pairs_of(int(now.number), scheme.m),
+        m=int(now.pairs),
         place=place,
         size=min(scheme.room, int(now.until) - place),
     )
@@ -288,14 +294,8 @@ def _keep(state, query, values):
 def _plan_round(now, m):
     """Plan to evaluate the points of a new round."""
     now.number += 1
-    pairs = pairs_of(int(now.number), m)
-    now.phase, now.place, now.until = TRIALS, 0, 2 * pairs + (3 if now.flat_sigma > 0.0 else 1)
-
-
-@inner
-def _plan_point(now, phase, place):
-    """Plan to evaluate one more point of the round, at a place of its own."""
-    now.phase, now.place, now.until = phase, place, place + 1
+    now.pairs = min(m, 2 * now.pairs)
+    now.phase, now.place, now.until = TRIALS, 0, 2 * now.pairs + (3 if now.flat_sigma > 0.0 else 1)
 
 
 @inner
@@ -327,7 +327,7 @@ def _sum_up(state, query):
     now.variance, now.trust = rescale(state.diagonal, now.variance, variance, m)
     if now.flat_sigma > 0.0:
         _add_flat(state, state.seen[2 * m + 1] <= now.f, state.seen[2 * m + 2] <= now.f)
-    _plan_point(now, SUM, 2 * m + 3)
+    now.phase, now.place, now.until = SUM, 2 * m + 3, 2 * m + 4
 
 
 @inner
@@ -350,7 +350,7 @@ def _tried(state, query):
         now.eta = min(1.0, _UP * now.eta)
         now.phase = MOVE
     else:
-        _plan_point(now, AGAIN, place + 1)
+        now.phase, now.place, now.until = AGAIN, place + 1, place + 2
 
 
 @inner

@@ -125,7 +125,7 @@ def test_a_round_that_is_divided_gives_the_same_run(monkeypatch):
 
 
 @pytest.mark.parametrize("value", [-1.0, 0.5, 2.0**60, np.inf, np.nan])
-@pytest.mark.parametrize("name", ["phase", "place", "until", "number"])
+@pytest.mark.parametrize("name", ["phase", "place", "until", "number", "pairs"])
 def test_a_number_in_a_file_that_is_no_count_is_refused(name, value, tmp_path):
     path = tmp_path / "run.npz"
     optimizer = pursuit.Optimizer(np.zeros(N), "momentum", rng=1)

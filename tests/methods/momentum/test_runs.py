@@ -22,7 +22,7 @@ QUERIES = 300
 def test_follows_its_pseudo_code(options, problem_name, n):
     f, x0 = reference_problems.make(problem_name, n, 1e4)
     key = np.random.default_rng(n).standard_normal()
-    settings = {"m": max(4, round(math.sqrt(n))), **options}
+    settings = {"m": max(4, round(math.sqrt(n))), "first": options.get("m", 1), **options}
     course = reference.momentum(f, x0, 1.0, key, QUERIES, **settings)
     problem = make_problem(problem_name, n, 1e4)
     result = momentum(problem, x0, options=options, rng=n, maxiter=QUERIES, trace=True)
@@ -48,15 +48,18 @@ def test_any_number_of_pairs_solves_a_problem(n, m):
     assert result.success
 
 
-def test_rounds_grow_to_the_pairs_that_were_asked_for():
-    optimizer = pursuit.Optimizer(np.ones(8), "momentum", rng=1, options={"m": 6})
+@pytest.mark.parametrize(
+    ("n", "options", "expected"), [(36, {}, [3, 5, 9, 13, 13, 13]), (8, {"m": 6}, [13] * 6)]
+)
+def test_rounds_grow_unless_their_pairs_were_given(n, options, expected):
+    optimizer = pursuit.Optimizer(np.ones(n), "momentum", rng=1, options=options)
     sizes = []
     while len(sizes) < 6:
         X = optimizer.ask()
         if len(X) > 1:
             sizes.append(len(X))
         optimizer.tell(X, [float(x @ x) for x in X])
-    assert sizes == [3, 5, 9, 13, 13, 13]
+    assert sizes == expected
 
 
 def test_more_pairs_find_a_lower_one_of_many_valleys():
