@@ -66,6 +66,9 @@ _WANTED = 0.5
 _FLAT_CHANGE = 1.0 / 3.0
 # How far sigma may grow beyond what it was at the best point.
 _CAP = 10.0
+# And how far, where values are noisy, beyond the largest one that led to a better point before that showed:
+# where noise is all that there is, half of the points look better however far away they are.
+_NOISY_CAP = 100.0
 # How much the latest doubtful comparison counts, and which part of them makes values noisy.
 _LATEST, _NOISY = 0.1, 0.1
 # Over how many pairs the mean of y goes, divided by n.
@@ -82,6 +85,7 @@ _NUMBERS = {
     "f": "f(y)",
     "sigma": "the step size",
     "best_sigma": "the step size when the best point was found",
+    "widest": "the largest step size that has led to a better point",
     "eta": "by how much sums are shortened",
     "flat_sigma": "the step size along the flat direction; 0 if there is none",
     "flat_step": "how far s goes along it",
@@ -149,7 +153,7 @@ class RankedMomentum(NamedTuple):
         """Return the first state."""
         now = np.zeros(1, dtype=NUMBERS)
         now["fx"] = now["f"] = now["mean_value"] = fx
-        now["sigma"] = now["best_sigma"] = sigma
+        now["sigma"] = now["best_sigma"] = now["widest"] = sigma
         now["eta"] = 1.0
         now["pairs"], now["until"] = self.first, 2 * self.first + 1
         return RankedState(
@@ -178,7 +182,10 @@ class RankedMomentum(NamedTuple):
 
     def patience(self, n: int) -> Patience:
         """Return after how many iterations without a better point to give up: two are a round."""
-        return Patience(2 * (10_000 + 1_000 * n) // (2 * self.m + 2), share=1.0)
+        pairs = 2 * self.m + 2
+        return Patience(
+            2 * (10_000 + 1_000 * n) // pairs, share=1.0, window=2 * max(20, (500 + 10 * n) // pairs)
+        )
 
     def findings(self, state: RankedState) -> Findings:
         """Return whether values are noisy."""
@@ -286,6 +293,7 @@ def _keep(state, query, values):
         state.seen[place] = values[j]
         if values[j] < now.fx and not now.is_noisy:
             now.fx, now.best_sigma = values[j], query.sigma
+            now.widest = max(now.widest, query.sigma)
             write_place(query, place, state.x)
     now.place += values.shape[0]
 
@@ -390,6 +398,7 @@ def _move(team, scheme, state, m):
     if now.is_noisy:
         copy(team, state.x, state.mean)
         now.fx = now.mean_value
+        now.sigma = min(now.sigma, _NOISY_CAP * now.widest)
         now.best_sigma += weight * (now.sigma - now.best_sigma)
     if now.sigma > _CAP * now.best_sigma:
         now.phase = BACK
