@@ -41,7 +41,7 @@ import numpy as np
 from pursuit.checks import Vector, checked_count
 from pursuit.compiling.inner import inner
 from pursuit.compiling.vectors import copy, scale
-from pursuit.methods.acceleration import Momentum, MomentumPast, restarted
+from pursuit.methods.acceleration import Momentum, restarted
 from pursuit.methods.contract import Findings, Patience, ask, tell
 from pursuit.methods.diagonal import Diagonal, rescale, variance_of
 from pursuit.methods.drift import opposes
@@ -53,6 +53,7 @@ from pursuit.methods.flat_direction import (
     checked_learning,
 )
 from pursuit.methods.mirrored_rounds import MirroredRound, entry_of, start_of, write_place
+from pursuit.methods.momentum_state import AGAIN, BACK, MOVE, NUMBERS, SUM, TRIALS, RankedState
 from pursuit.methods.ranks import write_ranks
 
 _FEWEST = 4
@@ -77,38 +78,6 @@ _NOISE = (
     "Noise hides which point is the best, so x is the mean of the latest iterates, and fun is that of "
     "their values."
 )
-# What is evaluated: all that does not depend on other values, y + s, or y again; and what follows from it.
-TRIALS, SUM, AGAIN, MOVE, BACK = range(5)
-
-_NUMBERS = {
-    "fx": "f at the best point",
-    "f": "f(y)",
-    "sigma": "the step size",
-    "best_sigma": "the step size when the best point was found",
-    "widest": "the largest step size that has led to a better point",
-    "eta": "by how much sums are shortened",
-    "flat_sigma": "the step size along the flat direction; 0 if there is none",
-    "flat_step": "how far s goes along it",
-    # The round.
-    "phase": "what is evaluated",
-    "number": "how many there were before",
-    "pairs": "how many it has",
-    "key": "the number that all directions come from",
-    "place": "how many of its values are known",
-    "until": "and how many are to be before anything follows from them",
-    # What is learnt.
-    "variance": "N, that of the evidence for other scales",
-    "trust": "how far that evidence exceeds chance",
-    "drift": "e, whether steps oppose momentum",
-    "since": "pairs since momentum began",
-    "doubt": "which part of the comparisons turns out otherwise when it is made again",
-    "is_noisy": "whether values have turned out to be noisy",
-    "steps": "how many steps of Random Pursuit the round counts for",
-    "successes": "the part of the pairs one side of which is no worse than y",
-    "mean_value": "the mean of the latest f(y)",
-}
-NUMBERS = np.dtype([(name, np.float64) for name in _NUMBERS])
-"""The numbers of a state, in a record that is changed where it stands."""
 
 
 class RankedMomentum(NamedTuple):
@@ -191,42 +160,6 @@ class RankedMomentum(NamedTuple):
         """Return whether values are noisy."""
         is_noisy = bool(state.now["is_noisy"][0])
         return Findings(is_estimate=is_noisy, remark=_NOISE if is_noisy else "")
-
-
-class RankedState(NamedTuple):
-    """The state of `momentum`; `f` is f(y)."""
-
-    x: Vector
-    fx: float
-    f: float
-    sigma: float
-    y: Vector
-    v: Vector
-    s: Vector
-    """The step from y."""
-    mean: Vector
-    """Of the latest y."""
-    diagonal: Diagonal
-    flat: FlatDirection
-    past: MomentumPast
-    seen: Vector
-    """The values of a round, by place."""
-    now: Any
-    """The numbers, a record."""
-
-    def is_valid(self) -> bool:
-        """Say whether all that compiled code uses as an index or a count is one."""
-        number, m, place, until, phase = map(
-            float, self.now[["number", "pairs", "place", "until", "phase"]][0]
-        )
-        begins = {TRIALS: 0, SUM: 2 * m + 3, AGAIN: 2 * m + 4}
-        ends = {TRIALS: (2 * m + 1, 2 * m + 3), SUM: (2 * m + 4,), AGAIN: (2 * m + 5,)}
-        return (
-            0.0 <= number < 2**53 and number.is_integer()
-            and 1.0 <= m <= (self.seen.size - 5) // 2 and m.is_integer()
-            and phase in begins and until in ends[int(phase)] and begins[int(phase)] <= place < until
-            and place.is_integer()
-        )  # fmt: skip
 
 
 @ask.register(RankedMomentum)

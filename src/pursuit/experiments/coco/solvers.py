@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import hashlib
 import importlib
-import math
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -16,12 +15,6 @@ from pursuit.compiling.cache import code_hash
 from pursuit.experiments.common.errors import StudyError
 from pursuit.methods.catalogue import methods, options_of
 from pursuit.minimize import minimize
-from pursuit.result import Result
-
-# A run has converged when its steps are shorter than this fraction of the first one,
-_SMALL = 1e-6
-# and the best value decreases by less than this. The last target of the suites is 1e-8.
-_DECREASE = 1e-12
 
 
 class Solve(Protocol):
@@ -72,30 +65,7 @@ def _own(method: str) -> Solver:
 def _pursue(
     method: str, fun: Callable[[Any], float], x0: Vector, *, sigma0: float, maxfev: int, seed: int
 ) -> None:
-    stop = _Stagnation(x0.size, _SMALL * sigma0)
-    minimize(fun, x0, method=method, sigma0=sigma0, maxfev=maxfev, rng=seed, callback=stop)
-
-
-class _Stagnation:
-    """Ends a run that has converged to a local minimum, so that the budget is left for a restart.
-
-    `minimize` alone would continue for thousands of iterations. The best value is not enough to decide: with
-    momentum a run may stay at worse values for long, but then its steps are large.
-    """
-
-    def __init__(self, n: int, small: float) -> None:
-        self._window = 100 + 30 * n
-        self._small = small
-        self._value = math.inf
-        self._since = 0
-
-    def __call__(self, intermediate_result: Result) -> None:
-        """Check a run after an iteration."""
-        run = intermediate_result
-        if run.fun < self._value - _DECREASE:
-            self._value, self._since = run.fun, run.nfev
-        elif run.nfev - self._since > self._window and run.sigma < self._small:
-            raise StopIteration
+    minimize(fun, x0, method=method, sigma0=sigma0, maxfev=maxfev, rng=seed, restarts=maxfev)
 
 
 def _foreign(text: str) -> Solver:
