@@ -1,11 +1,14 @@
 """`auto`, the default: how it decides between `values` and `momentum`.
 
     values
-    if it has settled where f follows slopes and curvatures, and nothing more is wanted: that is the result
+    if it has settled where f follows slopes and curvatures:
+        if nothing more is wanted: that is the result
+        else: momentum with rounds eight times as large, from the original start
     else: momentum, from the original start
 
 *Nothing more is wanted* where there is neither a target that was missed nor a restart to be made: a smooth
-function has a minimum there, if only a local one.
+function has a minimum there, if only a local one. If more is wanted, f has other valleys, and larger rounds
+see more of them.
 
 `values` learns within a few evaluations per variable what `momentum` cannot know, and says when f is not made
 for it: then its steps fail, and it ends early. So it comes first, and costs little where it is wrong.
@@ -20,6 +23,9 @@ from typing import Any, NamedTuple
 from pursuit.methods.momentum import RankedMomentum
 from pursuit.methods.stages import AT_START, EndedStages, Stage, Wish
 from pursuit.methods.values.scheme import Values
+
+# How many times as wide `momentum` searches where a smooth function is known to have another valley.
+_WIDE = 8
 
 
 class Auto(NamedTuple):
@@ -44,22 +50,20 @@ class Auto(NamedTuple):
         if len(ended) > 1:
             return None
         (last,) = ended
-        if last.remark:
-            why = "slopes and curvatures did not lead on"
-        elif not last.has_settled:
-            why = "values had lost its way"
-        elif wish.has_target:
-            why = "the target was not reached"
-        elif wish.restarts:
-            why = "restarts are wanted"
-        else:
+        options = cls._options(wish, "m")
+        if last.remark or not last.has_settled:
+            return Stage("momentum", options, start=AT_START, why="slopes and curvatures did not lead on")
+        if not (wish.has_target or wish.restarts):
             return None
-        return Stage("momentum", cls._options(wish, "m"), start=AT_START, why=why)
+        if not options:
+            options = RankedMomentum.wider(wish.n, options, _WIDE)
+        why = "the target was not reached" if wish.has_target else "restarts are wanted"
+        return Stage("momentum", options, start=AT_START, why=why)
 
     @classmethod
-    def wide_stage(cls, wish: Wish) -> Stage:
-        """Return the stage that restarts widen."""
-        return Stage("momentum", cls._options(wish, "m"))
+    def wide_method(cls) -> str:
+        """Return the method that restarts widen."""
+        return "momentum"
 
     @staticmethod
     def _options(wish: Wish, name: str) -> dict[str, Any]:

@@ -40,19 +40,24 @@ def next_stage(wish: Wish, ended: EndedStages) -> Stage | None:
     again = [one for one in ended if one.stage.start == AT_NEW_POINT]
     # A narrow search has a limit of its own.
     wide = [one for one in again if one.stage.most is None]
-    return None if len(wide) >= wish.restarts else _restart(wish, again, wide)
-
-
-def _restart(wish: Wish, again: EndedStages, before: EndedStages) -> Stage:
-    """Return the next stage, given those that were restarts and the wide ones among them."""
-    cls, _ = resolved(wish.method, wish.n)
+    if len(wide) >= wish.restarts:
+        return None
+    spent = sum(one.nfev for one in wide)
     narrow = first_stage(wish)._replace(start=AT_NEW_POINT, why=_WHY)
-    wide = cls.wide_stage(wish) if hasattr(cls, "wide_stage") else first_stage(wish)
-    widened, _ = resolved(wide.method, wish.n)
-    if not hasattr(widened, "wider"):
+    wider = _wider_stage(wish, ended)
+    if wider is None:
         return narrow
-    spent = sum(one.nfev for one in before)
-    if before and sum(one.nfev for one in again) - spent < spent:
-        return narrow._replace(most=max(1, before[-1].nfev // 2))
-    options = widened.wider(wish.n, wide.options, 2 ** (len(before) + 1))
-    return wide._replace(options=options, start=AT_NEW_POINT, why=_WHY)
+    if wide and sum(one.nfev for one in again) - spent < spent:
+        return narrow._replace(most=max(1, wide[-1].nfev // 2))
+    return wider
+
+
+def _wider_stage(wish: Wish, ended: EndedStages) -> Stage | None:
+    """Return a search twice as wide as the latest of its kind, or None if the method cannot widen its own."""
+    cls, _ = resolved(wish.method, wish.n)
+    method = cls.wide_method() if hasattr(cls, "wide_method") else wish.method
+    widened, _ = resolved(method, wish.n)
+    if not hasattr(widened, "wider"):
+        return None
+    latest = [one.stage for one in ended if one.stage.method == method and one.stage.most is None][-1]
+    return Stage(method, widened.wider(wish.n, latest.options, 2), start=AT_NEW_POINT, why=_WHY)
