@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 TESTS ?=
 
-.PHONY: reproduce test test-full test-gpu lint types bench-speed bench-overhead bench-study bench-gpu bench-table bench-acceleration bench-readings bench-peers bench-values bench-values-reach bench-momentum test-peers attack docs clean
+.PHONY: reproduce test test-full test-gpu lint types bench-speed bench-overhead bench-study bench-gpu bench-table bench-acceleration bench-readings bench-peers bench-values bench-choice bench-values-reach bench-momentum test-peers attack docs clean
 
 reproduce: .venv/installed
 	$(BIN)/pursuit reproduce
@@ -84,6 +84,10 @@ VALUES ?=
 
 bench-values: .venv-peers/installed
 	.venv-peers/bin/python -m benchmarks.values $(VALUES)
+
+bench-choice: .venv/installed
+	$(BIN)/python -m benchmarks.values --methods auto values momentum --most 100 --seeds 3 --out docs/results/choice
+	$(BIN)/python -m benchmarks.values.choice
 
 bench-values-reach: .venv-peers/installed
 	.venv-peers/bin/python -m benchmarks.values.reach

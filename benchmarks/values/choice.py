@@ -1,8 +1,8 @@
 """What it costs `auto` to choose: its evaluations beside those of the better of `values` and `momentum`.
 
 ``python -m benchmarks.values.choice`` reads the rows that ``python -m benchmarks.values --methods auto values
-momentum`` has made, writes ``docs/results/values/choice.md``, and draws a run of `auto` that changes the
-method, ``figures/choice.png``.
+momentum --most 100 --seeds 3 --out docs/results/choice`` has made, writes ``choice.md`` beside them, and
+draws a run of `auto` that changes the method, ``figures/choice.png``.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from matplotlib.figure import Figure
 import pursuit
 from benchmarks.peers.records import read_rows
 from benchmarks.reporting import made_by, verdict
-from benchmarks.values.problems import ROUGH_REPORTING, SETS, problem_named
+from benchmarks.values.problems import ROUGH_CHOOSING, SETS, problem_named
 from benchmarks.values.profiles import Cases, ProblemKey, cases_of, median_error, median_evaluations
 from benchmarks.values.rows import FILE, PRECISIONS, Row
 from pursuit.experiments.common.files import write_file
 from pursuit.experiments.common.formatting import power, table
-from pursuit.experiments.common.plotting import COLOURS, print_style, save
+from pursuit.experiments.common.plotting import COLOURS, label_powers, print_style, save
 
-FOLDER = Path("docs/results/values")
+FOLDER = Path("docs/results/choice")
 AUTO, CHOICES = "auto", ("values", "momentum")
 MEAN_COST, COST = 1.15, 1.5
 """What choosing may cost in the geometric mean, and on a problem."""
@@ -36,7 +36,7 @@ KNOWN_BY = 100
 _BUDGET = 500
 _SHOWN = 1e-5
 _NOISY_BUDGETS = (100, 500)
-PICTURE = (ROUGH_REPORTING, "largest square, rotated", 20)
+PICTURE = (ROUGH_CHOOSING, "weighted absolutes", 20)
 
 
 class Cost(NamedTuple):
@@ -167,26 +167,24 @@ def picture() -> Figure:
 
     figure = Figure(figsize=(5.5, 2.8), layout="constrained")
     axes = figure.subplots()
-    axes.set(xlabel="evaluations", ylabel="f at the latest iterate", xscale="log", yscale="log")
+    axes.set(xlabel="evaluations / n", ylabel="f at the latest iterate", yscale="log")
     colours = dict(zip(CHOICES, COLOURS, strict=False))
     for name in CHOICES:
         trace = run(name).trace
-        axes.plot(trace.nfev, trace.fun, ":", color=colours[name], label=f"{name} alone")
+        axes.plot(trace.nfev / problem.n, trace.fun, ":", color=colours[name], label=f"{name} alone")
     result, begin = run(AUTO), 0
     for stage in result.stages:
         end = begin + stage.nfev
         inside = (result.trace.nfev > begin) & (result.trace.nfev <= end)
-        axes.plot(
-            result.trace.nfev[inside], result.trace.fun[inside], color=colours[stage.method],
-            label=f"auto: {stage.method}",
-        )  # fmt: skip
+        spent, values = result.trace.nfev[inside] / problem.n, result.trace.fun[inside]
+        axes.plot(spent, values, color=colours[stage.method], label=f"auto: {stage.method}")
         if stage.why:
-            axes.axvline(begin, color="0.6", linewidth=0.6)
-            axes.text(
-                begin, axes.get_ylim()[0], f" because {stage.why}", va="bottom", ha="right", rotation=90
-            )
+            axes.axvline(begin / problem.n, color="0.6", linewidth=0.6)
+            axes.text(begin / problem.n, problem.f0, f" because {stage.why}", va="bottom", fontsize=6)
         begin = end
-    axes.legend()
+    low, high = axes.get_ylim()
+    label_powers(axes.yaxis, low, high, 6)
+    axes.legend(loc="lower left")
     return figure
 
 
