@@ -177,6 +177,8 @@ _CHOSEN = "a mode that people must choose"
 SOLVERS = (
     Solver("auto", "pursuit", LINEAR, using_pursuit("auto"), ours=True, replayable=False, note="the default"),
     Solver("values", "pursuit", LINEAR, using_pursuit("values"), ours=True, replayable=False),
+    Solver("momentum", "pursuit", LINEAR, using_pursuit("momentum"), ours=True, replayable=False),
+    Solver("adaptive-sarp", "pursuit", LINEAR, using_pursuit("adaptive-sarp"), ours=True, replayable=False),
     Solver(
         "auto-values", "pursuit", LINEAR, using_pursuit("auto-values"), ours=True, replayable=False,
         note="of an earlier version; `values` has replaced it", former=True,

@@ -15,8 +15,8 @@ from pursuit.experiments.common.formatting import table
 
 SUITE = "bbob-largescale"
 COMPARED = (
-    "auto", "values", "auto-values", "ep-cma-4", "rp", "pycma", "pypop7 LMCMA", "fcmaes CR-FM-NES",
-    "scipy L-BFGS-B",
+    "auto", "values", "momentum", "adaptive-sarp", "auto-values", "ep-cma-4", "rp", "pycma", "pypop7 LMCMA",
+    "fcmaes CR-FM-NES", "scipy L-BFGS-B",
 )  # fmt: skip
 GROUPS = {
     "all": range(1, 25),

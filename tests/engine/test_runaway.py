@@ -68,7 +68,7 @@ def test_a_flat_function_says_nothing_better_was_found(method):
 def test_a_function_that_falls_for_ever_but_not_below_zero_is_not_called_unbounded(method):
     result = run(lambda x: float(np.exp(np.clip(x.sum(), -100.0, 100.0))), method)
     # The probes of `values` see that f is not flat, while all of its steps lead to the same value.
-    is_probing = method == "values"
+    is_probing = method in ("auto", "values")
     assert result.status in (Reason.DIVERGED, Reason.FTOL if is_probing else Reason.STALLED)
     assert result.fun == np.exp(-100.0)
 
@@ -86,5 +86,5 @@ def test_no_run_escapes_over_a_rough_landscape(method, seed):
 def test_steps_are_climbed_down(method):
     """On plateaus all neighbours are equal; where no method can see an edge, it ends without being lost."""
     result = run(lambda x: float(np.floor(4.0 * np.abs(x).max())), method)
-    assert result.status in (Reason.STALLED, Reason.MAXFEV, Reason.DIVERGED)
+    assert result.status in (Reason.STALLED, Reason.XTOL, Reason.MAXFEV, Reason.DIVERGED)
     assert result.fun <= 4.0

@@ -42,7 +42,7 @@ def test_a_run_ends_soon_after_all_digits_of_x_are_found(method):
 @pytest.mark.parametrize("method", [method for method in methods() if not method.endswith("exact")])
 def test_a_run_ends_soon_after_all_digits_of_f_are_found(method):
     # The last steps of `values` are as short as what is left to go, and so may end a run by xtol as well.
-    limits = {"xtol": 0.0} if method == "values" else {}
+    limits = {"xtol": 0.0} if method in ("auto", "values") else {}
     result = run(above_one, method, **limits)
     assert result.status == Reason.FTOL
     assert result.success
@@ -75,7 +75,7 @@ def test_very_slow_progress_is_not_cut(method, name):
 
 
 @pytest.mark.parametrize("offset", [0.0, 1e6])
-@pytest.mark.parametrize("method", ["adaptive-sarp", "rp", "cma", "ep-cma-4"])
+@pytest.mark.parametrize("method", ["auto", "momentum", "adaptive-sarp", "rp", "cma", "ep-cma-4"])
 def test_plateaus_are_not_mistaken_for_the_end(method, offset):
     """On a staircase most trials have the very value of the best point, for thousands of evaluations."""
 

@@ -111,7 +111,7 @@ def check_result(result, start, bounds, limits):
 
 def check_trace(result):
     """Expect a trace to begin at the start, to end at the end, and to contain the best."""
-    nit, nfev, fun = result.trace
+    nit, nfev, fun, _ = result.trace
     # Evaluations of an iteration that was not completed belong to the one before it.
     expect(nit[0] == 0 and (nfev[0] == 1 or result.nit == 0), f"the trace begins with {nit[0]}, {nfev[0]}")
     expect((np.diff(nit) > 0).all() and (np.diff(nfev) >= 0).all(), f"the trace runs {nit}, {nfev}")

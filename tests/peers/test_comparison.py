@@ -214,7 +214,7 @@ def test_overhead_is_measured_as_expected():
 
 # The vectors of n numbers that a run around a Python function takes, as in benchmarks.overhead.
 @pytest.mark.long
-@pytest.mark.parametrize(("solver", "vectors"), [("rp", 3), ("ep-cma-4", 7), ("auto", 9)])
+@pytest.mark.parametrize(("solver", "vectors"), [("rp", 3), ("ep-cma-4", 7), ("adaptive-sarp", 9)])
 def test_our_memory_grows_like_n(solver, vectors):
     taken = run_job(Job(memory_of, (solver, 1_000_000), 300.0, fresh=True)).bytes
     assert vectors - 0.1 <= taken / 8e6 < vectors + 0.5
