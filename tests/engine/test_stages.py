@@ -120,7 +120,7 @@ def test_asked_and_told_or_mapped_it_is_the_same_run(case):
 
 def test_compiled_whole_it_is_the_same_run():
     problem = pursuit.problems.rosenbrock(6)
-    arguments = {"rng": 2, "restarts": 3, "ftarget": -1.0, "maxfev": 40_000, "trace": True}
+    arguments = {"rng": 2, "restarts": 2, "xtol": 1e-2, "maxfev": 60_000, "trace": True}
     whole = pursuit.minimize(problem, problem.x0, **arguments)
     assert len(whole.stages) >= 4
     assert_same(whole, pursuit.minimize(problem.__call__, problem.x0, **arguments))
@@ -157,11 +157,12 @@ def test_saved_and_loaded_at_any_moment_it_goes_on_as_if_nothing_had_happened(ca
 def test_minimize_resumes_in_whichever_stage_its_limits_stopped_it(kind, tmp_path):
     problem = pursuit.problems.rosenbrock(6)
     fun = problem if kind == "problem" else problem.__call__
-    arguments = {"rng": 2, "restarts": 3, "ftarget": -1.0, "trace": True}
-    whole = pursuit.minimize(fun, problem.x0, maxfev=40_000, **arguments)
+    arguments = {"rng": 2, "restarts": 2, "xtol": 1e-2, "trace": True}
+    whole = pursuit.minimize(fun, problem.x0, maxfev=60_000, **arguments)
+    assert len(whole.stages) >= 4
     ends = np.cumsum([stage.nfev for stage in whole.stages])
-    for maxfev in sorted({*ends, *(ends + 1), 40_000}):
-        if maxfev <= 40_000:
+    for maxfev in sorted({*ends, *(ends + 1), 60_000}):
+        if maxfev <= 60_000:
             part = pursuit.minimize(
                 fun, problem.x0, maxfev=int(maxfev), checkpoint=tmp_path / "run.npz", **arguments
             )

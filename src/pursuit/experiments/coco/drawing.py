@@ -45,7 +45,7 @@ def draw_profiles(
     >>> from pursuit.experiments.coco import draw_profiles, run_suite
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     run = {"budget": 50, "dimensions": [2], "functions": [1], "instances": [1]}
-    ...     data = [run_suite("bbob", method, Path(folder, method), **run).data for method in ("auto", "rp")]
+    ...     data = [run_suite("bbob", method, Path(folder, method), **run).data for method in ("rp", "cma")]
     ...     [path.name for path in draw_profiles(data, Path(folder, "profiles.svg"))]
     ['profiles.svg', 'profiles.csv']
     """
