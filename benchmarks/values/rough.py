@@ -5,6 +5,7 @@ All have the smallest value 0.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -67,46 +68,35 @@ def in_steps(problem: Problem, height: float) -> Problem:
     return problem._replace(name=f"{problem.name}, in steps", kind=STEPS, formula=formula, gradient=None)
 
 
-def logarithm(problem: Problem) -> Problem:
-    """Return log(1 + 1e4 f)."""
+def _distorted(problem: Problem, word: str, distort: Callable[[Any], Any]) -> Problem:
     return problem._replace(
-        name=f"{problem.name}, logarithm",
+        name=f"{problem.name}, {word}",
         kind=DISTORTED,
-        formula=lambda x: np.log1p(1e4 * problem.formula(x)),
+        formula=lambda x: distort(problem.formula(x)),
         gradient=None,
     )
+
+
+def logarithm(problem: Problem) -> Problem:
+    """Return log(1 + 1e4 f)."""
+    return _distorted(problem, "logarithm", lambda f: np.log1p(1e4 * f))
 
 
 def root(problem: Problem) -> Problem:
     """Return f^(1/4)."""
-    return problem._replace(
-        name=f"{problem.name}, root",
-        kind=DISTORTED,
-        formula=lambda x: problem.formula(x) ** 0.25,
-        gradient=None,
-    )
+    return _distorted(problem, "root", lambda f: f**0.25)
 
 
 def fourth_power(problem: Problem) -> Problem:
     """Return (f/f0)^4."""
     f0 = problem.f0
-    return problem._replace(
-        name=f"{problem.name}, fourth power",
-        kind=DISTORTED,
-        formula=lambda x: (problem.formula(x) / f0) ** 4,
-        gradient=None,
-    )
+    return _distorted(problem, "fourth power", lambda f: (f / f0) ** 4)
 
 
 def exponential(problem: Problem) -> Problem:
     """Return exp(10 f/f0) - 1."""
     f0 = problem.f0
-    return problem._replace(
-        name=f"{problem.name}, exponential",
-        kind=DISTORTED,
-        formula=lambda x: np.expm1(10.0 * problem.formula(x) / f0),
-        gradient=None,
-    )
+    return _distorted(problem, "exponential", lambda f: np.expm1(10.0 * f / f0))
 
 
 def rastrigin(n: int) -> Problem:

@@ -235,6 +235,13 @@ def test_an_unbounded_function_is_not_tried_twice():
     assert result.status == Reason.UNBOUNDED
 
 
+def test_a_callback_may_write_into_the_point_that_it_gets():
+    def scribble(intermediate_result):
+        intermediate_result.x[:] = np.nan
+
+    np.testing.assert_array_equal(run("restarts").x, run("restarts", callback=scribble).x)
+
+
 @pytest.mark.parametrize("restarts", [-1, 1.5, "many", True])
 def test_wrong_restarts_are_refused(restarts):
     with pytest.raises((TypeError, ValueError), match="restarts must be"):

@@ -144,7 +144,8 @@ def merged(past: Past, now: Outcome) -> Outcome:
     nfev = past.nfev + now.nfev
     sentence = reason.sentence(idle=nfev - best.best_nfev)
     return now._replace(
-        x=now.x if is_better else past.best,
+        # People may write into what they get.
+        x=now.x if is_better else past.best.copy(),
         fun=best.fun,
         nit=past.nit + now.nit,
         nfev=nfev,
