@@ -73,6 +73,12 @@ class RandomProblem(NamedTuple):
 
 def random_problem(random: Random) -> RandomProblem:
     """Return a problem whose start has a value."""
+    while not np.isfinite((problem := _any_problem(random)).formula(problem.x0)):
+        pass
+    return problem
+
+
+def _any_problem(random: Random) -> RandomProblem:
     rng = np.random.default_rng(random.getrandbits(64))
     n = min(MOST_VARIABLES, max(2, round(2.0 * 100.0 ** random.random())))
     kind, distortion, fault = (random.choice(list(choices)) for choices in (FUNCTIONS, DISTORTIONS, FAULTS))

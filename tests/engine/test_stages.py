@@ -79,7 +79,8 @@ def test_on_kinks_auto_changes_to_momentum_and_says_so():
 
 def test_the_second_stage_is_a_run_of_momentum_from_the_original_start():
     result = run("kinks")
-    alone = pursuit.minimize(kinks, START, method="values", rng=(generator := np.random.default_rng(5)))
+    generator = np.random.default_rng(5)
+    alone = pursuit.minimize(kinks, START, method="values", options={"kinks": 2}, rng=generator)
     assert alone.nfev == result.stages[0].nfev
     second = pursuit.minimize(kinks, START, method="momentum", rng=generator, ftarget=1e-3)
     assert (second.fun, second.nfev - 1) == (result.fun, result.stages[1].nfev)
@@ -260,7 +261,7 @@ def test_options_of_a_later_stage_are_checked_at_once():
     with pytest.raises(ValueError, match="is not an option of the method auto: its options are memory, m"):
         pursuit.minimize(bowl, START, options={"kappa": 3.0})
     wide = pursuit.minimize(kinks, START, rng=1, ftarget=1e-3, options={"m": 9, "memory": 20})
-    assert [stage.options for stage in wide.stages] == [{"memory": 20}, {"m": 9}]
+    assert [stage.options for stage in wide.stages] == [{"memory": 20, "kinks": 2}, {"m": 9}]
 
 
 def test_a_run_with_other_restarts_is_not_resumed(tmp_path):

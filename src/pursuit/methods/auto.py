@@ -11,9 +11,9 @@ function has a minimum there, if only a local one. If more is wanted, f has othe
 see more of them.
 
 `values` learns within a few evaluations per variable what `momentum` cannot know, and says when f is not made
-for it: then its steps fail, and it ends early. So it comes first, and costs little where it is wrong.
-`momentum` begins at the original start: the kink or the narrow valley in which `values` has ended is a bad
-place to learn scales from.
+for it: it ends at the second kink, or when its steps fail. So it comes first, and costs little where it is
+wrong. `momentum` begins at the original start: the kink or the narrow valley in which `values` has ended is a
+bad place to learn scales from.
 """
 
 from __future__ import annotations
@@ -26,6 +26,8 @@ from pursuit.methods.values.scheme import Values
 
 # How many times as wide `momentum` searches where a smooth function is known to have another valley.
 _WIDE = 8
+# `values` may meet one kink, that of the minimum, but not another.
+_KINKS = 2
 
 
 class Auto(NamedTuple):
@@ -37,12 +39,14 @@ class Auto(NamedTuple):
     @classmethod
     def create(cls, n: int, *, memory: int | None = None, m: int | None = None) -> Auto:
         """Return the schemes for n variables: `memory` is an option of `values`, `m` one of `momentum`."""
-        return cls(values=Values.create(n, memory=memory), momentum=RankedMomentum.create(n, m=m))
+        return cls(
+            values=Values.create(n, memory=memory, kinks=_KINKS), momentum=RankedMomentum.create(n, m=m)
+        )
 
     @classmethod
     def first_stage(cls, wish: Wish) -> Stage:
         """Return the stage to begin with."""
-        return Stage("values", cls._options(wish, "memory"))
+        return Stage("values", {**cls._options(wish, "memory"), "kinks": _KINKS})
 
     @classmethod
     def next_stage(cls, wish: Wish, ended: EndedStages) -> Stage | None:

@@ -143,3 +143,19 @@ def test_a_first_step_size_that_is_far_off_costs_little(sigma0):
 def test_one_variable_is_enough():
     result = minimized(lambda x: float((x[0] - 3.0) ** 2 + 1.0), [0.0])
     assert result.fun == 1.0
+
+
+def test_it_ends_at_as_many_kinks_as_wanted():
+    """A kink at the minimum alone is not the second; kinks all over are met early, and end it then."""
+    turn = np.linalg.qr(np.random.default_rng(3).standard_normal((30, 30)))[0]
+    start = np.ones(30)
+    for seed in range(5):
+        bent, round_ = (
+            pursuit.minimize(f, start, method="values", rng=seed, options={"kinks": 2})
+            for f in (lambda x: np.sum(np.abs(turn @ x)), lambda x: float(np.linalg.norm(turn @ x)))
+        )
+        assert bent.nfev < 60 * start.size
+        assert "kinks" in bent.message
+        assert round_.fun < 1e-6
+    with pytest.raises(ValueError, match="kinks must be at least 0"):
+        pursuit.minimize(np.sum, start, method="values", options={"kinks": -1})

@@ -52,9 +52,10 @@ def note_fall(now, n):
 
 
 @inner
-def last_step(now):
+def last_step(scheme, now):
     """Return the step size to tell the engine, which ends a run at one of 0 or of infinity."""
     if now.is_unbounded:
         return math.inf
-    has_ended = now.idle >= _TOO_MANY or now.rough >= _TOO_ROUGH or now.flat >= _TOO_FLAT
+    is_rough = now.rough >= _TOO_ROUGH or now.kinks >= scheme.kinks > 0
+    has_ended = now.idle >= _TOO_MANY or is_rough or now.flat >= _TOO_FLAT
     return 0.0 if has_ended else now.sigma

@@ -42,6 +42,8 @@ _CLOSER = 0.01
 _LESS = 0.3
 # Second differences that exceed the noise by so much show a curvature.
 _VISIBLE = 20.0
+# Kinks of less than this part of the first |f| may be those of rounding.
+_DEEP = 1e-9
 # The first distance of the points from which noise is measured, as a multiple of a probe.
 APART = 1e-2
 # Values are noisy if their noise is more than this part of them: then blocks of coordinates tell nothing.
@@ -111,6 +113,12 @@ def measured_noise(state):
             forget_curvature(state)
         else:
             now.rough += 1
+            if finite and is_kink(now, values):
+                # It says nothing of the noise, which is measured again soon.
+                now.kinks += 1
+                now.suspect, now.due = 0.0, 0
+                now.phase, now.cursor = PROBE_AHEAD, 0
+                return
         now.suspect = 0.0
     elif 0.0 <= 10.0 * noise_of_value(state) < level and now.noise >= 0.0:
         # Noise is the same at any distance, but not what kinks and jumps look like.
@@ -133,6 +141,15 @@ def measured_noise(state):
     now.spacing = now.apart * median_reach(state) if now.apart > APART else 0.0
     begins = is_first and now.spent <= 100.0 and now.tau > 0.0 and level <= NOISY * abs(now.f)
     now.phase, now.cursor = BLOCK_BEGIN if begins else PROBE_AHEAD, 0
+
+
+@inner
+def is_kink(now, values):
+    """Say whether values close by, which have not confirmed noise, are those of a kink.
+
+    They are not if they do not tell points apart, as rounded ones, or if what they show may be rounding.
+    """
+    return now.repeats and are_told_apart(values) and now.suspect > _DEEP * now.first_at
 
 
 @inner

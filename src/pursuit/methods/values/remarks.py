@@ -6,6 +6,8 @@ from typing import Any
 
 # So many times in a row make kinks or jumps of it, and so many a plateau.
 _ROUGH, _FLAT = 4, 3
+# One kink may be that of the minimum.
+_SEEN_AGAIN = 2
 _KINKS = (
     "The values do not follow slopes and curvatures: f seems to have kinks or jumps. A method that compares "
     "values, such as 'momentum', may serve better."
@@ -17,7 +19,8 @@ _PURE_NOISE = "Noise hides all that values say: nothing was won, and fun is an e
 
 def remark_on(now: Any) -> str:
     """Return a sentence on what the latest values were like, empty where there is nothing to say."""
-    if now["rough"] >= _ROUGH or now["is_rough"] or now["is_misled"]:
+    has_kinks = now["rough"] >= _ROUGH or now["kinks"] >= _SEEN_AGAIN
+    if has_kinks or now["is_rough"] or now["is_misled"]:
         return _KINKS
     if now["flat"] >= _FLAT:
         return _PLATEAU

@@ -119,6 +119,8 @@ class Values(NamedTuple):
     """How many steps are remembered."""
     room: int
     """The most points of a round."""
+    kinks: int
+    """After how many kinks to end, 0 for as long as steps lead down."""
     lower: Vector
     """Bounds; empty arrays if there are none."""
     upper: Vector
@@ -136,11 +138,11 @@ class Values(NamedTuple):
         return True
 
     @classmethod
-    def create(cls, n: int, *, memory: int | None = None) -> Values:
+    def create(cls, n: int, *, memory: int | None = None, kinks: int = 0) -> Values:
         """Return the scheme for n variables, with a memory of so many vectors, but no fewer than 16.
 
         A step that is remembered takes two of them, and a point of a round one: rounds of many points are for
-        workers.
+        workers. It ends where so many kinks were met, if that is not 0.
         """
         if memory is None:
             memory = min(_MOST_VECTORS, _MOST_BYTES // (8 * n))
@@ -149,6 +151,7 @@ class Values(NamedTuple):
         return cls(
             pairs=min(n, max(1, (memory - _VECTORS - room) // 2)),
             room=room,
+            kinks=checked_count("kinks", kinks, at_least=0),
             lower=np.empty(0),
             upper=np.empty(0),
             sizes=np.empty(0),
@@ -267,7 +270,7 @@ def _tell(team, scheme, state, query, values):
         x=state.x,
         fx=now.fx,
         f=now.f,
-        sigma=last_step(now),
+        sigma=last_step(scheme, now),
         vectors=state.vectors,
         pairs=state.pairs,
         lists=state.lists,

@@ -84,6 +84,7 @@ _NUMBERS = {
     "meets_wall": "whether one of them led to where f has no value",
     "value": "f after the latest of them, or in the beginning f(x)",
     "multiple": "which multiple of s it was",
+    "kinks": "how often values on a line were neither those of noise nor of a smooth function",
     "rough": "how often in a row values were those of kinks or jumps",
     "is_misled": "whether steps promise much, and keep little of it",
     "flat": "how often in a row all slopes were 0",
