@@ -6,9 +6,9 @@ import contextlib
 import math
 import os
 from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import Executor
+from concurrent.futures import Executor, ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -23,19 +23,20 @@ from pursuit.engine.evaluation import (
     at_once,
     checked_workers,
     evaluator,
+    number_of_workers,
 )
 from pursuit.engine.interrupts import Interrupts
 from pursuit.engine.monitor import Monitor, scipy_style, showing_compilation
 from pursuit.engine.outcome import Outcome
-from pursuit.engine.run import Evaluate, Memory, Unstarted, drive
+from pursuit.engine.run import Evaluate, Memory, Threads, Unstarted, drive, here
 from pursuit.engine.saver import Saver
-from pursuit.engine.setup import Setup, set_up
+from pursuit.engine.setup import Setup, rounds_of, set_up
 from pursuit.engine.staged import StagedRun
 from pursuit.engine.stages import stage_of
 from pursuit.engine.stopping import FTOL, XTOL, Reason
 from pursuit.engine.tally import UNLIMITED
 from pursuit.methods.catalogue import DEFAULT_METHOD
-from pursuit.methods.contract import findings_of
+from pursuit.methods.contract import Rounds, findings_of
 from pursuit.problems.bounds import Box
 from pursuit.problems.contract import Problem
 from pursuit.problems.objective import function_of_point, row_by_row
@@ -66,6 +67,7 @@ def minimize(
     trace: bool = False,
     workers: int | Map | Executor = 1,
     vectorized: bool = False,
+    batch: int | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
     checkpoint_every: float = 60.0,
     checkpoint_check: bool = True,
@@ -122,12 +124,16 @@ def minimize(
         Whether to return the history of the run.
     workers : int, concurrent.futures.Executor, Dask client, or map-like callable
         Who evaluates the points of a round at once: so many processes (-1: one for each core), an executor
-        or a client of Dask, or a callable like `map`. `values` asks for up to 64 points in a round,
-        `momentum` for 2m + 3, `auto` for as many as the one of them at work, SARP for up to two, the other
-        methods for one.
+        or a client of Dask, or a callable like `map`. Several processes are threads instead for a function
+        jitted by Numba, which must then be safe to call from several threads.
     vectorized : bool
         Whether `fun` takes all points of a round in one call, as an array with one point a row, and returns
         their values: an array of NumPy, JAX or torch, wherever that may be.
+    batch : int
+        The most points of a round. The same seed and the same batch give the same run, whoever evaluates it.
+        `values` and `momentum`, and so `auto`, pose as many independent points as they are given; SARP poses
+        up to two, other methods one. By default four for each worker, or what the method likes if their
+        number is not known.
     checkpoint : path
         Where to keep what is needed to resume. If the file exists already, the run that it holds is resumed.
     checkpoint_every : float
@@ -169,6 +175,7 @@ def minimize(
     """
     trace, progress = checked_flag("trace", trace), checked_flag("progress", progress)
     checkpoint_check = checked_flag("checkpoint_check", checkpoint_check)
+    there = number_of_workers(workers)
     workers, vectorized = checked_workers(workers), checked_flag("vectorized", vectorized)
     if vectorized and workers != 1:
         raise ValueError("With vectorized=True one call evaluates all points of a round: leave workers at 1.")
@@ -182,6 +189,7 @@ def minimize(
             options=options,
             limits=limits,
             restarts=restarts,
+            rounds=rounds_of(batch, there, vectorized=vectorized),
             fun=row_by_row(fun, args) if vectorized else fun,
             args=() if vectorized else args,
         )
@@ -191,15 +199,15 @@ def minimize(
     call = scipy_style(callback, lambda outcome: result_of(outcome, setup.name, trace=False))
 
     save = None if checkpoint is None else Saver(checkpoint, setup.setting)
-    alone = workers == 1 and not vectorized
     with (
         showing_compilation(progress),
-        _evaluating(setup, function_of_point(fun, args), workers, vectorized=vectorized) as evaluate,
+        _crew_of(setup, function_of_point(fun, args), workers, vectorized=vectorized) as crew,
     ):
-        elsewhere = None if alone else evaluate
+        elsewhere = None if crew.is_here else crew.evaluate
         found, memory = None, None
         if checkpoint is not None and Path(checkpoint).exists():
             found = checkpoints.Checkpoint(checkpoint)
+            _check_batch(checkpoint, found.setting.rounds, batch)
             setup, memory, generator = _resumed(found, checkpoint, setup)
             if checkpoint_check and isinstance(memory, Memory):
                 noise = findings_of(setup.scheme, memory.state).noise or 0.0
@@ -207,18 +215,19 @@ def minimize(
         if memory is None:
             memory = setup.first_memory(start, setup.value_at(start, elsewhere), generator)
         with Interrupts() as interrupts:
-            whole = setup.can_be_compiled and alone
-            if found is None:
-                run = StagedRun(setup, memory, generator, whole=whole)
-            else:
-                run = found.checked(lambda _: StagedRun(setup, memory, generator, whole=whole))
+            whole = setup.can_be_compiled and crew.is_here
+
+            def begun(_: object = None) -> StagedRun:
+                return StagedRun(setup, memory, generator, whole=whole, threads=crew.threads)
+
+            run = begun() if found is None else found.checked(begun)
             monitor = Monitor(maxtime=seconds, callback=call, save=save, save_every=every, progress=progress)
-            if isinstance(evaluate, Processes | Futures):
-                evaluate.deadline = monitor.deadline
+            if isinstance(crew.evaluate, Processes | Futures):
+                crew.evaluate.deadline = monitor.deadline
             # A callback is called after every iteration.
             longest_leg = UNLIMITED if call is None else 1
             try:
-                outcome = _driven(run, evaluate, monitor, interrupts, longest_leg, setup.name)
+                outcome = _driven(run, crew.evaluate, monitor, interrupts, longest_leg, setup.name)
             finally:
                 run.settle()
                 if save is not None:
@@ -228,17 +237,32 @@ def minimize(
     return result
 
 
+class _Crew(NamedTuple):
+    """Who evaluates the points of a run."""
+
+    evaluate: Evaluate
+    is_here: bool = False
+    """Whether that is this process alone, where a whole loop may be compiled."""
+    threads: Threads | None = None
+    """Its threads, if it has several for that."""
+
+
 @contextlib.contextmanager
-def _evaluating(
+def _crew_of(
     setup: Setup, fun: Callable[[Any], Any], workers: int | Map | Executor, *, vectorized: bool
-) -> Iterator[Evaluate]:
-    """Give what evaluates the points of a run."""
+) -> Iterator[_Crew]:
+    """Give who evaluates the points of a run."""
     if vectorized:
-        yield at_once(fun)
-        return
-    # Workers get the function itself, at points inside the bounds: nothing else need pickle.
-    with evaluator(setup.objective if workers == 1 else fun, workers) as evaluate:
-        yield evaluate
+        yield _Crew(at_once(fun))
+    elif workers == 1:
+        yield _Crew(here(setup.objective), is_here=True)
+    elif isinstance(workers, int) and setup.can_be_compiled:
+        with ThreadPoolExecutor(workers) as executor:
+            yield _Crew(here(setup.objective), is_here=True, threads=Threads(executor, workers))
+    else:
+        # Workers get the function itself, at points inside the bounds: nothing else need pickle.
+        with evaluator(fun, workers) as evaluate:
+            yield _Crew(evaluate)
 
 
 def _driven(
@@ -279,6 +303,16 @@ def _check_objective(path: str | os.PathLike[str], memory: Memory, found: float,
         )
 
 
+def _check_batch(path: str | os.PathLike[str], stored: Rounds | None, batch: int | None) -> None:
+    """Complain of a batch that is not the one of a checkpoint, whose rounds are then those of its workers."""
+    wanted = rounds_of(batch)
+    if wanted is not None and wanted != stored:
+        raise ValueError(
+            f"{os.fspath(path)} holds a run with batch={stored.most if stored else None}, which cannot be "
+            f"resumed with batch={batch}."
+        )
+
+
 def _resumed(
     found: checkpoints.Checkpoint, path: str | os.PathLike[str], setup: Setup
 ) -> tuple[Setup, Memory | Unstarted, np.random.Generator]:
@@ -294,9 +328,13 @@ def _resumed(
         raise ValueError(
             f"{os.fspath(path)} holds a run with other bounds, which cannot be resumed with these."
         )
-    past = found.past
+    past, stored = found.past, found.setting.rounds
     if found.is_unstarted and past is None:
         raise ValueError(f"{os.fspath(path)} holds an optimizer that was told nothing yet.")
+    if stored != setup.task.rounds:
+        # How many workers there are now makes no difference to a run that has begun.
+        setup = setup._replace(task=setup.task._replace(rounds=stored))
+        setup = found.checked(lambda _: setup.at(setup.stage))
     if past is not None:
         setup = setup._replace(task=setup.task._replace(x0=past.x0))
         known = {setup.setting.method: setup.task.method}

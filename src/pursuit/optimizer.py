@@ -15,7 +15,7 @@ from pursuit.checks import Vector, checked_array, checked_flag, checked_generato
 from pursuit.engine import checkpoint
 from pursuit.engine.interrupts import Interrupts
 from pursuit.engine.run import Memory, Unstarted
-from pursuit.engine.setup import Setup, restored, set_up
+from pursuit.engine.setup import Setup, restored, rounds_of, set_up
 from pursuit.engine.staged import StagedRun
 from pursuit.engine.stopping import FTOL, XTOL, Reason
 from pursuit.methods.catalogue import DEFAULT_METHOD
@@ -44,6 +44,8 @@ class Optimizer:
         The method's own, as in `pursuit.minimize`.
     restarts : int
         How often to begin again after a run has stalled, as in `pursuit.minimize`.
+    batch : int
+        The most points of a round, as in `pursuit.minimize`; by default as many as the method likes.
     trace : bool
         Whether `result` has the history of the run.
 
@@ -80,11 +82,19 @@ class Optimizer:
         maxfev: int | None = None,
         options: Mapping[str, Any] | None = None,
         restarts: int = 0,
+        batch: int | None = None,
         trace: bool = False,
     ) -> None:
         limits = {"ftarget": ftarget, "xtol": xtol, "ftol": ftol, "maxiter": maxiter, "maxfev": maxfev}
         setup, start = set_up(
-            x0, method, sigma0=sigma0, bounds=bounds, options=options, limits=limits, restarts=restarts
+            x0,
+            method,
+            sigma0=sigma0,
+            bounds=bounds,
+            options=options,
+            limits=limits,
+            restarts=restarts,
+            rounds=rounds_of(batch),
         )
         self._prepare(setup, start, checked_generator(rng), checked_flag("trace", trace))
 

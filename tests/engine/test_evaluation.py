@@ -12,7 +12,7 @@ import pursuit
 from pursuit.engine.stopping import Reason
 
 START = np.linspace(-1.0, 2.0, 8)
-ARGUMENTS = {"rng": 3, "maxfev": 400, "trace": True}
+ARGUMENTS = {"rng": 3, "maxfev": 400, "trace": True, "batch": 12}
 
 
 def bowl(x, weight=1.0):

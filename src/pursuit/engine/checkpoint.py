@@ -3,10 +3,10 @@
 The file is an uncompressed NumPy archive: `numpy.load` opens it, and no pickle is involved. Its entry
 ``header`` is a JSON text in bytes; the other entries are arrays.
 
-- ``format`` and ``version``: "pursuit checkpoint" and the version of this layout, 3.
-- ``method``, ``options``, ``restarts``, ``n`` and ``sigma0``: what the run was set up with; arrays ``lower``,
-  ``upper`` and ``margin`` if there are bounds. A ``sigma0`` for each variable is an array too, with an array
-  ``offset`` if the scheme moves in scaled variables.
+- ``format`` and ``version``: "pursuit checkpoint" and the version of this layout, 4.
+- ``method``, ``options``, ``restarts``, ``rounds``, ``n`` and ``sigma0``: what the run was set up with;
+  arrays ``lower``, ``upper`` and ``margin`` if there are bounds. A ``sigma0`` for each variable is an array
+  too, with an array ``offset`` if the scheme moves in scaled variables.
 - ``limits``: when to stop; null for a limit that is none.
 - ``generator``: the state of the bit generator before it drew the normals of the iteration at hand.
 - ``received``: the values received in this iteration, round by round.
@@ -33,7 +33,7 @@ from typing import Any, BinaryIO, NamedTuple, TypeVar
 
 import numpy as np
 
-from pursuit.checks import Vector, cut
+from pursuit.checks import Vector, checked_memory, cut
 from pursuit.engine.archive import read_arrays
 from pursuit.engine.files import replacing
 from pursuit.engine.generators import generator_in_state
@@ -42,11 +42,11 @@ from pursuit.engine.past_entries import past_arrays, past_entries, past_of, past
 from pursuit.engine.run import Memory, Unstarted
 from pursuit.engine.stages import Past
 from pursuit.engine.tally import LIMITS, Trace, check_tally, start_tally
-from pursuit.methods.contract import Scheme
+from pursuit.methods.contract import Rounds, Scheme
 from pursuit.problems.bounds import Box
 from pursuit.problems.scaled import Scale, factors
 
-_FORMAT, _VERSION = "pursuit checkpoint", 3
+_FORMAT, _VERSION = "pursuit checkpoint", 4
 _BOX = ("lower", "upper", "margin")
 T = TypeVar("T")
 
@@ -64,6 +64,8 @@ class Setting(NamedTuple):
     scale: Scale | None = None
     """The variables of the scheme, where `sigma0` is a vector that it does not take itself."""
     restarts: int = 0
+    rounds: Rounds | None = None
+    """How large rounds are, where that was not left to the method."""
 
     @property
     def first_step(self) -> float:
@@ -242,6 +244,7 @@ class Checkpoint:
             limits=_checked_limits(header["limits"]),
             scale=scale,
             restarts=_checked_number_of_restarts(header["restarts"]),
+            rounds=_checked_sizes(header["rounds"], n),
         )
 
     def _read_steps(self, n: int) -> tuple[float | Vector, Scale | None]:
@@ -365,6 +368,17 @@ def _checked_number_of_restarts(found: Any) -> int:
     if type(found) is not int or not 0 <= found <= 2**62:
         raise ValueError(f"restarts must be a whole number, but is {found!r}")
     return found
+
+
+def _checked_sizes(found: Any, n: int) -> Rounds | None:
+    if found is None:
+        return None
+    if not (isinstance(found, list) and len(found) == 2 and all(type(size) is int for size in found)):
+        raise ValueError(f"rounds must be two whole numbers, but is {cut(repr(found))}")
+    if not 1 <= found[0] <= found[1]:
+        raise ValueError(f"rounds must have one point or more, but is {found!r}")
+    checked_memory("A round of points", found[1] * n)
+    return Rounds(*found)
 
 
 def _checked_told(found: Any) -> list[float | None]:

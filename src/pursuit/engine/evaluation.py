@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pursuit.checks import Vector, checked_count, shown
-from pursuit.engine.run import Evaluate, here
+from pursuit.engine.run import Evaluate
 from pursuit.problems.objective import as_value, checked_values
 
 Map = Callable[[Callable[[Vector], Any], Iterable[Vector]], Iterable[Any]]
@@ -202,17 +202,27 @@ def checked_workers(workers: Any) -> int | Map | Executor:
     return min(os.cpu_count() or 1, _MOST_WORKERS) if count == -1 else count
 
 
+def number_of_workers(workers: Any) -> int | None:
+    """Return how many points these workers evaluate at the same time; None if there is no telling."""
+    if hasattr(workers, "nthreads"):
+        # A client of Dask.
+        return sum(workers.nthreads().values()) or None
+    if isinstance(workers, Executor):
+        # The executors of the standard library know it, though they do not say so.
+        count = getattr(workers, "_max_workers", None)
+        return count if isinstance(count, int) and count > 0 else None
+    checked = checked_workers(workers)
+    return checked if isinstance(checked, int) else None
+
+
 @contextlib.contextmanager
 def evaluator(objective: Callable[[Vector], Any], workers: int | Map | Executor) -> Iterator[Evaluate]:
-    """Give what evaluates points: an executor, a map, so many processes, or this one alone."""
+    """Give what evaluates points elsewhere: an executor, a map, or so many processes."""
     if isinstance(workers, Executor):
         yield Futures(objective, workers)
         return
     if callable(workers):
         yield by_map(objective, workers)
-        return
-    if workers == 1:
-        yield here(objective)
         return
     processes = Processes(objective, workers)
     try:

@@ -23,6 +23,7 @@ from pursuit.engine.queries import (
     answer_to,
     highest_trial,
     open_query,
+    points_to_spend,
     position_of,
     receive,
     trial_length,
@@ -35,7 +36,7 @@ from pursuit.problems.contract import value
 
 _FIELDS = [
     "team", "scheme", "problem", "state", "query", "query_state", "unfinished", "tally", "trace", "limits",
-    "reason", "normals", "row", "points", "values",
+    "reason", "last", "normals", "row", "points", "values",
 ]  # fmt: skip
 
 
@@ -107,6 +108,7 @@ def open_session(team, scheme, problem, state, counting, buffers, row):
         trace=counting.trace,
         limits=counting.limits,
         reason=reason_to_stop(counting.tally, counting.limits, state),
+        last=0,
         normals=buffers.normals,
         row=row + 1,
         points=buffers.points,
@@ -122,12 +124,18 @@ def draw_normals(rng, normals):
 
 
 def write_points(session):
-    """Write the points that the session wants now and return their number; 0 if it has stopped."""
+    """Write the points that the session wants now and return their number; 0 if it has stopped.
+
+    The number of the last points of all, for which no answer will come, is negative.
+    """
     return _write_points(session) if session.reason == Reason.RUNNING else 0
 
 
 def begin_iteration(session):
-    """Begin an iteration with the first row of normals, write its first points and return their number."""
+    """Begin an iteration with the first row of normals, write its first points and return their number.
+
+    As always, it is negative for the last points of all.
+    """
     session.row = 0
     return _begin_iteration(session)
 
@@ -143,10 +151,10 @@ def advance(session):
 
 
 def evaluate_points(team, problem, points, values, finished):
-    """Evaluate a problem at points, one a row; `finished[0]` says for how many, whatever exception comes."""
+    """Evaluate a problem at points, one a row; `finished` says at which, whatever exception comes."""
     for j in range(points.shape[0]):
         values[j] = value(team, problem, points[j])
-        finished[0] = j + 1
+        finished[j] = 1
 
 
 def receive_one(session, j):
@@ -193,6 +201,11 @@ def noted(unfinished, query, query_state, values, j):
 
 @_inlined
 def _advance(session):
+    if session.last > 0:
+        for j in range(session.last):
+            _note(session, j)
+        session.last, session.reason = 0, Reason.MAXFEV
+        return 0
     for j in range(session.query_state.wanted):
         _note(session, j)
     session.query_state = receive(session.scheme, session.query, session.query_state, session.values)
@@ -216,14 +229,16 @@ def _begin_iteration(session):
 
 @_inlined
 def _write_points(session):
-    query_state = session.query_state
-    if session.tally.nfev + session.unfinished.nfev + query_state.needed > session.limits.evaluations:
-        session.reason = Reason.MAXFEV
-        return 0
-    for j in range(query_state.wanted):
+    query_state, count = session.query_state, session.query_state.wanted
+    left = session.limits.evaluations - session.tally.nfev - session.unfinished.nfev
+    if query_state.needed > left:
+        session.last = count = points_to_spend(session.query, left)
+        if count == 0:
+            session.reason = Reason.MAXFEV
+    for j in range(count):
         position = position_of(session.query, query_state, j)
         write_point(session.team, session.query, position, session.points[j])
-    return query_state.wanted
+    return count if session.last == 0 else -count
 
 
 @_inlined
@@ -277,6 +292,11 @@ def iterate(session, rng, until):
             query_state = receive(scheme, query, query_state, values)
         if query_state.wanted > 0:
             reason = Reason.MAXFEV
+            for j in range(points_to_spend(query, limits.evaluations - tally.nfev - unfinished.nfev)):
+                write_point(team, query, position_of(query, query_state, j), point)
+                values[j] = value(team, problem, point)
+                unfinished = noted(unfinished, query, query_state, values, j)
+                session.unfinished = unfinished
         else:
             answer, counting = answer_to(query, query_state, values).content, Counting(tally, trace, limits)
             state, tally, reason = concluded(team, scheme, state, query, answer, counting, unfinished)

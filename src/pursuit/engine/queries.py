@@ -37,6 +37,14 @@ def open_query(team: Any, scheme: Any, problem: Any, query: Any) -> Any:
 
 
 @generic(on="query")
+def points_to_spend(query: Any, left: int) -> int:
+    """Return how many points of a query to evaluate at the end, when no more evaluations are left than that.
+
+    It will not be answered. But where its points are in order, any of them may be the best of all.
+    """
+
+
+@generic(on="query")
 def position_of(query: Any, query_state: Any, j: int) -> float:
     """Return where the j-th point wanted is: its position on a line, or its row among several points."""
 
@@ -64,6 +72,18 @@ def trial_length(team: Any, query: Any, state: Any) -> float:
 @generic(on="query")
 def highest_trial(query: Any, state: Any, highest: float) -> float:
     """Return the highest value of a query by which a run's end is judged, given that of all its points."""
+
+
+@points_to_spend.register(Line)
+@points_to_spend.register(Points)
+def _none(query, left):
+    return 0
+
+
+@points_to_spend.register(Round)
+@points_to_spend.register(MirroredRound)
+def _all_left(query, left):
+    return max(left, 0)
 
 
 @open_query.register(Line)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor, wait
+from itertools import pairwise
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -60,7 +62,7 @@ class Memory(NamedTuple):
     generator: Mapping[str, Any]
     """The generator's state before it drew the normals of the iteration at hand."""
     received: list[list[float]]
-    """The values that this iteration has received so far, round by round."""
+    """The values that this iteration has received so far, round by round; some of the last may be missing."""
     past: Any = None
     """What the run remembers beside its present stage, a `Past`; None if there can be no other."""
 
@@ -80,6 +82,25 @@ def first_memory(scheme: Scheme, x0: Vector, fx: float, sigma0: float, rng: np.r
     tally, trace = start_tally(fx, sigma0)
     state = scheme.init(x0, fx, sigma0)
     return Memory(state=state, tally=tally, trace=trace, generator=rng.bit_generator.state, received=[])
+
+
+class Threads(NamedTuple):
+    """Threads that share the points of a round, for functions which need no interpreter."""
+
+    executor: ThreadPoolExecutor
+    number: int
+
+    def call(self, evaluate: Callable[[int, int], None], points: int) -> None:
+        """Call a function with the first point and the end of every share, and wait until all are done."""
+        ends = [points * k // self.number for k in range(self.number + 1)]
+        shares = [(first, end) for first, end in pairwise(ends) if first < end]
+        futures = [self.executor.submit(evaluate, *share) for share in shares[1:]]
+        try:
+            evaluate(*shares[0])
+        finally:
+            wait(futures)
+        for future in futures:
+            future.result()
 
 
 class Run:
@@ -103,6 +124,8 @@ class Run:
     move : callable or None
         Moves the points of a black box to where they are evaluated: into people's variables, and inside
         their bounds. None where a scheme sees them as they are.
+    threads : Threads or None
+        Who evaluates the points of a round in compiled code, if not the thread at hand alone.
     """
 
     def __init__(
@@ -115,8 +138,9 @@ class Run:
         *,
         whole: bool,
         move: Move | None = None,
+        threads: Threads | None = None,
     ) -> None:
-        self.whole = whole
+        self.whole, self._threads = whole, threads
         apart = is_compiled_apart(scheme)
         loops = whole and not apart
         self.nit = memory.tally.nit
@@ -132,7 +156,7 @@ class Run:
         self._normals = np.empty((1 if loops else _rows_at_once(draws), draws))
         self._points = np.empty((1 if loops else points, n))
         self._values = np.empty(points)
-        self._rows = [[self._points[j] for j in range(k)] for k in range(len(self._points) + 1)]
+        self._rows = [self._points[j] for j in range(len(self._points))]
 
         known = BlackBox() if apart else problem
 
@@ -153,6 +177,10 @@ class Run:
         self._received: list[list[float]] = []
         self.rows: list[Vector] = []
         """The points whose values are wanted now; none if the run has stopped."""
+        self._is_last = False
+        """Whether no answer will come of them."""
+        self._known: list[float] = []
+        """The values of points before these, of the same round, that a checkpoint has brought."""
         self._evaluate = self._evaluated_by(problem) if whole and apart else None
         if loops:
             self._iterate = specialized(entry(iterate, in_threads=True), self._session, rng, self.nit)
@@ -161,14 +189,21 @@ class Run:
             self._begin_iteration = specialized(entry(begin_iteration), self._session)
             self._show(entry(write_points)(self._session))
             for values in memory.received:
-                if not values or len(values) != len(self.rows):
-                    raise ValueError(
-                        "The values of a checkpoint must be those of the points that it asks for."
-                    )
-                self.receive(values)
+                self._recall(values)
+
+    def _recall(self, values: list[float]) -> None:
+        """Take the values of a checkpoint: those of `rows`, or of the first of them where a limit was."""
+        count = len(self.rows)
+        if not values or (len(values) > count and not self._is_last):
+            raise ValueError("The values of a checkpoint must be those of the points that it asks for.")
+        if len(values) >= count:
+            self.receive(values[:count])
+        elif not self.whole:
+            self._known, self.rows = values, self.rows[len(values) :]
 
     def receive(self, values: list[float]) -> None:
         """Take the values of `rows`, and write the next points."""
+        values, self._known = [*self._known, *values], []
         for j, value in enumerate(values):
             self._values[j] = value
         before = self.nit
@@ -180,7 +215,7 @@ class Run:
 
     def receive_part(self, values: list[float | None]) -> None:
         """Take the values of some of `rows`, after which the run does not continue."""
-        for j, value in enumerate(values):
+        for j, value in enumerate([*self._known, *values]):
             if value is not None:
                 self._values[j] = value
                 self._entry(receive_one)(self._session, j)
@@ -255,19 +290,25 @@ class Run:
 
     def _evaluated_by(self, problem: Any) -> Callable[[int], None]:
         """Return what evaluates a problem at the first few points in compiled code."""
-        finished = np.zeros(1, dtype=np.int64)
-        arguments = [
-            (SERIAL, problem, self._points[:k], self._values, finished) for k in range(len(self._rows))
-        ]
-        call = specialized(compiled(evaluate_points, problem, in_threads=True), *arguments[-1])
+        finished = np.zeros(len(self._points), dtype=np.int64)
+
+        def arguments(first: int, end: int) -> tuple[Any, ...]:
+            rows = slice(first, end)
+            return SERIAL, problem, self._points[rows], self._values[rows], finished[rows]
+
+        alone = [arguments(0, k) for k in range(len(self._points) + 1)]
+        call = specialized(compiled(evaluate_points, problem, in_threads=True), *alone[-1])
 
         def evaluate(count: int) -> None:
-            finished[0] = 0
+            finished[:] = 0
             try:
-                call(*arguments[count])
+                if self._threads is None:
+                    call(*alone[count])
+                else:
+                    self._threads.call(lambda first, end: call(*arguments(first, end)), count)
             except BaseException:
-                for j in range(finished[0]):
-                    self._entry(receive_one)(self._session, j)
+                for j in np.flatnonzero(finished):
+                    self._entry(receive_one)(self._session, int(j))
                 raise
 
         return evaluate
@@ -310,9 +351,11 @@ class Run:
 
         A problem moves points by itself.
         """
-        self.rows = self._rows[wanted]
+        self._is_last = wanted < 0
+        count = abs(wanted)
+        self.rows = self._rows[:count]
         if self._move is not None and not self.whole:
-            self._move(self._points[:wanted])
+            self._move(self._points[:count])
 
 
 def _rows_at_once(draws: int) -> int:

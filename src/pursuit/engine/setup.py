@@ -8,16 +8,24 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pursuit.checks import Vector, checked_count, checked_numbers, checked_options, checked_point, shown
+from pursuit.checks import (
+    Vector,
+    checked_count,
+    checked_memory,
+    checked_numbers,
+    checked_options,
+    checked_point,
+    shown,
+)
 from pursuit.compiling.cache import check_compiler, compiled
 from pursuit.compiling.vectors import Matrix
 from pursuit.engine.checkpoint import Setting
 from pursuit.engine.iteration import BlackBox
-from pursuit.engine.run import Evaluate, Memory, Move, Run, first_memory, here
+from pursuit.engine.run import Evaluate, Memory, Move, Run, Threads, first_memory, here
 from pursuit.engine.stages import Past, stage_of
 from pursuit.engine.tally import LIMITS, Limits
 from pursuit.methods.catalogue import create_scheme, method_name, method_text, resolved
-from pursuit.methods.contract import Scheme, keeps_bounds, takes_vector
+from pursuit.methods.contract import Rounds, Scheme, batched, keeps_bounds, takes_vector
 from pursuit.methods.restarts import first_stage
 from pursuit.methods.stages import Stage, Wish
 from pursuit.problems.bounds import checked_box, preimage, reflect
@@ -28,6 +36,8 @@ from pursuit.problems.scaled import rescale, scale_around
 # Far enough from the step sizes at which a run stops, so that it can find a better one first.
 SMALLEST_SIGMA0, LARGEST_SIGMA0 = 1e-200, 1e100
 _BLACK_BOX = BlackBox()
+# The points of a round for each worker, and for a function that takes all of them, where the method has them.
+_POINTS_EACH, _POINTS_OF_A_CALL = 4, 64
 
 
 class Task(NamedTuple):
@@ -37,6 +47,7 @@ class Task(NamedTuple):
     method: str | type
     options: dict[str, Any]
     restarts: int
+    rounds: Rounds | None
     sigma0: float | Vector
     bounds: Any
     limits: dict[str, Any]
@@ -146,9 +157,35 @@ class Setup(NamedTuple):
         past = Past.first(self.task.x0, fx, self.stage) if self.task.has_stages else None
         return memory._replace(past=past)
 
-    def run(self, memory: Memory, rng: np.random.Generator, *, whole: bool) -> Run:
+    def run(
+        self, memory: Memory, rng: np.random.Generator, *, whole: bool, threads: Threads | None = None
+    ) -> Run:
         """Return a run that begins with a memory."""
-        return Run(self.scheme, self.problem, memory, rng, self.limits, whole=whole, move=self.move)
+        return Run(
+            self.scheme,
+            self.problem,
+            memory,
+            rng,
+            self.limits,
+            whole=whole,
+            move=self.move,
+            threads=threads,
+        )
+
+
+def rounds_of(batch: Any, workers: int | None = None, *, vectorized: bool = False) -> Rounds | None:
+    """Return how large rounds shall be: as wanted, or as suits so many workers if that is known.
+
+    Times vary, so a method that has enough independent points gives each worker several of a round.
+    """
+    if batch is not None:
+        batch = checked_count("batch", batch, at_least=1)
+        return Rounds(at_once=batch, most=batch)
+    if vectorized:
+        return Rounds(at_once=1, most=_POINTS_OF_A_CALL)
+    if workers is None or workers == 1:
+        return None
+    return Rounds(at_once=workers, most=_POINTS_EACH * workers)
 
 
 def set_up(
@@ -160,6 +197,7 @@ def set_up(
     options: Mapping[str, Any] | None,
     limits: dict[str, Any],
     restarts: Any = 0,
+    rounds: Rounds | None = None,
     fun: Any = _BLACK_BOX,
     args: Any = (),
 ) -> tuple[Setup, Vector]:
@@ -170,11 +208,14 @@ def set_up(
     check_compiler()
     start = checked_point("x0", x0)
     n = start.size
+    if rounds is not None:
+        checked_memory(f"A round of {rounds.most} points of n={n} variables", rounds.most * n)
     task = Task(
         x0=start,
         method=method,
         options=checked_options(options),
         restarts=checked_count("restarts", restarts, at_least=0),
+        rounds=rounds,
         sigma0=checked_numbers("sigma0", sigma0, n, at_least=SMALLEST_SIGMA0, below=LARGEST_SIGMA0),
         bounds=bounds,
         limits=limits,
@@ -209,6 +250,7 @@ def set_up_stage(task: Task, stage: Stage, x0: Vector) -> tuple[Setup, Vector]:
         limits=task.limits,
         scale=scale,
         restarts=task.restarts,
+        rounds=task.rounds,
     )
     scheme = _placed(create_scheme(stage.method, n, stage.options, objective), setting)
     return Setup(
@@ -223,7 +265,8 @@ def set_up_stage(task: Task, stage: Stage, x0: Vector) -> tuple[Setup, Vector]:
 
 
 def _placed(scheme: Any, setting: Setting) -> Any:
-    """Return a scheme that knows the step sizes and the bounds, if it takes them."""
+    """Return a scheme that knows the sizes of rounds, the step sizes and the bounds, if it takes them."""
+    scheme = batched(scheme, setting.n, setting.rounds)
     if isinstance(setting.sigma0, np.ndarray) and takes_vector(scheme):
         scheme = scheme.scaled(setting.sigma0)
     if setting.box is not None and keeps_bounds(scheme):
@@ -260,6 +303,7 @@ def restored(setting: Setting, method: type | None, stage: Stage | None, x0: Vec
         method=chosen,
         options=setting.options,
         restarts=setting.restarts,
+        rounds=setting.rounds,
         sigma0=setting.sigma0,
         bounds=None if setting.box is None else list(zip(*setting.box[:2], strict=True)),
         limits=setting.limits,

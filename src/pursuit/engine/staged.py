@@ -12,7 +12,7 @@ import numpy as np
 
 from pursuit.checks import Vector
 from pursuit.engine.outcome import Outcome
-from pursuit.engine.run import Memory, Run, Unstarted
+from pursuit.engine.run import Memory, Run, Threads, Unstarted
 from pursuit.engine.setup import Setup, set_up_stage
 from pursuit.engine.stages import Past, before, ended_stages, merged
 from pursuit.engine.stopping import Reason
@@ -35,12 +35,20 @@ class StagedRun:
         The source of all randomness.
     whole : bool
         Whether the problem is evaluated in compiled code.
+    threads : Threads or None
+        Who does that, if not the thread at hand alone.
     """
 
     def __init__(
-        self, setup: Setup, memory: Memory | Unstarted, rng: np.random.Generator, *, whole: bool
+        self,
+        setup: Setup,
+        memory: Memory | Unstarted,
+        rng: np.random.Generator,
+        *,
+        whole: bool,
+        threads: Threads | None = None,
     ) -> None:
-        self.whole = whole
+        self.whole, self._threads = whole, threads
         self.setup = setup
         self.rows: list[Vector] = []
         """The points whose values are wanted now; none if the run has stopped."""
@@ -114,7 +122,8 @@ class StagedRun:
     def _begin(self, memory: Memory) -> None:
         """Begin the present stage, or go on with it."""
         self._start = None
-        self._run = self.setup._replace(limits=self._limits()).run(memory, self._rng, whole=self.whole)
+        setup = self.setup._replace(limits=self._limits())
+        self._run = setup.run(memory, self._rng, whole=self.whole, threads=self._threads)
         if not self.whole:
             self._continue()
 

@@ -14,6 +14,8 @@ It may have
 
 - `draws(n)`: how many standard normals an iteration takes; n of them without this method;
 - `points()`: the most points that a query poses at once; 1 without it;
+- `batched(n, rounds)`: the scheme whose queries are as large as `Rounds` say; without it, they are as large
+  as the scheme likes;
 - `patience(n)`: after how many iterations without a better point to give up, as a number or a `Patience`;
   without it, that of a scheme which never leaves its best point but for a better one;
 - `findings(state)`: what it has found out about the function beside its best point, `Findings`;
@@ -24,9 +26,9 @@ It may have
   a vector; `init` then gets the smallest of them. Without this method, a scheme moves in variables that are
   scaled for it, so that its first step size is the same along all of them.
 
-`scaled` and `within` are called after `create` and before `init`, in this order, and only where there is a
-vector or there are bounds. Both may be called again before the run begins, and the last call counts. Arrays
-of a scheme are best named in `constants`, as those of a problem.
+`batched`, `scaled` and `within` are called after `create` and before `init`, in this order, and only where
+there is a wish, a vector or bounds. They may be called again before the run begins, and the last call counts.
+Arrays of a scheme are best named in `constants`, as those of a problem.
 
 A scheme holds neither objective nor random generator, so the same `ask` and `tell` serve a Python loop
 around any function and a loop compiled whole.
@@ -141,6 +143,15 @@ def write_move(team, query, j, out):
             out[k] = min(max(out[k], query.lower[k]), query.upper[k])
 
 
+class Rounds(NamedTuple):
+    """How large rounds of points shall be."""
+
+    at_once: int
+    """How many points are evaluated at the same time: a multiple of that leaves nobody idle."""
+    most: int
+    """How many points a round has at most."""
+
+
 class Patience(NamedTuple):
     """How many iterations without a better point a scheme is given."""
 
@@ -182,6 +193,11 @@ def draws_of(scheme: Any, n: int) -> int:
 def points_of(scheme: Any) -> int:
     """Return the most points that a query poses at once."""
     return int(scheme.points()) if hasattr(scheme, "points") else 1
+
+
+def batched(scheme: Any, n: int, rounds: Rounds | None) -> Any:
+    """Return a scheme with rounds of such sizes, if it can have them."""
+    return scheme if rounds is None or not hasattr(scheme, "batched") else scheme.batched(n, rounds)
 
 
 def patience_of(scheme: Any, n: int) -> Patience:

@@ -42,7 +42,7 @@ from pursuit.checks import Vector, checked_count
 from pursuit.compiling.inner import inner
 from pursuit.compiling.vectors import copy, scale
 from pursuit.methods.acceleration import Momentum, restarted
-from pursuit.methods.contract import Findings, Patience, ask, tell
+from pursuit.methods.contract import Findings, Patience, Rounds, ask, tell
 from pursuit.methods.diagonal import Diagonal, rescale, variance_of
 from pursuit.methods.drift import opposes
 from pursuit.methods.flat_direction import (
@@ -112,6 +112,13 @@ class RankedMomentum(NamedTuple):
             room=max(1, min(2 * m + 3, _ROOM_FOR_NUMBERS // n)),
             learning=checked_learning(learning),
         )
+
+    def batched(self, n: int, rounds: Rounds) -> RankedMomentum:
+        """Return the scheme with so many more pairs that the last points of a round leave nobody idle."""
+        parts = -(-(2 * self.m + 3) // rounds.at_once)
+        m = max(self.m, (parts * rounds.at_once - 3) // 2)
+        most = max(rounds.at_once, min(rounds.most, _ROOM_FOR_NUMBERS // n))
+        return self._replace(m=m, room=min(most, 2 * m + 3))
 
     @classmethod
     def wider(cls, n: int, options: Mapping[str, Any], times: int) -> dict[str, Any]:

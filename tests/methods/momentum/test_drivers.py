@@ -99,7 +99,8 @@ def test_other_processes_or_a_map_change_nothing(name):
     plain = minimized(name, maxfev=600)
     assert_same(plain, minimized(name, maxfev=600, workers=map))
     if name == "valley":
-        assert_same(plain, minimized(name, maxfev=600, workers=2))
+        batch = {"maxfev": 600, "batch": 8}
+        assert_same(minimized(name, **batch), minimized(name, workers=2, **batch))
 
 
 def test_the_compiled_loop_many_runs_and_scipy_give_the_same_run():

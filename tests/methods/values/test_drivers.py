@@ -117,7 +117,8 @@ def test_other_processes_or_a_map_change_nothing(name):
     plain = minimized(name, maxfev=300)
     assert_same(plain, minimized(name, maxfev=300, workers=map))
     if name in ("valley", "noise"):
-        assert_same(plain, minimized(name, maxfev=300, workers=2))
+        batch = {"maxfev": 300, "batch": 8}
+        assert_same(minimized(name, **batch), minimized(name, workers=2, **batch))
 
 
 def test_the_compiled_loop_gives_the_same_run():

@@ -41,7 +41,7 @@ def note_gain(state):
     elif is_noisy(state):
         now.idle += 1
     else:
-        now.idle += 2 if now.predicted <= _HIDDEN * noise else 1
+        now.idle += 2 if now.is_rough or now.predicted <= _HIDDEN * noise else 1
 
 
 @inner

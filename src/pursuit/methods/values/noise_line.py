@@ -27,6 +27,7 @@ from pursuit.methods.values.state import (
     FIRST,
     MEASURE_NOISE,
     PROBE_AHEAD,
+    ROUNDING,
     SECOND,
     SEEN,
     begin_plan,
@@ -42,6 +43,8 @@ _CLOSER = 0.01
 _LESS = 0.3
 # Second differences that exceed the noise by so much show a curvature.
 _VISIBLE = 20.0
+# Noise from few values that is more than this part of another may be the same.
+_ALIKE = 0.1
 # Kinks of less than this part of the first |f| may be those of rounding.
 _DEEP = 1e-9
 # The first distance of the points from which noise is measured, as a multiple of a probe.
@@ -135,9 +138,13 @@ def measured_noise(state):
             plan_line(state)
             return
     note_kind_of_noise(now, level)
-    if now.noise >= 0.0 and not abs(now.f) < _LESS * now.noise_at:
+    due = _NOISE_EVERY
+    if level <= ROUNDING * abs(now.f) and noise_of_value(state) > ROUNDING * abs(now.f):
+        # A few rounded values may lie on a line by chance: noise does not vanish at once.
+        level, due = _ALIKE * now.noise, 0
+    elif now.noise >= 0.0 and (not abs(now.f) < _LESS * now.noise_at or is_the_same(now, level)):
         level = math.sqrt(0.6 * now.noise * now.noise + 0.4 * level * level)
-    now.noise, now.noise_at, now.due = level, abs(now.f), _NOISE_EVERY
+    now.noise, now.noise_at, now.due = level, abs(now.f), due
     now.spacing = now.apart * median_reach(state) if now.apart > APART else 0.0
     begins = is_first and now.spent <= 100.0 and now.tau > 0.0 and level <= NOISY * abs(now.f)
     now.phase, now.cursor = BLOCK_BEGIN if begins else PROBE_AHEAD, 0
@@ -150,6 +157,12 @@ def is_kink(now, values):
     They are not if they do not tell points apart, as rounded ones, or if what they show may be rounding.
     """
     return now.repeats and are_told_apart(values) and now.suspect > _DEEP * now.first_at
+
+
+@inner
+def is_the_same(now, level):
+    """Say whether noise has the size that it had where f was larger: then both measurements count."""
+    return not now.is_relative and _ALIKE * now.noise < level < now.noise / _ALIKE
 
 
 @inner

@@ -30,8 +30,8 @@ from pursuit.methods.values.curvature import (
 from pursuit.methods.values.state import (
     CONCLUDE,
     FIRST,
+    MOST_SAMPLES,
     PROBE_BACK,
-    ROOM,
     SAMPLES,
     SECOND,
     SEEN,
@@ -51,9 +51,9 @@ _IN_TURN, _IN_TURN_UNDER_NOISE = 32, 8
 
 
 @inner
-def seed_of(normal):
-    """Return a seed for signs, from a standard normal."""
-    return np.uint64(abs(normal) * 1e15)
+def seed_of(now):
+    """Return a seed that all probes of a sweep share, however many of them there are in a round."""
+    return hashed_at(np.uint64(abs(now.key) * 1e15), max(int(now.spent - now.cursor), 0))
 
 
 @inner
@@ -228,7 +228,7 @@ def probed_back(state, values):
         )
         found = WALL_BACK if back == math.inf else BOTH_SIDES
         state.vectors[TWO_SIDED, last] = WALL_AHEAD if ahead == math.inf else found
-        if math.isfinite(change) and now.taken < ROOM:
+        if math.isfinite(change) and now.taken < MOST_SAMPLES:
             state.lists[SAMPLES, int(now.taken)] = change
             now.taken += 1
     now.cursor = next_back(state, last + 1)

@@ -33,7 +33,7 @@ import numpy as np
 
 from pursuit.checks import Vector, checked_count
 from pursuit.compiling.inner import inner
-from pursuit.methods.contract import Findings, Patience, Round, ask, tell, write_move
+from pursuit.methods.contract import Findings, Patience, Round, Rounds, ask, tell, write_move
 from pursuit.methods.values.blocks import (
     begin_blocks,
     end_blocks,
@@ -85,12 +85,12 @@ from pursuit.methods.values.state import (
     LOOK_ALONG,
     LOOK_IN_PLANE,
     MEASURE_NOISE,
+    MOST_SAMPLES,
     MOVE,
     NUMBERS,
     PLAN_PLANE,
     PROBE_AHEAD,
     PROBE_BACK,
-    ROOM,
     SEEN,
     STAY,
     STEP,
@@ -108,6 +108,8 @@ _VECTORS = VECTORS + 1
 _MOST_VECTORS, _MOST_BYTES = 200, 1 << 28
 # How many numbers the points of a round may have together.
 _ROOM_FOR_NUMBERS = 1_000_000
+# The most points of a round that nobody has asked for.
+_MOST_POINTS = 64
 # They have this part of the memory: steps that are remembered are worth more.
 _ROUNDS = 20
 
@@ -147,7 +149,7 @@ class Values(NamedTuple):
         if memory is None:
             memory = min(_MOST_VECTORS, _MOST_BYTES // (8 * n))
         memory = checked_count("memory", memory, at_least=0)
-        room = max(1, min(ROOM, n, _ROOM_FOR_NUMBERS // n, memory // _ROUNDS))
+        room = max(1, min(_MOST_POINTS, n, _ROOM_FOR_NUMBERS // n, memory // _ROUNDS))
         return cls(
             pairs=min(n, max(1, (memory - _VECTORS - room) // 2)),
             room=room,
@@ -156,6 +158,14 @@ class Values(NamedTuple):
             upper=np.empty(0),
             sizes=np.empty(0),
         )
+
+    def batched(self, n: int, rounds: Rounds) -> Values:
+        """Return the scheme with rounds of as many probes as there may be: these are independent anyway.
+
+        Points of a round that are more than the scheme's own share come on top of its memory.
+        """
+        most = max(rounds.at_once, min(rounds.most, _ROOM_FOR_NUMBERS // n))
+        return self._replace(room=min(most, max(n, VALUES)))
 
     def within(self, lower: Vector, upper: Vector) -> Values:
         """Return the scheme that poses no points outside of these bounds."""
@@ -196,7 +206,7 @@ class Values(NamedTuple):
         vectors = np.zeros((VECTORS, n))
         vectors[Y], vectors[WEIGHTS], vectors[ALONG] = x, 1.0, np.nan
         vectors[REACH] = _FIRST_PROBE * sizes
-        lists = np.zeros((LISTS, ROOM))
+        lists = np.zeros((LISTS, max(self.room, MOST_SAMPLES)))
         lists[FIRST, :VALUES] = APART * (np.arange(VALUES) - VALUES // 2)
         return ValuesState(
             x=x,
@@ -210,7 +220,7 @@ class Values(NamedTuple):
         )
 
     def draws(self, n: int) -> int:
-        """Return how many standard normals an iteration takes: the signs of all probes come from one."""
+        """Return how many standard normals an iteration takes: all signs come from the first."""
         return 1
 
     def points(self) -> int:
@@ -234,7 +244,10 @@ class Values(NamedTuple):
 
 @ask.register(Values)
 def _ask(team, scheme, state, normals):
-    now, seed = state.now[0], seed_of(normals[0])
+    now = state.now[0]
+    if now.key == 0.0:
+        now.key = normals[0]
+    seed = seed_of(now)
     if now.phase == PROBE_AHEAD:
         count = place_ahead(scheme, state, seed)
     elif now.phase == PROBE_BACK:

@@ -11,11 +11,11 @@ from pursuit.compiling.inner import inner
 from pursuit.compiling.vectors import Matrix
 from pursuit.methods.values.quasi_newton import Pairs
 
-ROOM = 64
-"""The most points of a round, and the most samples: how long the lists are."""
+MOST_SAMPLES = 64
+"""How long lists are at least: there are never more planned points than that, nor samples."""
 _EPS = 2.2e-16
-# Noise of no more than this part of |f| comes from rounding.
-_ROUNDING = 1e-12
+ROUNDING = 1e-12
+"""Noise of no more than this part of |f| comes from rounding."""
 # What a round is about.
 (
     MEASURE_NOISE, PROBE_AHEAD, PROBE_BACK, LOOK_ALONG, LOOK_IN_PLANE, TRY, EVALUATE_AGAIN,
@@ -37,6 +37,7 @@ _NUMBERS = {
     "sigma0": "its first value",
     "travelled": "the length of all steps",
     "spent": "evaluations so far",
+    "key": "the number that all signs come from",
     # Rounds.
     "phase": "what the next round is about",
     "cursor": "the next coordinate to probe, or the next of a block",
@@ -152,7 +153,7 @@ class ValuesState(NamedTuple):
         )
         if not all(0.0 <= now[name] < 2**53 and now[name].is_integer() for name in ("phase", *counts)):
             return False
-        if now["tau"] > n or now["taken"] > ROOM:
+        if now["tau"] > n or now["taken"] > MOST_SAMPLES:
             return False
         if now["phase"] in (PROBE_AHEAD, PROBE_BACK):
             return now["cursor"] < n
@@ -160,7 +161,7 @@ class ValuesState(NamedTuple):
             return False
         if now["phase"] in (BLOCK_AHEAD, BLOCK_BACK):
             return True
-        return now["phase"] <= BLOCK_TRY and now["made"] < now["planned"] <= ROOM
+        return now["phase"] <= BLOCK_TRY and now["made"] < now["planned"] <= MOST_SAMPLES
 
 
 @inner
@@ -175,7 +176,7 @@ def noise_of_value(state):
 def is_blurred(state):
     """Say whether something hides what single values say, and is more than rounding."""
     now = state.now[0]
-    return now.noise_rules and noise_of_value(state) > _ROUNDING * abs(now.f)
+    return now.noise_rules and noise_of_value(state) > ROUNDING * abs(now.f)
 
 
 @inner

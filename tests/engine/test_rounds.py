@@ -1,0 +1,204 @@
+"""Rounds of many points: how many there are, and that their number is all that makes a difference."""
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import numba
+import numpy as np
+import pytest
+
+import pursuit
+
+N = 30
+START = np.linspace(-1.0, 2.0, N)
+TURN = np.linalg.qr(np.random.default_rng(1).standard_normal((N, N)))[0]
+SPECTRUM = np.geomspace(1.0, 100.0, N)
+
+
+def bowl(x):
+    return float(SPECTRUM @ (TURN @ x) ** 2)
+
+
+class Watched:
+    """Evaluates rounds, and remembers their sizes and all points."""
+
+    def __init__(self, f=bowl):
+        self.f, self.sizes, self.points = f, [], []
+
+    def __call__(self, function, rows):
+        self.sizes.append(len(rows))
+        self.points += [row.tobytes() for row in rows]
+        return [self.f(row) for row in rows]
+
+
+def watched(batch, method="auto", f=bowl, **arguments):
+    apply = Watched(f)
+    arguments = {"maxfev": 1500, "rng": 4, **arguments}
+    result = pursuit.minimize(f, START, method=method, workers=apply, batch=batch, **arguments)
+    assert result.nfev == sum(apply.sizes)
+    return result, apply
+
+
+@pytest.mark.parametrize("method", ["auto", "values", "momentum", "rp"])
+@pytest.mark.parametrize("batch", [1, 2, 7, 30, 100])
+def test_no_round_is_larger_than_wanted(method, batch):
+    _, apply = watched(batch, method)
+    assert max(apply.sizes) <= batch
+    if method != "rp":
+        assert max(apply.sizes) > 0.8 * min(batch, N)
+
+
+@pytest.mark.parametrize("bounds", [None, [(-1.5, 3.0)] * N])
+def test_values_evaluates_the_same_points_whatever_the_batch(bounds):
+    start = {"method": "values", "bounds": bounds, "ftarget": 1e-6}
+    _, one = watched(1, **start)
+    for batch in (2, 7, 64, 200):
+        _, many = watched(batch, **start)
+        shorter = min(len(one.points), len(many.points))
+        assert many.points[:shorter] == one.points[:shorter]
+        # The last round may have further points beside the one that reaches the target.
+        assert len(many.points) - len(one.points) < batch
+
+
+def test_momentum_divides_a_round_without_a_difference_and_fills_the_last_part():
+    """With N variables a round has 2 * 5 + 1 points; for rounds of up to 8, 2 * 6 + 1, the last part 5."""
+    _, own = watched(None, "momentum")
+    _, one = watched(1, "momentum")
+    assert own.points == one.points
+    assert max(own.sizes) == 11
+    _, eight = watched(8, "momentum")
+    assert eight.sizes.count(8) == pytest.approx(eight.sizes.count(5), abs=1)
+    _, many = watched(40, "momentum")
+    assert max(many.sizes) == 37
+
+
+@pytest.mark.parametrize("method", ["values", "momentum"])
+@pytest.mark.parametrize("maxfev", [2, 31, 100, 257])
+def test_the_last_round_is_smaller(method, maxfev):
+    result, apply = watched(25, method, maxfev=maxfev)
+    assert sum(apply.sizes) == maxfev
+    assert result.fun == min(bowl(np.frombuffer(point)) for point in apply.points)
+
+
+@pytest.mark.parametrize("method", ["auto", "values", "momentum"])
+def test_with_the_same_batch_nobody_makes_a_difference(method):
+    expected, _ = watched(9, method)
+    with ThreadPoolExecutor(5) as threads:
+        for workers in (1, threads, map):
+            found = pursuit.minimize(bowl, START, method=method, rng=4, maxfev=1500, batch=9, workers=workers)
+            np.testing.assert_array_equal(found.x, expected.x)
+            assert (found.nfev, found.nit) == (expected.nfev, expected.nit)
+    optimizer = pursuit.Optimizer(START, method, rng=4, maxfev=1500, batch=9)
+    while not optimizer.stop():
+        points = optimizer.ask()
+        assert len(points) <= 9
+        optimizer.tell(points, [bowl(x) for x in points])
+    np.testing.assert_array_equal(optimizer.result.x, expected.x)
+
+
+def test_by_default_each_worker_gets_several_points():
+    sizes = []
+
+    class Counting(ThreadPoolExecutor):
+        def submit(self, fn, /, *args, **kwargs):
+            sizes.append(1)
+            return super().submit(fn, *args, **kwargs)
+
+    for workers, most in ((2, 8), (5, 20)):
+        with Counting(workers) as threads:
+            sizes.clear()
+            result = pursuit.minimize(bowl, START, method="values", workers=threads, rng=1, maxfev=200)
+        assert len(sizes) == result.nfev
+        assert 200 / most <= result.nit <= 100
+
+
+@numba.njit
+def jitted(x):
+    """A bowl, which raises an error in a corner."""
+    if x[0] > 2.5:
+        raise ValueError("x[0] is above 2.5.")
+    total = 0.0
+    for i in range(x.size):
+        total += (i + 1) * x[i] * x[i]
+    return total
+
+
+@pytest.mark.parametrize("method", ["auto", "values", "momentum", "rp"])
+def test_threads_evaluate_a_jitted_function_and_change_nothing(method):
+    before = threading.active_count()
+    runs = [
+        pursuit.minimize(
+            jitted, START, method=method, rng=2, maxfev=900, workers=workers, batch=12, trace=True
+        )
+        for workers in (1, 2, 3, 40)
+    ]
+    for run in runs[1:]:
+        np.testing.assert_array_equal(run.x, runs[0].x)
+        np.testing.assert_array_equal(run.trace.fun, runs[0].trace.fun)
+        assert (run.nfev, run.nit) == (runs[0].nfev, runs[0].nit)
+    assert threading.active_count() == before
+
+
+def test_an_exception_in_a_thread_goes_through_with_what_was_found():
+    for workers in (1, 3):
+        with pytest.raises(ValueError, match=r"x\[0\] is above 2.5") as error:
+            pursuit.minimize(
+                jitted, np.full(N, 2.0), method="values", rng=1, workers=workers, batch=9, sigma0=1e3
+            )
+        assert np.isfinite(error.value.pursuit_result.fun)
+
+
+def test_a_checkpoint_keeps_its_rounds(tmp_path):
+    path = tmp_path / "run.npz"
+    arguments = {"method": "momentum", "rng": 3, "checkpoint": path}
+    whole = pursuit.minimize(bowl, START, method="momentum", rng=3, maxfev=800, batch=30)
+    pursuit.minimize(bowl, START, maxfev=300, batch=30, **arguments)
+    with pytest.raises(ValueError, match="holds a run with batch=30, which cannot be resumed with batch=9"):
+        pursuit.minimize(bowl, START, maxfev=800, batch=9, **arguments)
+    # With or without workers, it goes on as it has begun.
+    with ThreadPoolExecutor(3) as threads:
+        resumed = pursuit.minimize(bowl, START, maxfev=500, workers=threads, **arguments)
+    resumed = pursuit.minimize(bowl, START, maxfev=800, **arguments)
+    np.testing.assert_array_equal(resumed.x, whole.x)
+    assert (resumed.fun, resumed.nfev) == (whole.fun, whole.nfev)
+    loaded = pursuit.Optimizer.load(path, maxfev=2000)
+    sizes = set()
+    for _ in range(6):
+        points = loaded.ask()
+        sizes.add(len(points))
+        loaded.tell(points, [bowl(x) for x in points])
+    assert max(sizes) == 27
+
+
+@pytest.mark.parametrize("method", ["values", "momentum"])
+def test_a_round_that_a_limit_has_cut_is_completed_without_evaluating_anything_twice(method, tmp_path):
+    """In several steps, of which some add nothing."""
+    seen = []
+
+    def counted(x):
+        seen.append(x.tobytes())
+        return bowl(x)
+
+    arguments = {"method": method, "rng": 8, "batch": 25, "checkpoint_check": False}
+    whole = pursuit.minimize(counted, START, maxfev=400, **arguments)
+    points = seen.copy()
+    seen.clear()
+    for maxfev in (7, 7, 13, 110, 111, 111, 399, 400):
+        resumed = pursuit.minimize(
+            counted, START, maxfev=maxfev, checkpoint=tmp_path / "run.npz", **arguments
+        )
+        assert resumed.nfev == maxfev
+    assert seen == points
+    np.testing.assert_array_equal(resumed.x, whole.x)
+    assert resumed.fun == whole.fun
+
+
+@pytest.mark.parametrize("batch", [0, -3, 2.5, "many", float("nan")])
+def test_a_wrong_batch_is_refused(batch):
+    with pytest.raises((ValueError, TypeError), match="batch"):
+        pursuit.minimize(bowl, START, batch=batch)
+
+
+def test_a_round_that_no_memory_can_hold_is_refused():
+    with pytest.raises(ValueError, match="A round of 1000000000000 points of n=30 variables would take"):
+        pursuit.minimize(bowl, START, batch=10**12)
