@@ -4,7 +4,7 @@ from pursuit.methods.adaptive_sarp import AdaptiveSarp
 from pursuit.methods.auto import Auto
 from pursuit.methods.catalogue import create_scheme, methods
 from pursuit.methods.cma import Cma
-from pursuit.methods.contract import Findings, Patience, Points, Round, Scheme, ask, tell
+from pursuit.methods.contract import Findings, Patience, Points, Round, Rounds, Scheme, ask, tell
 from pursuit.methods.ep_cma import EpCma
 from pursuit.methods.line_searches import (
     AdaptiveStep,
@@ -37,6 +37,7 @@ __all__ = [
     "RandomPursuit",
     "RankedMomentum",
     "Round",
+    "Rounds",
     "Sarp",
     "Scheme",
     "Step",
