@@ -78,6 +78,7 @@ PEERS ?=
 bench-peers: .venv-peers/installed
 	.venv-peers/bin/python -m benchmarks.peers $(PEERS)
 	.venv-peers/bin/python -m benchmarks.peers --page
+	.venv-peers/bin/python -m benchmarks.peers.front
 
 # VALUES="--most 100 --methods values L-BFGS-B --out reproduced/values" runs a part of it elsewhere.
 VALUES ?=

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from benchmarks.peers import features, page, report, summary
+from benchmarks.peers import features, front, page, report, summary
 from benchmarks.peers.adapters import SOLVERS
 from benchmarks.peers.counting import QUIT, REACHED, TIME
 from benchmarks.peers.evaluations import smooth_tasks
@@ -30,6 +30,13 @@ def test_the_page_and_the_report_follow_from_the_stored_measurements(monkeypatch
     titles = re.findall(r"!\[(.*)\]\((.*)\)", (folder / report.FILE).read_text())
     pictures = {file: title for title, file in titles}
     assert (folder / report.FILE).read_text() == report.text(load(folder), pictures)
+
+
+def test_the_sentence_of_the_readme_follows_from_the_stored_measurements(monkeypatch):
+    monkeypatch.chdir(ROOT)
+    readme = " ".join(Path("README.md").read_text().split())
+    assert front.sentence(load(front.FOLDER)) in readme
+    assert front.figure_of(load(front.FOLDER)).axes[0].get_xlabel() == "evaluations to 1e-9"
 
 
 def test_every_feature_of_ours_names_a_test_that_exists():
