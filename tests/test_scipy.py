@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import scipy.optimize
-from scipy.optimize import Bounds, LinearConstraint, OptimizeResult, rosen, rosen_der, rosen_hess
+from scipy.optimize import Bounds, OptimizeResult, rosen, rosen_der, rosen_hess
 
 import pursuit
 from pursuit.methods import EpCma
@@ -68,8 +68,6 @@ def test_args_reach_the_function():
         ({"jac": rosen_der}, "does not use gradient information"),
         ({"hess": rosen_hess}, "does not use Hessian information"),
         ({"hessp": lambda x, p: p}, "does not use Hessian-vector product information"),
-        ({"constraints": LinearConstraint(np.eye(4), -1, 1)}, "cannot handle constraints"),
-        ({"constraints": [{"type": "ineq", "fun": lambda x: x[0]}]}, "cannot handle constraints"),
     ],
 )
 def test_what_cannot_be_honoured_is_warned_about_as_in_scipy(arguments, words):

@@ -13,7 +13,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pursuit.checks import checked_flag, checked_generator, checked_number, shown
+from pursuit.augmented import check_nothing_else, minimize_within
+from pursuit.checks import checked_flag, checked_generator, checked_number, checked_point, shown
+from pursuit.constraints import checked_constraints
 from pursuit.engine import checkpoint as checkpoints
 from pursuit.engine.evaluation import (
     Futures,
@@ -53,6 +55,8 @@ def minimize(
     method: str | type = DEFAULT_METHOD,
     *,
     bounds: Any = None,
+    constraints: Any = (),
+    ctol: float = 1e-6,
     rng: Any = None,
     sigma0: float | ArrayLike = 1.0,
     ftarget: float | None = None,
@@ -91,6 +95,11 @@ def minimize(
         Lower and upper bounds, infinite or None for none. `fun` is never called outside; points are
         reflected at the bounds, by mirrors that are rounded over a margin of `sigma0`, unless the method
         keeps to the bounds by itself.
+    constraints : NonlinearConstraint, LinearConstraint, dict, or a sequence of them
+        As for `scipy.optimize.minimize`. They hold at the result up to `ctol`; `fun` may be called elsewhere,
+        and x0 need not fulfil them. See `pursuit.augmented` for the method, which repeats runs of `method`.
+    ctol : float
+        By how much constraints may be violated.
     rng : int, numpy.random.Generator or None
         What `numpy.random.default_rng` takes. The same seed gives the same run, bit for bit.
     sigma0 : float or array_like
@@ -173,6 +182,19 @@ def minimize(
     >>> result.success
     True
     """
+    wanted = checked_constraints(constraints, checked_point("x0", x0))
+    if wanted is not None:
+        beside = {
+            "ftarget": ftarget, "maxiter": maxiter, "trace": trace, "checkpoint": checkpoint,
+            "restarts": restarts, "vectorized": vectorized, "batch": batch,
+        }  # fmt: skip
+        check_nothing_else(beside, workers)
+        return minimize_within(
+            minimize, function_of_point(fun, args), x0, wanted, ctol=ctol, bounds=bounds, sigma0=sigma0,
+            maxfev=maxfev, maxtime=maxtime, callback=callback,
+            given={"method": "values" if method == DEFAULT_METHOD else method, "bounds": bounds,
+                   "rng": checked_generator(rng), "sigma0": sigma0, "options": options, "progress": progress},
+        )  # fmt: skip
     trace, progress = checked_flag("trace", trace), checked_flag("progress", progress)
     checkpoint_check = checked_flag("checkpoint_check", checkpoint_check)
     there = number_of_workers(workers)

@@ -19,7 +19,6 @@ _UNUSED = {
     "jac": "does not use gradient information (jac)",
     "hess": "does not use Hessian information (hess)",
     "hessp": "does not use Hessian-vector product information (hessp)",
-    "constraints": "cannot handle constraints",
 }
 _OURS = frozenset(inspect.signature(minimize).parameters) - _PASSED_BY_SCIPY
 
@@ -28,8 +27,7 @@ def scipy_method(method: str | type = DEFAULT_METHOD) -> Callable[..., OptimizeR
     """Return a method for `scipy.optimize.minimize`.
 
     Its `options` may carry any parameter of `pursuit.minimize` (``rng``, ``sigma0``, ``ftarget`` ...) and any
-    option of the method; `tol` sets ``xtol`` and ``ftol``. Derivatives and constraints are not used, and a
-    warning says so.
+    option of the method; `tol` sets ``xtol`` and ``ftol``. Derivatives are not used, and a warning says so.
 
     Parameters
     ----------

@@ -1,0 +1,119 @@
+"""Constraints in SciPy's forms, as one function whose entries are 0 or negative where they hold.
+
+A constraint lower <= c(x) <= upper becomes equations h(x) = c(x) - lower = 0 where both sides are the same,
+and inequalities g(x) <= 0 for each finite side elsewhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.optimize import LinearConstraint, NonlinearConstraint
+
+from pursuit.checks import Vector, shown
+
+
+class Constraint(NamedTuple):
+    """One of people's constraints."""
+
+    function: Callable[[Vector], Any]
+    lower: Vector
+    upper: Vector
+
+
+class Constraints(NamedTuple):
+    """All constraints of a problem."""
+
+    parts: tuple[Constraint, ...]
+    is_equation: Any
+    """For each entry, whether it has to be 0, and not only no larger."""
+
+    def at(self, x: Vector) -> Vector:
+        """Return the entries at a point; they may be infinite or NaN."""
+        return np.concatenate([_entries(part, x) for part in self.parts])
+
+    def violation(self, entries: Vector) -> float:
+        """Return by how much the constraints are violated at most."""
+        sizes = np.where(self.is_equation, np.abs(entries), np.maximum(entries, 0.0))
+        return float(np.max(sizes)) if np.isfinite(sizes).all() else np.inf
+
+
+def checked_constraints(constraints: Any, x0: Vector) -> Constraints | None:
+    """Return constraints as people pass them to SciPy: one or a sequence of them; None if there are none."""
+    if isinstance(constraints, Sequence) and not isinstance(constraints, str):
+        given = list(constraints)
+    else:
+        given = [] if constraints is None else [constraints]
+    if not given:
+        return None
+    parts = tuple(_checked(one, x0) for one in given)
+    return Constraints(parts, np.concatenate([_kinds(part) for part in parts]))
+
+
+def _checked(given: Any, x0: Vector) -> Constraint:
+    if isinstance(given, LinearConstraint):
+        matrix = np.atleast_2d(np.asarray(given.A.toarray() if hasattr(given.A, "toarray") else given.A))
+        if matrix.shape[1] != x0.size:
+            raise ValueError(
+                f"The matrix of a linear constraint must have a column for each of {x0.size} variables, but "
+                f"its shape is {matrix.shape}."
+            )
+        return _with_sides(lambda x: matrix @ x, given.lb, given.ub, x0)
+    if isinstance(given, NonlinearConstraint):
+        return _with_sides(given.fun, given.lb, given.ub, x0)
+    if isinstance(given, Mapping):
+        kind, function, args = given.get("type"), given.get("fun"), tuple(given.get("args", ()))
+        if kind not in ("eq", "ineq") or not callable(function):
+            raise ValueError(
+                "A constraint that is a dictionary must have a 'type', 'eq' or 'ineq', and a function 'fun', "
+                f"but {shown(dict(given))} was given."
+            )
+        return _with_sides(lambda x: function(x, *args), 0.0, 0.0 if kind == "eq" else np.inf, x0)
+    raise TypeError(
+        "constraints must be NonlinearConstraint, LinearConstraint or dictionaries, as for SciPy, but "
+        f"{shown(given)} was given."
+    )
+
+
+def _with_sides(function: Callable[[Vector], Any], lower: Any, upper: Any, x0: Vector) -> Constraint:
+    """Return a constraint with as many sides as its function has values at x0."""
+    count = np.atleast_1d(np.asarray(function(x0.copy()), dtype=float)).ravel().size
+    try:
+        sides = [np.broadcast_to(np.asarray(side, dtype=float), count) for side in (lower, upper)]
+    except ValueError:
+        raise ValueError(
+            f"A constraint with {count} values must have as many lower and upper sides, but {shown(lower)} "
+            f"and {shown(upper)} were given."
+        ) from None
+    if not (sides[0] <= sides[1]).all():
+        raise ValueError(
+            f"The lower side of a constraint must not be above the upper one, but {shown(lower)} and "
+            f"{shown(upper)} were given."
+        )
+    return Constraint(function, *sides)
+
+
+def _kinds(part: Constraint) -> Any:
+    """Return which entries of a constraint are equations, in the order of `_entries`."""
+    equal, below, above = _places(part)
+    return np.repeat([True, False, False], [np.sum(equal), np.sum(below), np.sum(above)])
+
+
+def _entries(part: Constraint, x: Vector) -> Vector:
+    values = np.atleast_1d(np.asarray(part.function(x.copy()), dtype=float)).ravel()
+    if values.size != part.lower.size:
+        raise ValueError(
+            f"A constraint must always have {part.lower.size} values, as at the start, but it has returned "
+            f"{values.size}."
+        )
+    equal, below, above = _places(part)
+    sides = (values - part.lower)[equal], (part.lower - values)[below], (values - part.upper)[above]
+    return np.concatenate(sides)
+
+
+def _places(part: Constraint) -> tuple[Any, Any, Any]:
+    """Return where a constraint has equations, and where it has lower and upper sides."""
+    equal = part.lower == part.upper
+    return equal, ~equal & np.isfinite(part.lower), ~equal & np.isfinite(part.upper)
