@@ -60,9 +60,9 @@ def _of_ours(rows: Sequence[RoundsRow], n: int) -> str:
         for problem, L in PROBLEMS:
             key = {"solver": solver, "problem": problem, "L": L, "n": n}
             one = median_of(rows, "evaluations", budget=1, **key)
-            if math.isnan(one):
-                continue
             some = median_of(rows, "evaluations", budget=middle, **key)
+            if math.isnan(one + some):
+                continue
             full = median_of(rows, "rounds", budget=middle, **key) / (some / middle)
             most = median_of(rows, "evaluations", budget=n, **key) / one
             lines.append([
