@@ -5,6 +5,7 @@ from pursuit.methods.auto import Auto
 from pursuit.methods.catalogue import create_scheme, methods
 from pursuit.methods.cma import Cma
 from pursuit.methods.contract import Findings, Patience, Points, Round, Scheme, ask, tell
+from pursuit.methods.cr_fm_nes import CrFmNes
 from pursuit.methods.ep_cma import EpCma
 from pursuit.methods.line_searches import (
     AdaptiveStep,
@@ -17,8 +18,10 @@ from pursuit.methods.line_searches import (
     continue_search,
 )
 from pursuit.methods.momentum import RankedMomentum
+from pursuit.methods.r1_nes import R1Nes
 from pursuit.methods.random_pursuit import RandomPursuit
 from pursuit.methods.sarp import Sarp
+from pursuit.methods.sep_cma import SepCma
 from pursuit.methods.values.scheme import Values
 
 __all__ = [
@@ -27,6 +30,7 @@ __all__ = [
     "Auto",
     "Bracketing",
     "Cma",
+    "CrFmNes",
     "EpCma",
     "ExactStep",
     "Findings",
@@ -34,11 +38,13 @@ __all__ = [
     "MirroredStep",
     "Patience",
     "Points",
+    "R1Nes",
     "RandomPursuit",
     "RankedMomentum",
     "Round",
     "Sarp",
     "Scheme",
+    "SepCma",
     "Step",
     "Values",
     "ask",

@@ -13,10 +13,13 @@ from pursuit.methods.adaptive_sarp import AdaptiveSarp
 from pursuit.methods.auto import Auto
 from pursuit.methods.cma import Cma
 from pursuit.methods.contract import Scheme, ask, tell
+from pursuit.methods.cr_fm_nes import CrFmNes
 from pursuit.methods.ep_cma import EpCma
 from pursuit.methods.momentum import RankedMomentum
+from pursuit.methods.r1_nes import R1Nes
 from pursuit.methods.random_pursuit import RandomPursuit
 from pursuit.methods.sarp import Sarp
+from pursuit.methods.sep_cma import SepCma
 from pursuit.methods.values.scheme import Values
 from pursuit.problems.contract import has_line_minimizer, value
 
@@ -40,6 +43,9 @@ _NAMED: dict[str, tuple[type, dict[str, Any]]] = {
     "ep-cma-4": (EpCma, {"m": 4}),
     "ep-cma-sqrt": (EpCma, {"m": "sqrt"}),
     "ep-cma-n": (EpCma, {"m": "n"}),
+    "sep-cma": (SepCma, {}),
+    "cr-fm-nes": (CrFmNes, {}),
+    "r1-nes": (R1Nes, {}),
 }
 
 
