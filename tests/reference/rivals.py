@@ -1,6 +1,6 @@
 """The methods of others, from their published pseudo-code. Every function returns a list of rounds.
 
-A round is (the lowest value in it, its point, sigma after it). `normals` has one row per round. Formulas are
+A round is (the value of the iterate, or the lowest one; the best point; sigma after it). `normals` has one row per round. Formulas are
 written as they are printed, with matrices in full where the source has them.
 """
 
@@ -163,3 +163,68 @@ def r1_nes(f, mu, sigma, normals, p, eta=0.1):
         lam = lam + eta * grad_lam
         course.append((values.min(), best, np.exp(lam)))
     return course
+
+
+def spsa(f, x, sigma, normals, c, L=None, A=100, alpha=0.602, gamma=0.101, measured=10):
+    """Follow Spall 1998, with his guideline for a and no step longer than sigma.
+
+    Without L, the first rows of normals only measure slopes at the start.
+    """
+    n, mean = len(x), sigma
+    course, slopes = [], []
+    measured = measured if L is None else 0
+    for row in normals[:measured]:
+        delta = np.where(row >= 0, 1.0, -1.0)
+        pair = [x + c * delta, x - c * delta]
+        course.append((*lower(f, pair), mean))
+        slopes.append(np.abs((f(pair[0]) - f(pair[1])) / (2 * c * delta)).mean())
+    a = (A + 1) ** alpha * (1 / (n * L) if L else sigma / n / np.mean(slopes))
+    for k, row in enumerate(normals[measured:]):
+        a_k, c_k = a / (k + 1 + A) ** alpha, c / (k + 1) ** gamma
+        delta = np.where(row >= 0, 1.0, -1.0)
+        pair = [x + c_k * delta, x - c_k * delta]
+        g = (f(pair[0]) - f(pair[1])) / (2 * c_k * delta)
+        step = np.clip(a_k * g, -sigma, sigma)
+        mean += 0.1 * (abs(step[0]) - mean)
+        course.append((*lower(f, pair), mean))
+        x = x - step
+    return course
+
+
+def rg(f, x, sigma, normals, L, mu):
+    """Follow Nesterov and Spokoiny 2017, section 5: the method RG_mu."""
+    h = 1 / (4 * (len(x) + 4) * L)
+    course = []
+    for u in normals:
+        slope = (f(x + mu * u) - f(x)) / mu
+        sigma += 0.1 * (h * abs(slope) - sigma)
+        course.append((f(x), lower(f, [x, x + mu * u])[1], sigma))
+        x = x - h * slope * u
+    return course
+
+
+def ars(f, x, sigma, normals, L, tau, mu):
+    """Follow Nesterov and Spokoiny 2017, section 6: the method FG_mu, from gamma = tau."""
+    n = len(x)
+    theta, h = 1 / (16 * (n + 1) ** 2 * L), 1 / (4 * (n + 4) * L)
+    v, gamma = x, tau
+    course = []
+    for u in normals:
+        alpha = max(np.roots([1 / theta, gamma - tau, -gamma]))
+        new_gamma = (1 - alpha) * gamma + alpha * tau
+        lam = alpha / new_gamma * tau
+        beta = alpha * gamma / (gamma + alpha * tau)
+        y = (1 - beta) * x + beta * v
+        slope = (f(y + mu * u) - f(y)) / mu
+        sigma += 0.1 * (h * abs(slope) - sigma)
+        course.append((f(y), lower(f, [y, y + mu * u])[1], sigma))
+        x = y - h * slope * u
+        v = (1 - lam) * v + lam * y - theta / alpha * slope * u
+        gamma = new_gamma
+    return course
+
+
+def lower(f, points):
+    """Return the lowest value, and its point."""
+    best = min(points, key=f)
+    return f(best), best

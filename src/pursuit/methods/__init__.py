@@ -1,6 +1,7 @@
 """The paper's ten schemes, three that need to know nothing of the problem, and the contract for another."""
 
 from pursuit.methods.adaptive_sarp import AdaptiveSarp
+from pursuit.methods.ars import AcceleratedSearch
 from pursuit.methods.auto import Auto
 from pursuit.methods.catalogue import create_scheme, methods
 from pursuit.methods.cma import Cma
@@ -20,11 +21,14 @@ from pursuit.methods.line_searches import (
 from pursuit.methods.momentum import RankedMomentum
 from pursuit.methods.r1_nes import R1Nes
 from pursuit.methods.random_pursuit import RandomPursuit
+from pursuit.methods.rg import RandomGradient
 from pursuit.methods.sarp import Sarp
 from pursuit.methods.sep_cma import SepCma
+from pursuit.methods.spsa import Spsa
 from pursuit.methods.values.scheme import Values
 
 __all__ = [
+    "AcceleratedSearch",
     "AdaptiveSarp",
     "AdaptiveStep",
     "Auto",
@@ -39,12 +43,14 @@ __all__ = [
     "Patience",
     "Points",
     "R1Nes",
+    "RandomGradient",
     "RandomPursuit",
     "RankedMomentum",
     "Round",
     "Sarp",
     "Scheme",
     "SepCma",
+    "Spsa",
     "Step",
     "Values",
     "ask",

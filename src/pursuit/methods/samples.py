@@ -102,6 +102,4 @@ def expected_length(n: int) -> float:
 
 def population_patience(n: int, size: int) -> Patience:
     """Return after how many rounds of so many points without a better one to give up."""
-    return Patience(
-        max(100, (10_000 + 1_000 * n) // size), share=1.0, window=max(20, (500 + 10 * n) // size)
-    )
+    return Patience(max(100, (10_000 + 1_000 * n) // size), share=1.0, window=max(20, (500 + 10 * n) // size))

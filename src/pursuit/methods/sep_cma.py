@@ -19,6 +19,9 @@ with lambda = 4 + 3 ln n, mu = lambda/2, w_j ~ ln(mu + 1) - ln j of sum 1, mu_ef
 The last line is the rate of a full matrix, which has to be learnt more slowly, times (n + 2)/3.
 Work per evaluation is Theta(n).
 
+C may shrink and sigma grow without end while only their product matters, as on Rosenbrock's function. Whenever C
+has drifted far, a power of two is moved from one to the other, which changes no bit of the trajectory.
+
 R. Ros and N. Hansen, A simple modification in CMA-ES achieving linear time and space complexity, PPSN 2008.
 """
 
@@ -32,7 +35,7 @@ from numpy.typing import NDArray
 
 from pursuit.checks import Vector
 from pursuit.compiling.inner import inner
-from pursuit.compiling.vectors import blend, dot, fill
+from pursuit.compiling.vectors import blend, dot, fill, scale
 from pursuit.methods.contract import Patience, ask, tell
 from pursuit.methods.options import checked_rate
 from pursuit.methods.samples import (
@@ -44,6 +47,11 @@ from pursuit.methods.samples import (
     write_order,
     write_sample,
 )
+
+# A rate stays below 1, so that no variance becomes 0 in a round.
+_MOST = 0.9
+# The mean size of D is kept between the inverse of this and this.
+_FARTHEST = 2.0**16
 
 
 class SepCma(NamedTuple):
@@ -120,10 +128,6 @@ class SepCma(NamedTuple):
         return population_patience(n, self.popsize)
 
 
-# A rate stays below 1, so that no variance becomes 0 in a round.
-_MOST = 0.9
-
-
 class SepCmaState(NamedTuple):
     """The state of the separable CMA-ES; `f` is the best value of the latest round."""
 
@@ -177,12 +181,15 @@ def _tell(team, scheme, state, query, values):
     blend(team, p_sigma, 1.0 - scheme.c_sigma, gain, state.step)
     faded = state.faded * (1.0 - scheme.c_sigma) * (1.0 - scheme.c_sigma)
     relative = math.sqrt(dot(team, n, p_sigma, p_sigma)) / scheme.length
-    _learn(scheme, state, relative < (1.4 + 2.0 / (n + 1.0)) * math.sqrt(1.0 - faded))
+    power = _learn(scheme, state, relative < (1.4 + 2.0 / (n + 1.0)) * math.sqrt(1.0 - faded))
+    if power != 1.0:
+        scale(team, state.scales, 1.0 / power)
+        scale(team, state.p_c, 1.0 / power)
     return SepCmaState(
         x=state.x,
         fx=fx,
         f=f,
-        sigma=state.sigma * math.exp(scheme.c_sigma / scheme.d_sigma * (relative - 1.0)),
+        sigma=state.sigma * power * math.exp(scheme.c_sigma / scheme.d_sigma * (relative - 1.0)),
         mean=state.mean,
         scales=state.scales,
         p_sigma=p_sigma,
@@ -213,15 +220,19 @@ def _recombine(team, scheme, state, z):
 
 @inner
 def _learn(scheme, state, is_short):
-    """Learn p_c and C; the step enters p_c only where p_sigma is short."""
+    """Learn p_c and C; the step enters p_c only where p_sigma is short. Return the power of two by which C is off."""
+    total = 0.0
     one, many = scheme.c_cov / scheme.mu_eff, scheme.c_cov * (1.0 - 1.0 / scheme.mu_eff)
     gain = math.sqrt(scheme.c_c * (2.0 - scheme.c_c) * scheme.mu_eff) if is_short else 0.0
     for i in range(state.x.shape[0]):
-        scale, p = state.scales[i], (1.0 - scheme.c_c) * state.p_c[i]
-        p += gain * scale * state.step[i]
+        width, p = state.scales[i], (1.0 - scheme.c_c) * state.p_c[i]
+        p += gain * width * state.step[i]
         state.p_c[i] = p
-        variance = (1.0 - scheme.c_cov + many * state.squares[i]) * (scale * scale) + one * p * p
+        variance = (1.0 - scheme.c_cov + many * state.squares[i]) * (width * width) + one * p * p
         state.scales[i] = math.sqrt(variance)
+        total += variance
+    size = math.sqrt(total / state.x.shape[0])
+    return math.ldexp(1.0, round(math.log2(size))) if size > _FARTHEST or size * _FARTHEST < 1.0 else 1.0
 
 
 def _weights(mu: int) -> Vector:
