@@ -1,7 +1,7 @@
 """The methods of others, from their published pseudo-code. Every function returns a list of rounds.
 
-A round is (the value of the iterate, or the lowest one; the best point; sigma after it). `normals` has one row per round. Formulas are
-written as they are printed, with matrices in full where the source has them.
+A round is (the value of the iterate, or the lowest one; the best point; sigma after it). `normals` has one
+row per round. Formulas are written as they are printed, with matrices in full where the source has them.
 """
 
 import numpy as np

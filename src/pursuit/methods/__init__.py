@@ -1,4 +1,4 @@
-"""The paper's ten schemes, three that need to know nothing of the problem, and the contract for another."""
+"""The paper's ten schemes, some of our own, some of others to compare with, and the contract for another."""
 
 from pursuit.methods.adaptive_sarp import AdaptiveSarp
 from pursuit.methods.ars import AcceleratedSearch

@@ -7,8 +7,9 @@
         u ~ N(0, I_n);  g <- (f(y + mu u) - f(y))/mu u
         x <- y - h g;  v <- (1 - lambda) v + lambda y - theta/alpha g;  gamma <- gamma'
 
-with theta = 1/(16 (n + 1)^2 L) and h = 1/(4(n + 4) L), for gradients with the Lipschitz constant L and functions
-that are strongly convex with the parameter m >= 0. Where m > 0, gamma stays m, and alpha is sqrt(theta m).
+with theta = 1/(16 (n + 1)^2 L) and h = 1/(4(n + 4) L), for gradients with the Lipschitz constant L and
+functions that are strongly convex with the parameter m >= 0. Where m > 0, gamma stays m, and alpha is
+sqrt(theta m).
 
 The bias of differences adds up for as long as v remembers it, C = 1/sqrt(theta m) = 4(n + 1) sqrt(L/m)
 iterations. So the default of mu is that of `rg` divided by sqrt(C), and where m is 0, as if L/m were 1e4.
@@ -54,7 +55,7 @@ class AcceleratedSearch(NamedTuple):
         m: float = 0.0,
         mu: float | None = None,
     ) -> AcceleratedSearch:
-        """Return the scheme for the largest and the smallest curvature, `L` and `m`, and differences over `mu`."""
+        """Return the scheme for the extreme curvatures, `L` and `m`, and differences over `mu`."""
         top = checked_curvature("ars", L)
         m = checked_number("m", m, at_least=0.0)
         if m > top:

@@ -71,7 +71,8 @@ def create_scheme(method: str | type, n: int, options: Mapping[str, Any] | None,
     """Return the scheme that `method` and `options` describe, for n variables of `problem`.
 
     What the options leave open and the problem knows is taken from it: the condition number or the extreme
-    curvatures, and whether its exact line minimiser exists. Where that does not, the bracketing search stands in.
+    curvatures, and whether its exact line minimiser exists. Where that does not, the bracketing search stands
+    in.
     """
     cls, settings = resolved(method, n)
     allowed = options_of(method, n)
@@ -96,7 +97,7 @@ def _has_spectrum(problem: Any) -> bool:
 
 
 def _known_of(problem: Any, allowed: tuple[str, ...]) -> dict[str, float]:
-    """Return the condition number of a problem, or its extreme curvatures, if a method has options for them."""
+    """Return the condition number of a problem, or its extreme curvatures, where they are options."""
     if not {"kappa", "L"} & set(allowed):
         return {}
     smallest = checked_number("The m of the problem", problem.m, above=0.0)

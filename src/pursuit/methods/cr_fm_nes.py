@@ -18,8 +18,8 @@ The covariance matrix is sigma^2 D (I + v v^T) D, with a diagonal D and one dire
         G <- sum_j w_j (|z_j|^2/n - 1);  if it moves and G < 0:  G <- 0
         sigma <- sigma exp(eta_sigma G/2) det(A)^(1/n), with A of before;  D <- D/det(A)^(1/n), of now
 
-where A = D sqrt(I + v v^T), and s(y) and t(y) are the natural gradient in D and v of Akimoto, Auger and Hansen
-(2014):
+where A = D sqrt(I + v v^T), and s(y) and t(y) are the natural gradient in D and v of Akimoto, Auger and
+Hansen (2014):
 
     g = 1 + |v|^2;  t_1 = y <y, v'> - v' (<y, v'>^2 + g)/2;  s_1 = y^2 - |v|^2/g y v' <y, v'> - 1
     a = min(1, sqrt(|v|^4 + (2g - sqrt g)/max v'^2)/(2 + |v|^2));  b = 2a^2 - (1 - a^2) |v|^4/g
@@ -30,9 +30,9 @@ where A = D sqrt(I + v v^T), and s(y) and t(y) are the natural gradient in D and
 All of that is linear in s_1 and t_1, so it is done once for their weighted sums. And mirror images have the
 same y^2 and y <y, v'>, so that a pair is added once.
 
-With w'_j = max(0, ln(lambda/2 + 1) - ln j):  w^rank ~ w' of sum 1, less 1/lambda;  w^dist ~ w' exp(alpha |z_j|)
-of sum 1, less 1/lambda, where alpha = h min(1, sqrt(lambda/n)) sqrt(lambda_F/lambda) and
-(1 + h^2) exp(h^2/2) = 0.24 (10 + n);
+With w'_j = max(0, ln(lambda/2 + 1) - ln j):  w^rank ~ w' of sum 1, less 1/lambda; w^dist ~ w' exp(alpha
+|z_j|) of sum 1, less 1/lambda, where alpha = h min(1, sqrt(lambda/n)) sqrt(lambda_F/lambda) and (1 + h^2)
+exp(h^2/2) = 0.24 (10 + n);
 
     mu_w = 1/sum_j (w_j^rank + 1/lambda)^2;  c_sigma = (mu_w + 2)/(n + mu_w + 5)
     c_c = (4 + mu_w/n)/(n + 4 + 2 mu_w/n)

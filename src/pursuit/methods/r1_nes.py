@@ -77,7 +77,7 @@ class R1Nes(NamedTuple):
         )
 
     def draws(self, n: int) -> int:
-        """Return how many standard normals an iteration takes: z and b of all points, and u of the first one."""
+        """Return how many standard normals an iteration takes: z and b of all points, and the first u."""
         return (self.popsize + 1) * n + self.popsize
 
     def points(self) -> int:

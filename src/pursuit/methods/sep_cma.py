@@ -14,13 +14,15 @@ with lambda = 4 + 3 ln n, mu = lambda/2, w_j ~ ln(mu + 1) - ln j of sum 1, mu_ef
 
     c_sigma = (mu_eff + 2)/(n + mu_eff + 3),  c_c = 4/(n + 4),
     d_sigma = 1 + 2 max(0, sqrt((mu_eff - 1)/(n + 1)) - 1) + c_sigma,
-    c_cov = (n + 2)/3 (2/(mu_eff (n + sqrt 2)^2) + (1 - 1/mu_eff) min(1, (2 mu_eff - 1)/((n + 2)^2 + mu_eff))).
+    c_cov = (n + 2)/3 (2/(mu_eff (n + sqrt 2)^2)
+                       + (1 - 1/mu_eff) min(1, (2 mu_eff - 1)/((n + 2)^2 + mu_eff))).
 
-The last line is the rate of a full matrix, which has to be learnt more slowly, times (n + 2)/3.
+The last is the rate of a full matrix, which has to be learnt more slowly, times (n + 2)/3.
 Work per evaluation is Theta(n).
 
-C may shrink and sigma grow without end while only their product matters, as on Rosenbrock's function. Whenever C
-has drifted far, a power of two is moved from one to the other, which changes no bit of the trajectory.
+C may shrink and sigma grow without end while only their product matters, as on Rosenbrock's function.
+Whenever C has drifted far, a power of two is moved from one to the other, which changes no bit of the
+trajectory.
 
 R. Ros and N. Hansen, A simple modification in CMA-ES achieving linear time and space complexity, PPSN 2008.
 """
@@ -28,7 +30,7 @@ R. Ros and N. Hansen, A simple modification in CMA-ES achieving linear time and 
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,7 +57,7 @@ _FARTHEST = 2.0**16
 
 
 class SepCma(NamedTuple):
-    """The separable CMA-ES: a population, cumulative step-size adaptation, and a variance for each variable."""
+    """The separable CMA-ES: a population, a step size by path length, and a variance for each variable."""
 
     popsize: int
     mu: int
@@ -220,7 +222,7 @@ def _recombine(team, scheme, state, z):
 
 @inner
 def _learn(scheme, state, is_short):
-    """Learn p_c and C; the step enters p_c only where p_sigma is short. Return the power of two by which C is off."""
+    """Learn p_c, which takes the step only where p_sigma is short, and C; return how far C has drifted."""
     total = 0.0
     one, many = scheme.c_cov / scheme.mu_eff, scheme.c_cov * (1.0 - 1.0 / scheme.mu_eff)
     gain = math.sqrt(scheme.c_c * (2.0 - scheme.c_c) * scheme.mu_eff) if is_short else 0.0
@@ -238,5 +240,4 @@ def _learn(scheme, state, is_short):
 def _weights(mu: int) -> Vector:
     """Return w_1, ..., w_mu; one logarithm at a time, since NumPy's depend on the processor."""
     weights = np.array([math.log(mu + 1.0) - math.log(rank) for rank in range(1, mu + 1)])
-    normed: Any = weights / sum(weights)
-    return normed
+    return np.asarray(weights / sum(weights))

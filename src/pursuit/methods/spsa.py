@@ -6,19 +6,19 @@
         g <- (f(y + c_k Delta) - f(y - c_k Delta))/(2 c_k Delta), entry by entry
         y <- y - a_k g
 
-with alpha = 0.602, gamma = 0.101 and A = 100, a tenth of a thousand iterations. For c, Spall takes the standard
-deviation of the noise of a value; the default, 1e-7 sigma0, is for values without noise.
+with alpha = 0.602, gamma = 0.101 and A = 100, a tenth of a thousand iterations. For c, Spall takes the
+standard deviation of the noise of a value; the default, 1e-7 sigma0, is for values without noise.
 
 Spall's rule for a is that a_0 times the mean size of the entries of g at the start shall be as large as y
 should change at first: the start is measured in the first rounds, before any step. Here that is sigma0/n for
 every entry. A quadratic function whose variables are as far from their best as sigma0 has
 E|g_i| >= 0.8 L sigma0, and steps along random signs are stable up to a = 2/(nL). Where f is flatter at the
-start than elsewhere, a is too large until a_k has fallen enough, which takes long. So that the iterates are not
-lost meanwhile, no entry changes by more than sigma0 in a step. Where L, the largest curvature, is known, nothing
-is measured, and a_0 = 1/(nL), which is best for a sphere.
+start than elsewhere, a is too large until a_k has fallen enough, which takes long. So that the iterates are
+not lost meanwhile, no entry changes by more than sigma0 in a step. Where L, the largest curvature, is known,
+nothing is measured, and a_0 = 1/(nL), which is best for a sphere.
 
-Where a difference is no number, y goes back to the best point. `sigma` is the mean size of the latest steps, an entry.
-Two evaluations and Theta(n) operations per iteration.
+Where a difference is no number, y goes back to the best point. `sigma` is the mean size of the latest steps,
+in every entry. Two evaluations and Theta(n) operations per iteration.
 
 J. C. Spall, Multivariate stochastic approximation using a simultaneous perturbation gradient approximation,
 IEEE Transactions on Automatic Control 37, 1992; Implementation of the simultaneous perturbation algorithm for
