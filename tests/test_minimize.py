@@ -7,7 +7,7 @@ import pytest
 from scipy.optimize import OptimizeResult
 
 import pursuit
-from helpers import PAPER
+from helpers import PAPER, RIVALS
 from pursuit.methods import EpCma, ask, tell
 
 EXP = pursuit.problems.exp(4, 100.0)
@@ -63,6 +63,10 @@ def never(x):
         ({"method": "sarp", "options": {"m": 2.0, "L": 1.0}}, ValueError, "L must be finite and at least 2, but 1.0"),
         ({"method": "sarp", "options": {"m": 0.0, "L": 1.0}}, ValueError, "m must be finite and above 0, but 0.0"),
         ({"method": "sarp", "options": {"kappa": 9, "damping": 0}}, ValueError, "damping must be finite and above 0"),
+        ({"method": "rg"}, ValueError, "rg needs the largest curvature of the problem as the option L"),
+        ({"method": "ars", "options": {"L": 1.0, "m": 2.0}}, ValueError, "m must be at most L, but m=2 and L=1"),
+        ({"method": "spsa", "options": {"c": 0.0}}, ValueError, "c must be finite and above 0, but 0.0"),
+        ({"method": "sep-cma", "options": {"popsize": 1}}, ValueError, "popsize must be at least 2, but 1"),
         ({"maxiter": 0}, ValueError, "maxiter must be at least 1, but 0 was given"),
         ({"maxiter": 10.5}, TypeError, "maxiter must be an integer, but 10.5 was given"),
         ({"maxiter": "10"}, TypeError, "maxiter must be an integer, but '10' was given"),
@@ -149,8 +153,15 @@ def test_result_is_scipy_s_with_our_fields():
     assert isinstance(result.fun, float)
 
 
-def test_methods_are_ours_and_the_paper_s_ten():
-    assert pursuit.methods() == ("auto", "values", "momentum", "adaptive-sarp", *PAPER)
+def test_methods_are_ours_and_the_paper_s_ten_and_those_of_others():
+    assert pursuit.methods() == ("auto", "values", "momentum", "adaptive-sarp", *PAPER, *RIVALS)
+
+
+def test_methods_take_curvatures_from_the_problem_or_from_options():
+    for method, options in (("spsa", {"L": EXP.L}), ("rg", {"L": EXP.L}), ("ars", {"L": EXP.L, "m": EXP.m})):
+        told = pursuit.minimize(EXP, EXP.x0, method=method, rng=1, maxiter=50)
+        given = pursuit.minimize(EXP, EXP.x0, method=method, rng=1, maxiter=50, options=options)
+        np.testing.assert_array_equal(told.x, given.x)
 
 
 def test_sarp_takes_the_condition_number_from_the_problem_or_from_options():

@@ -5,7 +5,7 @@ import pytest
 
 import pursuit
 from conformance.own import Bowl, Narrowing
-from helpers import run_scheme
+from helpers import options_of_problem, run_scheme
 from pursuit.engine.tally import Limits
 from pursuit.methods import create_scheme
 
@@ -28,10 +28,9 @@ every_problem = pytest.mark.parametrize("problem_name", PROBLEMS)
 
 
 def minimize(fun, name, problem, **arguments):
-    """Minimise with what SARP wants to know of the problem given, so that black boxes run as well."""
+    """Minimise with what some methods want to know of the problem given, so that black boxes run as well."""
     method, options = SCHEMES[name]
-    if name.startswith("sarp"):
-        options = {**options, "kappa": problem.L / problem.m}
+    options = {**options, **options_of_problem(name, problem)}
     return pursuit.minimize(fun, problem.x0, method=method, options=options, **arguments)
 
 

@@ -13,6 +13,7 @@ import scipy.optimize
 
 import pursuit
 from conformance.own import Bowl, Narrowing
+from helpers import options_of_problem
 
 METHODS = {
     **{name: (name, {}) for name in pursuit.methods()},
@@ -53,8 +54,7 @@ class Row(NamedTuple):
 def arguments(case):
     method, options = METHODS[case.method]
     problem = PROBLEMS[case.problem]
-    if case.method.startswith("sarp"):
-        options = {**options, "kappa": problem.L / problem.m}
+    options = {**options, **options_of_problem(case.method, problem)}
     return {"method": method, "options": options, "rng": case.seed, "ftarget": TARGET}
 
 

@@ -15,6 +15,7 @@ from pursuit.compiling.vectors import copy, dot, shift
 from pursuit.methods.contract import Points, Round, write_move
 from pursuit.methods.line_searches import Line, Step, begin_search, continue_search, known_minimizer
 from pursuit.methods.mirrored_rounds import MirroredRound, length_of_trials, write_place
+from pursuit.methods.samples import Samples, length_of_samples, write_sample
 
 
 class PointsState(NamedTuple):
@@ -82,6 +83,7 @@ def _none(query, left):
 
 @points_to_spend.register(Round)
 @points_to_spend.register(MirroredRound)
+@points_to_spend.register(Samples)
 def _all_left(query, left):
     return max(left, 0)
 
@@ -125,6 +127,7 @@ def _length_on_line(team, line, state):
 @highest_trial.register(Line)
 @highest_trial.register(Points)
 @highest_trial.register(MirroredRound)
+@highest_trial.register(Samples)
 def _highest_of_all(query, state, highest):
     return highest
 
@@ -162,11 +165,13 @@ def _answer_points(points, query_state, values):
 
 @open_query.register(MirroredRound)
 @open_query.register(Round)
+@open_query.register(Samples)
 def _open_round(team, scheme, problem, query):
     return PointsState(query.size, query.size, math.inf)
 
 
 @position_of.register(Round)
+@position_of.register(Samples)
 def _number(query, query_state, j):
     return float(j)
 
@@ -178,6 +183,7 @@ def _write_move(team, query, position, out):
 
 @receive.register(MirroredRound)
 @receive.register(Round)
+@receive.register(Samples)
 def _receive_round(scheme, query, query_state, values):
     return PointsState(0, 0, math.inf)
 
@@ -194,6 +200,7 @@ def _highest_unless_probing(query, state, highest):
 
 @answer_to.register(MirroredRound)
 @answer_to.register(Round)
+@answer_to.register(Samples)
 def _answer_round(query, query_state, values):
     return Answer(values[: query.size])
 
@@ -211,3 +218,13 @@ def _write_place(team, query, position, out):
 @trial_length.register(MirroredRound)
 def _length_of_trials(team, query, state):
     return length_of_trials(query)
+
+
+@write_point.register(Samples)
+def _write_sample(team, query, position, out):
+    write_sample(query, int(position), out)
+
+
+@trial_length.register(Samples)
+def _length_of_samples(team, query, state):
+    return length_of_samples(query)

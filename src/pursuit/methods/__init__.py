@@ -1,10 +1,12 @@
-"""The paper's ten schemes, three that need to know nothing of the problem, and the contract for another."""
+"""The paper's ten schemes, some of our own, some of others to compare with, and the contract for another."""
 
 from pursuit.methods.adaptive_sarp import AdaptiveSarp
+from pursuit.methods.ars import AcceleratedSearch
 from pursuit.methods.auto import Auto
 from pursuit.methods.catalogue import create_scheme, methods
 from pursuit.methods.cma import Cma
 from pursuit.methods.contract import Findings, Patience, Points, Round, Rounds, Scheme, ask, tell
+from pursuit.methods.cr_fm_nes import CrFmNes
 from pursuit.methods.ep_cma import EpCma
 from pursuit.methods.line_searches import (
     AdaptiveStep,
@@ -17,16 +19,22 @@ from pursuit.methods.line_searches import (
     continue_search,
 )
 from pursuit.methods.momentum import RankedMomentum
+from pursuit.methods.r1_nes import R1Nes
 from pursuit.methods.random_pursuit import RandomPursuit
+from pursuit.methods.rg import RandomGradient
 from pursuit.methods.sarp import Sarp
+from pursuit.methods.sep_cma import SepCma
+from pursuit.methods.spsa import Spsa
 from pursuit.methods.values.scheme import Values
 
 __all__ = [
+    "AcceleratedSearch",
     "AdaptiveSarp",
     "AdaptiveStep",
     "Auto",
     "Bracketing",
     "Cma",
+    "CrFmNes",
     "EpCma",
     "ExactStep",
     "Findings",
@@ -34,12 +42,16 @@ __all__ = [
     "MirroredStep",
     "Patience",
     "Points",
+    "R1Nes",
+    "RandomGradient",
     "RandomPursuit",
     "RankedMomentum",
     "Round",
     "Rounds",
     "Sarp",
     "Scheme",
+    "SepCma",
+    "Spsa",
     "Step",
     "Values",
     "ask",

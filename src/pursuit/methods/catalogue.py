@@ -10,13 +10,19 @@ from typing import Any
 
 from pursuit.checks import checked_number, checked_options, cut, shown
 from pursuit.methods.adaptive_sarp import AdaptiveSarp
+from pursuit.methods.ars import AcceleratedSearch
 from pursuit.methods.auto import Auto
 from pursuit.methods.cma import Cma
 from pursuit.methods.contract import Scheme, ask, tell
+from pursuit.methods.cr_fm_nes import CrFmNes
 from pursuit.methods.ep_cma import EpCma
 from pursuit.methods.momentum import RankedMomentum
+from pursuit.methods.r1_nes import R1Nes
 from pursuit.methods.random_pursuit import RandomPursuit
+from pursuit.methods.rg import RandomGradient
 from pursuit.methods.sarp import Sarp
+from pursuit.methods.sep_cma import SepCma
+from pursuit.methods.spsa import Spsa
 from pursuit.methods.values.scheme import Values
 from pursuit.problems.contract import has_line_minimizer, value
 
@@ -40,6 +46,12 @@ _NAMED: dict[str, tuple[type, dict[str, Any]]] = {
     "ep-cma-4": (EpCma, {"m": 4}),
     "ep-cma-sqrt": (EpCma, {"m": "sqrt"}),
     "ep-cma-n": (EpCma, {"m": "n"}),
+    "sep-cma": (SepCma, {}),
+    "cr-fm-nes": (CrFmNes, {}),
+    "r1-nes": (R1Nes, {}),
+    "spsa": (Spsa, {}),
+    "rg": (RandomGradient, {}),
+    "ars": (AcceleratedSearch, {}),
 }
 
 
@@ -58,8 +70,9 @@ def methods() -> tuple[str, ...]:
 def create_scheme(method: str | type, n: int, options: Mapping[str, Any] | None, problem: Any) -> Scheme:
     """Return the scheme that `method` and `options` describe, for n variables of `problem`.
 
-    What the options leave open and the problem knows is taken from it: the condition number, and
-    whether its exact line minimiser exists. Where that does not, the bracketing search stands in.
+    What the options leave open and the problem knows is taken from it: the condition number or the extreme
+    curvatures, and whether its exact line minimiser exists. Where that does not, the bracketing search stands
+    in.
     """
     cls, settings = resolved(method, n)
     allowed = options_of(method, n)
@@ -70,8 +83,8 @@ def create_scheme(method: str | type, n: int, options: Mapping[str, Any] | None,
                 f"its options are {', '.join(allowed)}."
             )
         settings[name] = setting
-    if "kappa" in allowed and not {"kappa", "m", "L"} & settings.keys() and _has_spectrum(problem):
-        settings["kappa"] = _condition_number(problem)
+    if not {"a", "kappa", "m", "L"} & settings.keys() and _has_spectrum(problem):
+        settings.update(_known_of(problem, allowed))
     line_search = settings.get("line_search")
     if isinstance(line_search, str) and line_search == "exact" and not has_line_minimizer(problem):
         settings["line_search"] = "bracketing"
@@ -83,9 +96,16 @@ def _has_spectrum(problem: Any) -> bool:
     return value.handles(type(problem)) and hasattr(problem, "m") and hasattr(problem, "L")
 
 
-def _condition_number(problem: Any) -> float:
+def _known_of(problem: Any, allowed: tuple[str, ...]) -> dict[str, float]:
+    """Return the condition number of a problem, or its extreme curvatures, where they are options."""
+    if not {"kappa", "L"} & set(allowed):
+        return {}
     smallest = checked_number("The m of the problem", problem.m, above=0.0)
-    return max(1.0, checked_number("The L of the problem", problem.L) / smallest)
+    largest = checked_number("The L of the problem", problem.L)
+    if "kappa" in allowed:
+        return {"kappa": max(1.0, largest / smallest)}
+    known = {"m": smallest, "L": max(smallest, largest)}
+    return {name: number for name, number in known.items() if name in allowed}
 
 
 def options_of(method: str | type, n: int) -> tuple[str, ...]:

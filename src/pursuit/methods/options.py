@@ -48,3 +48,10 @@ def line_search_named(name: Any, p: float, tolerance: float) -> LineSearch:
 def checked_rate(name: str, value: float) -> float:
     """Return a learning rate: at least 0 and below 1."""
     return checked_number(name, value, at_least=0.0, below=1.0)
+
+
+def checked_curvature(method: str, top: float | None) -> float:
+    """Return L, the largest curvature, which a method cannot do without."""
+    if top is None:
+        raise ValueError(f"{method} needs the largest curvature of the problem as the option L.")
+    return checked_number("L", top, above=0.0)

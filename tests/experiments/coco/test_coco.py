@@ -212,6 +212,10 @@ def test_a_solver_that_fails_ends_its_batch_alone(tmp_path, capsys):
         (["--suite", "bbob-biobj"], "A suite is one of bbob, bbob-largescale, but 'bbob-biobj' was given."),
         (["--method", "best"], "A method is one of auto, values, momentum, "),
         (["--method", "sarp"], "sarp needs to know the condition number kappa, which is unknown for the "),
+        (
+            ["--method", "rg"],
+            "rg needs to know the largest curvature L, which is unknown for the problems of",
+        ),
         (["--method", "nowhere:f"], "The method nowhere:f cannot be imported: No module named 'nowhere'."),
         (
             ["--method", "tiny_solvers:NONE"],

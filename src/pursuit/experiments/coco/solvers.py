@@ -54,10 +54,10 @@ def _own(method: str) -> Solver:
             f"A method is one of {', '.join(methods())}, ep-cma-<m> or module:function, "
             f"but {method!r} was given."
         ) from None
-    if "kappa" in options:
+    if "kappa" in options or method in ("rg", "ars"):
+        wanted = "condition number kappa" if "kappa" in options else "largest curvature L"
         raise StudyError(
-            f"{method} needs to know the condition number kappa, which is unknown for the problems of a "
-            "suite: choose auto."
+            f"{method} needs to know the {wanted}, which is unknown for the problems of a suite: choose auto."
         )
     return Solver(method, functools.partial(_pursue, method), hash_of(__file__, code_hash()))
 

@@ -1,0 +1,157 @@
+"""`ars`, the accelerated random search of Nesterov and Spokoiny, their FG_mu.
+
+    v <- x_0;  x <- x_0;  gamma <- m, or L where m is 0
+    for k = 0, 1, ...:
+        alpha > 0 with alpha^2/theta = (1 - alpha) gamma + alpha m;  gamma' <- alpha^2/theta
+        lambda <- alpha m/gamma';  beta <- alpha gamma/(gamma + alpha m);  y <- (1 - beta) x + beta v
+        u ~ N(0, I_n);  g <- (f(y + mu u) - f(y))/mu u
+        x <- y - h g;  v <- (1 - lambda) v + lambda y - theta/alpha g;  gamma <- gamma'
+
+with theta = 1/(16 (n + 1)^2 L) and h = 1/(4(n + 4) L), for gradients with the Lipschitz constant L and
+functions that are strongly convex with the parameter m >= 0. Where m > 0, gamma stays m, and alpha is
+sqrt(theta m).
+
+The bias of differences adds up for as long as v remembers it, C = 1/sqrt(theta m) = 4(n + 1) sqrt(L/m)
+iterations. So the default of mu is that of `rg` divided by sqrt(C), and where m is 0, as if L/m were 1e4.
+Where a difference is no number, y and v go back to the best point. `sigma` is the mean size of the latest
+steps from y, as multiples of u. Two evaluations and Theta(n) operations per iteration.
+
+Yu. Nesterov and V. Spokoiny, Random gradient-free minimization of convex functions, Foundations of
+Computational Mathematics 17, 2017.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+from pursuit.checks import Vector, checked_number
+from pursuit.compiling.inner import inner
+from pursuit.compiling.vectors import Matrix, copy, repeated
+from pursuit.methods.contract import FIRST_MULTIPLE, Patience, ask, tell
+from pursuit.methods.options import checked_curvature
+from pursuit.methods.pairs import keep_best, new_moves, round_from, smoothed
+from pursuit.methods.rg import RandomGradient
+
+# The condition number by which mu is chosen where m is 0.
+_CONDITION = 1e4
+
+
+class AcceleratedSearch(NamedTuple):
+    """Accelerated random search: random gradients, and a second sequence that sums them up."""
+
+    m: float
+    L: float
+    theta: float
+    h: float
+    mu: float
+
+    @classmethod
+    def create(
+        cls,
+        n: int,
+        *,
+        L: float | None = None,  # noqa: N803 (the source's name)
+        m: float = 0.0,
+        mu: float | None = None,
+    ) -> AcceleratedSearch:
+        """Return the scheme for the extreme curvatures, `L` and `m`, and differences over `mu`."""
+        top = checked_curvature("ars", L)
+        m = checked_number("m", m, at_least=0.0)
+        if m > top:
+            raise ValueError(f"m must be at most L, but m={m:g} and L={top:g} were given.")
+        plain = RandomGradient.create(n, L=top, mu=mu)
+        lives = 4.0 * (n + 1.0) * math.sqrt(top / m if m > 0.0 else _CONDITION)
+        return cls(
+            m=m,
+            L=top,
+            theta=1.0 / (16.0 * (n + 1.0) ** 2 * top),
+            h=plain.h,
+            mu=plain.mu / math.sqrt(lives) if mu is None else plain.mu,
+        )
+
+    def init(self, x: Vector, fx: float, sigma: float) -> AcceleratedSearchState:
+        """Return the first state."""
+        moves = new_moves()
+        moves[FIRST_MULTIPLE, 1] = self.mu
+        return AcceleratedSearchState(
+            x=x,
+            fx=fx,
+            f=fx,
+            sigma=sigma,
+            y=x.copy(),
+            v=x.copy(),
+            moves=moves,
+            gamma=self.m if self.m > 0.0 else self.L,
+        )
+
+    def points(self) -> int:
+        """Return the number of points of a round."""
+        return 2
+
+    def patience(self, n: int) -> Patience:
+        """Return after how many rounds without a better point to give up: v may lead up for several lives."""
+        root = math.sqrt(self.L / self.m if self.m > 0.0 else _CONDITION)
+        return Patience(int(min(10_000 + 100.0 * n * root, 2.0**62)), share=1.0)
+
+
+class AcceleratedSearchState(NamedTuple):
+    """The state of accelerated random search: the best point, f(y), and the sequences y and v."""
+
+    x: Vector
+    fx: float
+    f: float
+    sigma: float
+    y: Vector
+    v: Vector
+    moves: Matrix
+    gamma: float
+
+
+@ask.register(AcceleratedSearch)
+def _ask(team, scheme, state, u):
+    return round_from(state.y, u, state.moves)
+
+
+@tell.register(AcceleratedSearch)
+def _tell(team, scheme, state, query, values):
+    fx, sigma = keep_best(team, state, query, values), state.sigma
+    slope = (values[1] - values[0]) / scheme.mu
+    if math.isfinite(slope):
+        sigma = smoothed(sigma, scheme.h * slope)
+    else:
+        slope = 0.0
+        copy(team, state.y, state.x)
+        copy(team, state.v, state.x)
+    alpha = _alpha(scheme, state.gamma)
+    gamma = alpha * alpha / scheme.theta
+    following = _alpha(scheme, gamma)
+    _advance(
+        team,
+        state.y.shape[0],
+        state.y,
+        state.v,
+        query.first,
+        scheme.h * slope,
+        scheme.theta / alpha * slope,
+        alpha * scheme.m / gamma,
+        following * gamma / (gamma + following * scheme.m),
+    )
+    return AcceleratedSearchState(
+        x=state.x, fx=fx, f=values[0], sigma=sigma, y=state.y, v=state.v, moves=state.moves, gamma=gamma
+    )
+
+
+@inner
+def _alpha(scheme, gamma):
+    """Return the positive root of alpha^2 = theta ((1 - alpha) gamma + alpha m)."""
+    half = 0.5 * scheme.theta * (gamma - scheme.m)
+    return math.sqrt(half * half + scheme.theta * gamma) - half
+
+
+@repeated
+def _advance(i, y, v, u, step, long_step, keep, beta):
+    """Set v to (1 - keep) v + keep y - long_step u, and y to (1 - beta) (y - step u) + beta v."""
+    x = y[i] - step * u[i]
+    v[i] = (1.0 - keep) * v[i] + keep * y[i] - long_step * u[i]
+    y[i] = (1.0 - beta) * x + beta * v[i]

@@ -1,0 +1,421 @@
+"""`cr-fm-nes`, the fast moving natural evolution strategy of Nomura and Ono for many variables.
+
+The covariance matrix is sigma^2 D (I + v v^T) D, with a diagonal D and one direction v:
+
+    v ~ N(0, I_n/n);  D <- 1;  p_sigma <- 0;  p_c <- 0
+    repeat:
+        z_{2k-1} ~ N(0, I_n),  z_{2k} <- -z_{2k-1}
+        y_j <- z_j + (sqrt(1 + |v|^2) - 1) <z_j, v'> v';  x_j <- m + sigma D y_j        (v' = v/|v|)
+        sort by f(x_j), points without a value last, by |z_j|;  lambda_F <- the number of the others
+        p_sigma <- (1 - c_sigma) p_sigma + sqrt(c_sigma (2 - c_sigma) mu_w) sum_j w_j^rank z_j
+        if |p_sigma| >= E|N(0, I)|:  w <- w^dist, eta_sigma <- 1, l_c <- 1              (it moves)
+        else:  w <- w^rank,  l_c <- 0, and eta_sigma is that of a distribution that
+               stagnates, or that converges where |p_sigma| < E|N(0, I)|/10
+        m <- m + sum_j w_j (x_j - m)
+        p_c <- (1 - c_c) p_c + sqrt(c_c (2 - c_c) mu_w) sum_j w_j (x_j - m)/sigma
+        v <- v + (eta_B sum_j w_j t(y_j) + l_c c_1 t(p_c/D))/|v|
+        D <- D + (eta_B sum_j w_j s(y_j) + l_c c_1 s(p_c/D)) D
+        G <- sum_j w_j (|z_j|^2/n - 1);  if it moves and G < 0:  G <- 0
+        sigma <- sigma exp(eta_sigma G/2) det(A)^(1/n), with A of before;  D <- D/det(A)^(1/n), of now
+
+where A = D sqrt(I + v v^T), and s(y) and t(y) are the natural gradient in D and v of Akimoto, Auger and
+Hansen (2014):
+
+    g = 1 + |v|^2;  t_1 = y <y, v'> - v' (<y, v'>^2 + g)/2;  s_1 = y^2 - |v|^2/g y v' <y, v'> - 1
+    a = min(1, sqrt(|v|^4 + (2g - sqrt g)/max v'^2)/(2 + |v|^2));  b = 2a^2 - (1 - a^2) |v|^4/g
+    H = 2 - (b + 2a^2) v'^2;  s_2 = s_1 - a/g ((2 + |v|^2) t_1 v' - |v|^2 v'^2 <v', t_1>)
+    s = s_2/H - b v'^2/H <v'^2/H, s_2>/(1 + b <v'^2, v'^2/H>)
+    t = t_1 - a ((2 + |v|^2) s v' - v' <v'^2, s>)
+
+All of that is linear in s_1 and t_1, so it is done once for their weighted sums. And mirror images have the
+same y^2 and y <y, v'>, so that a pair is added once.
+
+With w'_j = max(0, ln(lambda/2 + 1) - ln j):  w^rank ~ w' of sum 1, less 1/lambda; w^dist ~ w' exp(alpha
+|z_j|) of sum 1, less 1/lambda, where alpha = h min(1, sqrt(lambda/n)) sqrt(lambda_F/lambda) and (1 + h^2)
+exp(h^2/2) = 0.24 (10 + n);
+
+    mu_w = 1/sum_j (w_j^rank + 1/lambda)^2;  c_sigma = (mu_w + 2)/(n + mu_w + 5)
+    c_c = (4 + mu_w/n)/(n + 4 + 2 mu_w/n)
+    c_1 = lambda_F/lambda (n - 5)/6 2/((n + 1.3)^2 + mu_w)
+    eta_sigma = tanh((0.024 lambda_F + 0.7n + 20)/(n + 12)), stagnating
+    eta_sigma = 2 tanh((0.025 lambda_F + 0.75n + 10)/(n + 4)), converging
+    eta_B = tanh((min(0.02 lambda_F, 3 ln n) + 5)/(0.23n + 25))
+
+Below six variables c_1 would not be positive; it is 0 there. Work per evaluation is Theta(n).
+
+M. Nomura and I. Ono, Fast moving natural evolution strategy for high-dimensional problems, CEC 2022.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pursuit.checks import Vector
+from pursuit.compiling.inner import inner
+from pursuit.compiling.vectors import dot, fill
+from pursuit.methods.contract import Patience, ask, tell
+from pursuit.methods.samples import (
+    Samples,
+    checked_population,
+    expected_length,
+    population_patience,
+    usual_population,
+    write_order,
+    write_sample,
+)
+
+# Below this part of the expected length of p_sigma the distribution converges.
+_CONVERGING = 0.1
+
+
+class CrFmNes(NamedTuple):
+    """CR-FM-NES: mirrored points, a variance for each variable, and one direction."""
+
+    popsize: int
+    mu_w: float
+    c_sigma: float
+    c_c: float
+    c_1: float
+    """c_1 where all points have values."""
+    distance: float
+    """alpha where all points have values."""
+    length: float
+    """E|N(0, I)|."""
+
+    @classmethod
+    def create(cls, n: int, *, popsize: int | None = None) -> CrFmNes:
+        """Return the scheme; `popsize` is lambda, and an odd one is raised by 1."""
+        popsize = checked_population("cr-fm-nes", n, popsize, usual_population(n))
+        popsize += popsize % 2
+        weights = _raw_weights(popsize)
+        mu_w = 1.0 / float(np.square(weights / weights.sum()).sum())
+        return cls(
+            popsize=popsize,
+            mu_w=mu_w,
+            c_sigma=(mu_w + 2.0) / (n + mu_w + 5.0),
+            c_c=(4.0 + mu_w / n) / (n + 4.0 + 2.0 * mu_w / n),
+            c_1=max(0.0, (n - 5.0) / 6.0) * 2.0 / ((n + 1.3) ** 2 + mu_w),
+            distance=_inverse_h(n) * min(1.0, math.sqrt(popsize / n)),
+            length=expected_length(n),
+        )
+
+    def init(self, x: Vector, fx: float, sigma: float) -> CrFmNesState:
+        """Return the first state; v is drawn by the first iteration."""
+        n, pairs = x.size, self.popsize // 2
+        return CrFmNesState(
+            x=x,
+            fx=fx,
+            f=fx,
+            sigma=sigma,
+            mean=x.copy(),
+            scales=np.ones(n),
+            v=np.zeros(n),
+            p_sigma=np.zeros(n),
+            p_c=np.zeros(n),
+            step=np.zeros(n),
+            s=np.zeros(n),
+            t=np.zeros(n),
+            along=np.zeros(pairs),
+            squares=np.zeros(pairs),
+            raw=_raw_weights(self.popsize),
+            weights=np.zeros(self.popsize),
+            order=np.zeros(self.popsize, dtype=np.int64),
+            k=0,
+        )
+
+    def draws(self, n: int) -> int:
+        """Return how many standard normals an iteration takes: those of the pairs, and v of the first one."""
+        return (self.popsize // 2 + 1) * n
+
+    def points(self) -> int:
+        """Return the number of points of a round."""
+        return self.popsize
+
+    def patience(self, n: int) -> Patience:
+        """Return after how many rounds without a better point to give up."""
+        return population_patience(n, self.popsize)
+
+
+class CrFmNesState(NamedTuple):
+    """The state of CR-FM-NES; `f` is the best value of the latest round."""
+
+    x: Vector
+    fx: float
+    f: float
+    sigma: float
+    mean: Vector
+    """m."""
+    scales: Vector
+    """D."""
+    v: Vector
+    p_sigma: Vector
+    p_c: Vector
+    step: Vector
+    """The weighted sum of the z_j, then of the y_j."""
+    s: Vector
+    """The natural gradient in D."""
+    t: Vector
+    """The natural gradient in v."""
+    along: Vector
+    """How much of v is added to the z of a pair."""
+    squares: Vector
+    """|z|^2 of a pair."""
+    raw: Vector
+    """w'_j, by rank."""
+    weights: Vector
+    """w_j, by point."""
+    order: NDArray[np.int64]
+    """The points of a round, the best first."""
+    k: int
+
+
+@ask.register(CrFmNes)
+def _ask(team, scheme, state, normals):
+    n, v = state.x.shape[0], state.v
+    if state.k == 0:
+        for i in range(n):
+            v[i] = normals[i] / math.sqrt(n)
+    square = dot(team, n, v, v)
+    excess = (math.sqrt(1.0 + square) - 1.0) / square
+    for k in range(scheme.popsize // 2):
+        z = normals[(k + 1) * n : (k + 2) * n]
+        state.along[k] = excess * dot(team, n, z, v)
+        state.squares[k] = dot(team, n, z, z)
+    return Samples(
+        mean=state.mean,
+        scales=state.scales,
+        direction=v,
+        along=state.along,
+        z=normals[n:],
+        sigma=state.sigma,
+        size=scheme.popsize,
+        sides=2,
+    )
+
+
+@tell.register(CrFmNes)
+def _tell(team, scheme, state, query, values):
+    n, p_sigma = state.x.shape[0], state.p_sigma
+    finite = _sort(state, values)
+    f, fx = values[state.order[0]], state.fx
+    if f < fx:
+        fx = f
+        write_sample(query, state.order[0], state.x)
+    share = finite / scheme.popsize
+    _write_weights(scheme, state, 0.0)
+    _sum_steps(team, state, query, 0.0)
+    gain = math.sqrt(scheme.c_sigma * (2.0 - scheme.c_sigma) * scheme.mu_w)
+    for i in range(n):
+        p_sigma[i] = (1.0 - scheme.c_sigma) * p_sigma[i] + gain * state.step[i]
+    relative = math.sqrt(dot(team, n, p_sigma, p_sigma)) / scheme.length
+    moves = relative >= 1.0
+    if moves:
+        _write_weights(scheme, state, scheme.distance * math.sqrt(share))
+    _move(team, scheme, state, query)
+    # D has been divided by det(A)^(1/n) in all rounds but the first.
+    root = math.exp(math.log(1.0 + dot(team, n, state.v, state.v)) / (2.0 * n)) if state.k == 0 else 1.0
+    _learn(team, scheme, state, query, _rate_of_shape(n, finite), scheme.c_1 * share if moves else 0.0)
+    growth = 0.0
+    for j in range(scheme.popsize):
+        growth += state.weights[j] * (state.squares[j // 2] / n - 1.0)
+    if moves and growth < 0.0:
+        growth = 0.0
+    _renormalise(state)
+    change = math.exp(0.5 * _rate_of_size(n, finite, relative) * growth)
+    return CrFmNesState(
+        x=state.x,
+        fx=fx,
+        f=f,
+        sigma=state.sigma * change * root,
+        mean=state.mean,
+        scales=state.scales,
+        v=state.v,
+        p_sigma=p_sigma,
+        p_c=state.p_c,
+        step=state.step,
+        s=state.s,
+        t=state.t,
+        along=state.along,
+        squares=state.squares,
+        raw=state.raw,
+        weights=state.weights,
+        order=state.order,
+        k=state.k + 1,
+    )
+
+
+@inner
+def _sort(state, values):
+    """Sort points by their values, those without one by |z|; return how many have one."""
+    order, count = state.order, values.shape[0]
+    write_order(order, values)
+    finite = 0
+    while finite < count and values[order[finite]] < math.inf:
+        finite += 1
+    for first in range(finite + 1, count):
+        j, k = order[first], first
+        while k > finite and state.squares[order[k - 1] // 2] > state.squares[j // 2]:
+            order[k] = order[k - 1]
+            k -= 1
+        order[k] = j
+    return finite
+
+
+@inner
+def _write_weights(scheme, state, alpha):
+    """Write the weights of points, those of ranks times exp(alpha |z|)."""
+    longest, total = 0.0, 0.0
+    for k in range(state.squares.shape[0]):
+        longest = max(longest, math.sqrt(state.squares[k]))
+    for rank in range(scheme.popsize):
+        j = state.order[rank]
+        # The longest z counts 1: what is common to all weights cancels, and would be infinite at times.
+        farther = math.sqrt(state.squares[j // 2]) - longest
+        state.weights[j] = state.raw[rank] * math.exp(alpha * farther)
+        total += state.weights[j]
+    for j in range(scheme.popsize):
+        state.weights[j] = state.weights[j] / total - 1.0 / scheme.popsize
+
+
+@inner
+def _sum_steps(team, state, query, of_v):
+    """Write the weighted sum of the z_j, with `of_v` times what v adds to them, into `step`."""
+    n = state.x.shape[0]
+    fill(team, state.step, 0.0)
+    total = 0.0
+    for k in range(state.along.shape[0]):
+        weight = state.weights[2 * k] - state.weights[2 * k + 1]
+        z = query.z[k * n : (k + 1) * n]
+        total += weight * state.along[k]
+        for i in range(n):
+            state.step[i] += weight * z[i]
+    for i in range(n):
+        state.step[i] += of_v * total * state.v[i]
+
+
+@inner
+def _move(team, scheme, state, query):
+    """Move the mean, and p_c with it."""
+    _sum_steps(team, state, query, 1.0)
+    gain = math.sqrt(scheme.c_c * (2.0 - scheme.c_c) * scheme.mu_w)
+    for i in range(state.x.shape[0]):
+        step = state.scales[i] * state.step[i]
+        state.p_c[i] = (1.0 - scheme.c_c) * state.p_c[i] + gain * step
+        state.mean[i] += state.sigma * step
+
+
+@inner
+def _learn(team, scheme, state, query, eta, c_1):
+    """Change v and D along the natural gradient."""
+    n, v, s, t = state.x.shape[0], state.v, state.s, state.t
+    square = dot(team, n, v, v)
+    length, g = math.sqrt(square), 1.0 + square
+    constant = _sum_gradients(team, state, query, eta, c_1)
+    highest = 0.0
+    for i in range(n):
+        highest = max(highest, v[i] * v[i] / square)
+    root = math.sqrt(square * square + (2.0 * g - math.sqrt(g)) / highest)
+    a = min(1.0, root / (2.0 + square))
+    b = 2.0 * a * a - (1.0 - a * a) * square * square / g
+    v_t = dot(team, n, v, t) / length
+    above, below = 0.0, 1.0
+    for i in range(n):
+        way = v[i] / length
+        s[i] -= constant + square / g * way * state.step[i]
+        s[i] -= a / g * ((2.0 + square) * t[i] * way - square * way * way * v_t)
+        part = way * way / (2.0 - (b + 2.0 * a * a) * way * way)
+        above += part * s[i]
+        below += b * way * way * part
+    inner_product = 0.0
+    for i in range(n):
+        way = v[i] / length
+        h = 2.0 - (b + 2.0 * a * a) * way * way
+        s[i] = s[i] / h - b * way * way / h * above / below
+        inner_product += way * way * s[i]
+    for i in range(n):
+        way = v[i] / length
+        t[i] -= a * ((2.0 + square) * s[i] * way - way * inner_product)
+    for i in range(n):
+        v[i] += t[i] / length
+        state.scales[i] += s[i] * state.scales[i]
+
+
+@inner
+def _sum_gradients(team, state, query, eta, c_1):
+    """Sum up y^2 in `s`, y <y, v'> in `step`, and t_1 in `t`; return the sum of the weights."""
+    n, v, s, mixed = state.x.shape[0], state.v, state.s, state.step
+    square = dot(team, n, v, v)
+    length, g = math.sqrt(square), 1.0 + square
+    fill(team, s, 0.0)
+    fill(team, mixed, 0.0)
+    total, products = 0.0, 0.0
+    for k in range(state.along.shape[0]):
+        weight = eta * (state.weights[2 * k] + state.weights[2 * k + 1])
+        z, of_v = query.z[k * n : (k + 1) * n], state.along[k]
+        product = dot(team, n, z, v) / length + of_v * length
+        total += weight
+        products += weight * product * product
+        for i in range(n):
+            y = z[i] + of_v * v[i]
+            s[i] += weight * y * y
+            mixed[i] += weight * product * y
+    if c_1 > 0.0:
+        product = 0.0
+        for i in range(n):
+            product += state.p_c[i] / state.scales[i] * v[i] / length
+        total += c_1
+        products += c_1 * product * product
+        for i in range(n):
+            y = state.p_c[i] / state.scales[i]
+            s[i] += c_1 * y * y
+            mixed[i] += c_1 * product * y
+    for i in range(n):
+        state.t[i] = mixed[i] - v[i] / length * (products + g * total) / 2.0
+    return total
+
+
+@inner
+def _renormalise(state):
+    """Divide D by det(A)^(1/n)."""
+    n, v, square, logarithm = state.x.shape[0], state.v, 0.0, 0.0
+    for i in range(n):
+        square += v[i] * v[i]
+        logarithm += math.log(state.scales[i])
+    root = math.exp(logarithm / n + math.log(1.0 + square) / (2.0 * n))
+    for i in range(n):
+        state.scales[i] /= root
+
+
+@inner
+def _rate_of_shape(n, finite):
+    """Return eta_B."""
+    return math.tanh((min(0.02 * finite, 3.0 * math.log(n)) + 5.0) / (0.23 * n + 25.0))
+
+
+@inner
+def _rate_of_size(n, finite, relative):
+    """Return eta_sigma where p_sigma has this part of its expected length."""
+    if relative >= 1.0:
+        return 1.0
+    if relative >= _CONVERGING:
+        return math.tanh((0.024 * finite + 0.7 * n + 20.0) / (n + 12.0))
+    return 2.0 * math.tanh((0.025 * finite + 0.75 * n + 10.0) / (n + 4.0))
+
+
+def _raw_weights(popsize: int) -> Vector:
+    """Return w'_j; one logarithm at a time, since NumPy's depend on the processor."""
+    half = math.log(0.5 * popsize + 1.0)
+    return np.array([max(0.0, half - math.log(rank)) for rank in range(1, popsize + 1)])
+
+
+def _inverse_h(n: int) -> float:
+    """Return the h for which (1 + h^2) exp(h^2/2) = 0.24 (10 + n), by Newton's method from above."""
+    wanted, h = 0.24 * (10.0 + n), math.sqrt(2.0 * math.log(10.0 + n))
+    for _ in range(50):
+        power = math.exp(0.5 * h * h)
+        h -= ((1.0 + h * h) * power - wanted) / (h * power * (3.0 + h * h))
+    return h

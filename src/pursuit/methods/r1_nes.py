@@ -1,0 +1,201 @@
+"""`r1-nes`, the natural evolution strategy of Sun, Gomez, Schaul and Schmidhuber with a matrix of rank one.
+
+The covariance matrix is e^(2 lambda) (I + u u^T), with u = e^c v = r v and |v| = 1:
+
+    mu <- x_0;  lambda <- ln sigma_0;  u <- a random direction of length 1
+    repeat:
+        w_j <- z_j + b_j u,  z_j ~ N(0, I_n),  b_j ~ N(0, 1);  x_j <- mu + e^lambda w_j
+        q_j <- max(0, ln(p/2 + 1) - ln(rank of x_j)), divided by their sum, for the p points
+        mu <- mu + e^lambda sum_j q_j w_j
+        lambda' <- sum_j q_j ((|w_j|^2 - n) - (<w_j, v>^2 - 1)) / (2(n - 1))
+        u' <- sum_j q_j (((r^2 - n + 2) <w_j, v>^2 - (r^2 + 1) |w_j|^2) / (2r(n - 1)) v + <w_j, v>/r w_j)
+        c' <- <u', v>/r;  v' <- u'/r - c' v;  e <- min(eta, 2r/|u'|)
+        if c' > 0:  u <- u + e u'
+        else:       c <- c + e c';  v <- v + e v', divided by its length;  u <- e^c v
+        lambda <- lambda + eta lambda'
+
+with eta = 0.1 and p = max(5, 4 log2 n, n/5). A step added to u would turn it around where it is to become
+shorter; there its length is multiplied instead. sigma is e^lambda. Work per evaluation is Theta(n).
+
+Y. Sun, F. Gomez, T. Schaul and J. Schmidhuber, A linear time natural evolution strategy for non-separable
+functions, GECCO 2013, and arXiv:1106.1998.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pursuit.checks import Vector, checked_number
+from pursuit.compiling.inner import inner
+from pursuit.compiling.vectors import add, blend, dot, fill, scale
+from pursuit.methods.contract import Patience, ask, tell
+from pursuit.methods.samples import (
+    Samples,
+    checked_population,
+    population_patience,
+    write_order,
+    write_sample,
+)
+
+
+class R1Nes(NamedTuple):
+    """R1-NES: a population with one direction in which it is wider."""
+
+    popsize: int
+    eta: float
+
+    @classmethod
+    def create(cls, n: int, *, popsize: int | None = None, eta: float = 0.1) -> R1Nes:
+        """Return the scheme; `popsize` is p, and `eta` the learning rate of lambda and u."""
+        if n < 2:
+            raise ValueError(f"r1-nes needs at least 2 variables, but there is n={n}.")
+        default = int(max(5.0, 4.0 * math.log2(n), 0.2 * n))
+        return cls(
+            popsize=checked_population("r1-nes", n, popsize, default),
+            eta=checked_number("eta", eta, above=0.0),
+        )
+
+    def init(self, x: Vector, fx: float, sigma: float) -> R1NesState:
+        """Return the first state; u is drawn by the first iteration."""
+        n = x.size
+        return R1NesState(
+            x=x,
+            fx=fx,
+            f=fx,
+            sigma=sigma,
+            mean=x.copy(),
+            u=np.zeros(n),
+            step=np.zeros(n),
+            gradient=np.zeros(n),
+            utilities=_utilities(self.popsize),
+            order=np.zeros(self.popsize, dtype=np.int64),
+            k=0,
+        )
+
+    def draws(self, n: int) -> int:
+        """Return how many standard normals an iteration takes: z and b of all points, and the first u."""
+        return (self.popsize + 1) * n + self.popsize
+
+    def points(self) -> int:
+        """Return the number of points of a round."""
+        return self.popsize
+
+    def patience(self, n: int) -> Patience:
+        """Return after how many rounds without a better point to give up."""
+        return population_patience(n, self.popsize)
+
+
+class R1NesState(NamedTuple):
+    """The state of R1-NES; `f` is the best value of the latest round, and sigma is e^lambda."""
+
+    x: Vector
+    fx: float
+    f: float
+    sigma: float
+    mean: Vector
+    """mu."""
+    u: Vector
+    step: Vector
+    """The weighted sum of the w_j."""
+    gradient: Vector
+    """u', the natural gradient in u."""
+    utilities: Vector
+    """q_j, by rank."""
+    order: NDArray[np.int64]
+    """The points of a round, the best first."""
+    k: int
+
+
+@ask.register(R1Nes)
+def _ask(team, scheme, state, normals):
+    n, u = state.x.shape[0], state.u
+    if state.k == 0:
+        first = normals[:n]
+        length = math.sqrt(dot(team, n, first, first))
+        for i in range(n):
+            u[i] = first[i] / length
+    return Samples(
+        mean=state.mean,
+        scales=u[:0],
+        direction=u,
+        along=normals[n : n + scheme.popsize],
+        z=normals[n + scheme.popsize :],
+        sigma=state.sigma,
+        size=scheme.popsize,
+        sides=1,
+    )
+
+
+@tell.register(R1Nes)
+def _tell(team, scheme, state, query, values):
+    n = state.x.shape[0]
+    write_order(state.order, values)
+    f, fx = values[state.order[0]], state.fx
+    if f < fx:
+        fx = f
+        write_sample(query, state.order[0], state.x)
+    growth = _sum_gradients(team, state, query)
+    add(team, state.mean, state.sigma, state.step)
+    _turn(team, n, state.u, state.gradient, scheme.eta)
+    return R1NesState(
+        x=state.x,
+        fx=fx,
+        f=f,
+        sigma=state.sigma * math.exp(scheme.eta * growth),
+        mean=state.mean,
+        u=state.u,
+        step=state.step,
+        gradient=state.gradient,
+        utilities=state.utilities,
+        order=state.order,
+        k=state.k + 1,
+    )
+
+
+@inner
+def _sum_gradients(team, state, query):
+    """Write the weighted sum of the w_j and u'; return lambda'."""
+    n, u = state.x.shape[0], state.u
+    square = dot(team, n, u, u)
+    r = math.sqrt(square)
+    fill(team, state.step, 0.0)
+    fill(team, state.gradient, 0.0)
+    growth, along = 0.0, 0.0
+    for rank in range(state.order.shape[0]):
+        q, j = state.utilities[rank], state.order[rank]
+        if q > 0.0:
+            w, b = query.z[j * n : (j + 1) * n], query.along[j]
+            add(team, w, b, u)
+            length, product = dot(team, n, w, w), dot(team, n, w, u) / r
+            growth += q * ((length - n) - (product * product - 1.0)) / (2.0 * (n - 1.0))
+            part = (square - n + 2.0) * product * product - (square + 1.0) * length
+            along += q * part / (2.0 * r * (n - 1.0))
+            add(team, state.step, q, w)
+            add(team, state.gradient, q * product / r, w)
+    add(team, state.gradient, along / r, u)
+    return growth
+
+
+@inner
+def _turn(team, n, u, gradient, eta):
+    """Change u along its natural gradient."""
+    r = math.sqrt(dot(team, n, u, u))
+    size, growth = math.sqrt(dot(team, n, gradient, gradient)), dot(team, n, gradient, u) / (r * r)
+    rate = min(eta, 2.0 * r / size) if size > 0.0 else 0.0
+    if growth > 0.0:
+        add(team, u, rate, gradient)
+    else:
+        # v + e v', in place of u
+        blend(team, u, (1.0 - rate * growth) / r, rate / r, gradient)
+        scale(team, u, r * math.exp(rate * growth) / math.sqrt(dot(team, n, u, u)))
+
+
+def _utilities(popsize: int) -> Vector:
+    """Return q_j, by rank; one logarithm at a time, since NumPy's depend on the processor."""
+    half = math.log(0.5 * popsize + 1.0)
+    raw = np.array([max(0.0, half - math.log(rank)) for rank in range(1, popsize + 1)])
+    return np.asarray(raw / sum(raw))

@@ -1,0 +1,94 @@
+"""`rg`, the random gradient method of Nesterov and Spokoiny for smooth functions, RG_mu.
+
+    for k = 0, 1, ...:
+        u ~ N(0, I_n)
+        y <- y - h (f(y + mu u) - f(y))/mu u,  h = 1/(4(n + 4) L)
+
+with L, the Lipschitz constant of the gradient. The difference has a bias, through which f(y) stays above the
+minimum by up to epsilon, in expectation, if mu <= 5/(3(n + 4)) sqrt(epsilon/(2L)): the default of mu, for
+epsilon = 1e-10. Where a difference is no number, y goes back to the best point. `sigma` is the mean size of
+the latest steps, as multiples of u. Two evaluations and Theta(n) operations per iteration.
+
+Yu. Nesterov and V. Spokoiny, Random gradient-free minimization of convex functions, Foundations of
+Computational Mathematics 17, 2017.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+from pursuit.checks import Vector, checked_number
+from pursuit.compiling.vectors import Matrix, add, copy
+from pursuit.methods.contract import FIRST_MULTIPLE, Patience, ask, tell
+from pursuit.methods.options import checked_curvature
+from pursuit.methods.pairs import keep_best, new_moves, round_from, smoothed
+
+# How far above the minimum the bias of differences may leave f, if mu is not given.
+_EPSILON = 1e-10
+
+
+class RandomGradient(NamedTuple):
+    """Random gradient: a step along a random direction, as long as the slope says."""
+
+    h: float
+    mu: float
+
+    @classmethod
+    def create(
+        cls,
+        n: int,
+        *,
+        L: float | None = None,  # noqa: N803 (the source's name)
+        mu: float | None = None,
+    ) -> RandomGradient:
+        """Return the scheme for `L`, the largest curvature, and differences over `mu`."""
+        top = checked_curvature("rg", L)
+        default = 5.0 / (3.0 * (n + 4.0)) * math.sqrt(_EPSILON / (2.0 * top))
+        return cls(
+            h=1.0 / (4.0 * (n + 4.0) * top),
+            mu=checked_number("mu", default if mu is None else mu, above=0.0),
+        )
+
+    def init(self, x: Vector, fx: float, sigma: float) -> RandomGradientState:
+        """Return the first state."""
+        moves = new_moves()
+        moves[FIRST_MULTIPLE, 1] = self.mu
+        return RandomGradientState(x=x, fx=fx, f=fx, sigma=sigma, y=x.copy(), moves=moves)
+
+    def points(self) -> int:
+        """Return the number of points of a round."""
+        return 2
+
+    def patience(self, n: int) -> Patience:
+        """Return after how many rounds without a better point to give up: steps may lead up for long."""
+        return Patience(10_000 + 1_000 * n, share=1.0)
+
+
+class RandomGradientState(NamedTuple):
+    """The state of the random gradient method; `f` is f(y)."""
+
+    x: Vector
+    fx: float
+    f: float
+    sigma: float
+    y: Vector
+    """The iterate."""
+    moves: Matrix
+
+
+@ask.register(RandomGradient)
+def _ask(team, scheme, state, u):
+    return round_from(state.y, u, state.moves)
+
+
+@tell.register(RandomGradient)
+def _tell(team, scheme, state, query, values):
+    fx, sigma = keep_best(team, state, query, values), state.sigma
+    step = scheme.h * (values[1] - values[0]) / scheme.mu
+    if math.isfinite(step):
+        add(team, state.y, -step, query.first)
+        sigma = smoothed(sigma, step)
+    else:
+        copy(team, state.y, state.x)
+    return RandomGradientState(x=state.x, fx=fx, f=values[0], sigma=sigma, y=state.y, moves=state.moves)

@@ -1,0 +1,105 @@
+"""Rounds of points drawn from one normal distribution, and what methods with such a population share.
+
+A round has lambda points around a mean m,
+
+    x_j = m + sigma D (z_k + b_k v),  z_k ~ N(0, I_n),
+
+with a diagonal D and a direction v where a method has them. Either every point has a z of its own, or two
+points are mirror images of each other: z_k and b_k stand for both, and the second one has the opposite sign.
+
+The z_k are the normals of the iteration, which a run holds in any case. So points are written one by one, and
+beside them a method needs a few vectors and lambda numbers.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+from pursuit.checks import Vector, checked_count, checked_memory
+from pursuit.compiling.inner import inner
+from pursuit.methods.contract import Patience
+
+
+class Samples(NamedTuple):
+    """A query of points drawn from a normal distribution; the answer is the array of their values."""
+
+    mean: Vector
+    scales: Vector
+    """D; empty for the identity."""
+    direction: Vector
+    """v; empty where there is none."""
+    along: Vector
+    """The b_k; empty where there is no direction."""
+    z: Vector
+    """The z_k, one after the other."""
+    sigma: float
+    size: int
+    """How many points there are."""
+    sides: int
+    """How many points share a z: 1, or 2 that are mirror images of each other."""
+
+
+@inner
+def write_sample(query, j, out):
+    """Write the j-th point of a round into `out`."""
+    n, k = out.shape[0], j // query.sides
+    z = query.z[k * n : (k + 1) * n]
+    length = query.sigma if j % query.sides == 0 else -query.sigma
+    for i in range(n):
+        step = z[i]
+        if query.direction.shape[0] > 0:
+            step += query.along[k] * query.direction[i]
+        if query.scales.shape[0] > 0:
+            step *= query.scales[i]
+        out[i] = query.mean[i] + length * step
+
+
+@inner
+def length_of_samples(query):
+    """Return how far points are from the mean on average, divided by sqrt(n)."""
+    n, square = query.mean.shape[0], 0.0
+    for i in range(n):
+        variance = 1.0
+        if query.direction.shape[0] > 0:
+            variance += query.direction[i] * query.direction[i]
+        if query.scales.shape[0] > 0:
+            variance *= query.scales[i] * query.scales[i]
+        square += variance
+    return query.sigma * math.sqrt(square / n)
+
+
+@inner
+def write_order(order, values):
+    """Write the indices of values, the lowest first; of equal ones, the first.
+
+    There are a few more points than log n as a rule, so that insertion is as good as any way to sort.
+    """
+    for j in range(values.shape[0]):
+        k = j
+        while k > 0 and values[order[k - 1]] > values[j]:
+            order[k] = order[k - 1]
+            k -= 1
+        order[k] = j
+
+
+def checked_population(method: str, n: int, popsize: Any, default: int, fewest: int = 2) -> int:
+    """Return the size of a population: `default` for None."""
+    size = default if popsize is None else checked_count("popsize", popsize, at_least=fewest)
+    checked_memory(f"A round of {method} with popsize={size} points of n={n} variables", size * n)
+    return size
+
+
+def usual_population(n: int) -> int:
+    """Return Hansen's size of a population, 4 + 3 ln n."""
+    return 4 + math.floor(3.0 * math.log(n))
+
+
+def expected_length(n: int) -> float:
+    """Return about the mean length of n standard normals."""
+    return math.sqrt(n) * (1.0 - 1.0 / (4.0 * n) + 1.0 / (21.0 * n * n))
+
+
+def population_patience(n: int, size: int) -> Patience:
+    """Return after how many rounds of so many points without a better one to give up."""
+    return Patience(max(100, (10_000 + 1_000 * n) // size), share=1.0, window=max(20, (500 + 10 * n) // size))

@@ -1,0 +1,173 @@
+"""`spsa`, simultaneous perturbation stochastic approximation: Spall's gradient from two values.
+
+    for k = 0, 1, ...:
+        a_k <- a/(k + 1 + A)^alpha;  c_k <- c/(k + 1)^gamma
+        Delta ~ +-1 with equal probability, n times
+        g <- (f(y + c_k Delta) - f(y - c_k Delta))/(2 c_k Delta), entry by entry
+        y <- y - a_k g
+
+with alpha = 0.602, gamma = 0.101 and A = 100, a tenth of a thousand iterations. For c, Spall takes the
+standard deviation of the noise of a value; the default, 1e-7 sigma0, is for values without noise.
+
+Spall's rule for a is that a_0 times the mean size of the entries of g at the start shall be as large as y
+should change at first: the start is measured in the first rounds, before any step. Here that is sigma0/n for
+every entry. A quadratic function whose variables are as far from their best as sigma0 has
+E|g_i| >= 0.8 L sigma0, and steps along random signs are stable up to a = 2/(nL). Where f is flatter at the
+start than elsewhere, a is too large until a_k has fallen enough, which takes long. So that the iterates are
+not lost meanwhile, no entry changes by more than sigma0 in a step. Where L, the largest curvature, is known,
+nothing is measured, and a_0 = 1/(nL), which is best for a sphere.
+
+Where a difference is no number, y goes back to the best point. `sigma` is the mean size of the latest steps,
+in every entry. Two evaluations and Theta(n) operations per iteration.
+
+J. C. Spall, Multivariate stochastic approximation using a simultaneous perturbation gradient approximation,
+IEEE Transactions on Automatic Control 37, 1992; Implementation of the simultaneous perturbation algorithm for
+stochastic optimization, IEEE Transactions on Aerospace and Electronic Systems 34, 1998.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+from pursuit.checks import Vector, checked_count, checked_number
+from pursuit.compiling.vectors import Matrix, add, copy
+from pursuit.methods.contract import FIRST_MULTIPLE, Patience, ask, tell
+from pursuit.methods.pairs import keep_best, new_moves, round_from, smoothed
+
+# c where it is not given, as a multiple of sigma0.
+_NEAR = 1e-7
+
+
+class Spsa(NamedTuple):
+    """SPSA: a step along random signs, from the values on both sides."""
+
+    a: float
+    """0 if the first rounds are to find it."""
+    c: float
+    """0 for a small part of sigma0."""
+    A: float
+    alpha: float
+    gamma: float
+    measured: int
+
+    @classmethod
+    def create(
+        cls,
+        n: int,
+        *,
+        a: float | None = None,
+        L: float | None = None,  # noqa: N803 (the field's name)
+        c: float | None = None,
+        A: float = 100.0,  # noqa: N803 (the source's name)
+        alpha: float = 0.602,
+        gamma: float = 0.101,
+        measured: int = 10,
+    ) -> Spsa:
+        """Return the scheme; without `a` and `L`, the slopes of the first `measured` rounds decide on a."""
+        A = checked_number("A", A, at_least=0.0)  # noqa: N806
+        alpha = checked_number("alpha", alpha, at_least=0.0)
+        if a is None and L is not None:
+            a = (1.0 + A) ** alpha / (n * checked_number("L", L, above=0.0))
+        return cls(
+            a=0.0 if a is None else checked_number("a", a, above=0.0),
+            c=0.0 if c is None else checked_number("c", c, above=0.0),
+            A=A,
+            alpha=alpha,
+            gamma=checked_number("gamma", gamma, at_least=0.0),
+            measured=checked_count("measured", measured, at_least=1),
+        )
+
+    def init(self, x: Vector, fx: float, sigma: float) -> SpsaState:
+        """Return the first state."""
+        return SpsaState(
+            x=x,
+            fx=fx,
+            f=fx,
+            sigma=sigma,
+            y=x.copy(),
+            moves=new_moves(),
+            a=self.a,
+            c=self.c if self.c > 0.0 else _NEAR * sigma,
+            change=sigma / x.size,
+            slopes=0.0,
+            rounds=0,
+            k=0,
+        )
+
+    def points(self) -> int:
+        """Return the number of points of a round."""
+        return 2
+
+    def patience(self, n: int) -> Patience:
+        """Return after how many rounds without a better point to give up: steps may lead up for long."""
+        return Patience(10_000 + 1_000 * n, share=1.0)
+
+
+class SpsaState(NamedTuple):
+    """The state of SPSA; `f` is the lower value of the latest round."""
+
+    x: Vector
+    fx: float
+    f: float
+    sigma: float
+    y: Vector
+    """The iterate."""
+    moves: Matrix
+    a: float
+    """0 while it is not known."""
+    c: float
+    change: float
+    """By how much an entry of y shall change at first."""
+    slopes: float
+    """The sum of |g| of the rounds that have measured it."""
+    rounds: int
+    """How many rounds have."""
+    k: int
+
+
+@ask.register(Spsa)
+def _ask(team, scheme, state, normals):
+    for i in range(normals.shape[0]):
+        normals[i] = 1.0 if normals[i] >= 0.0 else -1.0
+    c = state.c / (state.k + 1.0) ** scheme.gamma
+    state.moves[FIRST_MULTIPLE, 0], state.moves[FIRST_MULTIPLE, 1] = c, -c
+    return round_from(state.y, normals, state.moves)
+
+
+@tell.register(Spsa)
+def _tell(team, scheme, state, query, values):
+    slope = (values[0] - values[1]) / (2.0 * query.moves[FIRST_MULTIPLE, 0])
+    a, slopes, rounds, k, sigma = state.a, state.slopes, state.rounds, state.k, state.sigma
+    fx = keep_best(team, state, query, values)
+    if a > 0.0:
+        step = a / (k + 1.0 + scheme.A) ** scheme.alpha * slope
+        if math.isfinite(step):
+            most = state.change * state.y.shape[0]
+            step = min(max(step, -most), most)
+            add(team, state.y, -step, query.first)
+            sigma = smoothed(sigma, step)
+        else:
+            copy(team, state.y, state.x)
+        k += 1
+    else:
+        if math.isfinite(slope):
+            slopes += abs(slope)
+        rounds += 1
+        # On a plateau there is no slope to be seen.
+        if rounds >= scheme.measured and slopes > 0.0:
+            a = state.change * (1.0 + scheme.A) ** scheme.alpha * rounds / slopes
+    return SpsaState(
+        x=state.x,
+        fx=fx,
+        f=min(values[0], values[1]),
+        sigma=sigma,
+        y=state.y,
+        moves=state.moves,
+        a=a,
+        c=state.c,
+        change=state.change,
+        slopes=slopes,
+        rounds=rounds,
+        k=k,
+    )
