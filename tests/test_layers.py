@@ -16,7 +16,7 @@ LAYERS = (
     ("problems",),
     ("methods",),
     ("engine",),
-    ("result", "minimize", "many", "optimizer", "scipy", "__init__"),
+    ("summary", "result", "minimize", "many", "optimizer", "scipy", "__init__"),
     ("experiments.common",),
     ("experiments.study",),
     ("experiments.coco",),

@@ -10,10 +10,13 @@ from numpy.typing import NDArray
 from scipy.optimize import OptimizeResult
 
 from pursuit.engine.outcome import Outcome
+from pursuit.summary import summary_of
 
 
 class Result(OptimizeResult):
     """The result of a minimisation: SciPy's `OptimizeResult` with a few fields of our own.
+
+    Printed, it shows what matters, and x shortened; every field is an attribute.
 
     Attributes
     ----------
@@ -51,7 +54,24 @@ class Result(OptimizeResult):
     trace : History
         With ``trace=True``: the arrays `nit`, `nfev` and `fun` at about 50 iterations per decade, among them
         the first, the last and the best, and `method`, which was at work.
+
+    Examples
+    --------
+    >>> import pursuit
+    >>> problem = pursuit.problems.exp(3, 1e2)
+    >>> print(pursuit.minimize(problem, problem.x0, method="rp", rng=1, maxfev=200))  # doctest: +ELLIPSIS
+    fun      ...
+    success  False
+    message  The limit of evaluations, maxfev, was reached.
+    nfev     200 evaluations, in 199 iterations
+    time     ... s
+    sigma    ..., the step size
+    method   rp
+    x        [...]
     """
+
+    def __repr__(self) -> str:
+        return summary_of(self) or "Result()"
 
 
 class History(NamedTuple):
