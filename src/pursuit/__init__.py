@@ -5,10 +5,11 @@ from pursuit.many import minimize_many
 from pursuit.methods.catalogue import methods
 from pursuit.minimize import minimize
 from pursuit.optimizer import Optimizer
-from pursuit.result import Result, Results
+from pursuit.result import History, Result, Results
 from pursuit.scipy import scipy_method
 
 __all__ = [
+    "History",
     "Optimizer",
     "Result",
     "Results",

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple, overload
+from typing import Any, NamedTuple, overload
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import OptimizeResult
 
 from pursuit.engine.outcome import Outcome
+from pursuit.optional import optional_module
 from pursuit.summary import summary_of
 
 
@@ -75,13 +76,32 @@ class Result(OptimizeResult):
 
 
 class History(NamedTuple):
-    """The course of a run at selected iterations, an array for each of these."""
+    """The course of a run at selected iterations, an array for each of these.
+
+    Examples
+    --------
+    >>> import pursuit
+    >>> problem = pursuit.problems.exp(3, 1e2)
+    >>> trace = pursuit.minimize(problem, problem.x0, method="rp", rng=1, maxfev=200, trace=True).trace
+    >>> trace._fields
+    ('nit', 'nfev', 'fun', 'method')
+    >>> trace.nfev[-1]
+    np.int64(200)
+    """
 
     nit: NDArray[np.int64]
     nfev: NDArray[np.int64]
     fun: NDArray[np.float64]
     """The value of the latest iterate."""
     method: NDArray[np.str_]
+
+    def to_pandas(self) -> Any:
+        """Return a `pandas.DataFrame` with these columns."""
+        return optional_module("pandas", "to_pandas").DataFrame(self._asdict())
+
+    def to_polars(self) -> Any:
+        """Return a `polars.DataFrame` with these columns."""
+        return optional_module("polars", "to_polars").DataFrame(self._asdict())
 
 
 class Results(Sequence[Result]):
