@@ -16,7 +16,7 @@ LAYERS = (
     ("problems",),
     ("methods",),
     ("engine",),
-    ("summary", "result", "minimize", "many", "optimizer", "scipy", "__init__"),
+    ("summary", "plotting", "result", "minimize", "many", "optimizer", "scipy", "__init__"),
     ("experiments.common",),
     ("experiments.study",),
     ("experiments.coco",),

@@ -5,6 +5,7 @@ from pursuit.many import minimize_many
 from pursuit.methods.catalogue import methods
 from pursuit.minimize import minimize
 from pursuit.optimizer import Optimizer
+from pursuit.plotting import plot_runs
 from pursuit.result import History, Result, Results
 from pursuit.scipy import scipy_method
 
@@ -16,6 +17,7 @@ __all__ = [
     "methods",
     "minimize",
     "minimize_many",
+    "plot_runs",
     "problems",
     "scipy_method",
 ]

@@ -26,9 +26,12 @@ def optional_module(name: str, purpose: str) -> Any:
     """
     package = name.partition(".")[0]
     try:
-        return importlib.import_module(name)
+        importlib.import_module(package)
     except ModuleNotFoundError as error:
         if error.name != package:
             # It is there, and lacks something itself.
             raise
-    raise ImportError(f"{purpose} needs {package}, which is not installed: pip install {package}.")
+        raise ImportError(
+            f"{purpose} needs {package}, which is not installed: pip install {package}."
+        ) from None
+    return importlib.import_module(name)

@@ -11,6 +11,7 @@ from scipy.optimize import OptimizeResult
 
 from pursuit.engine.outcome import Outcome
 from pursuit.optional import optional_module
+from pursuit.plotting import plot_run
 from pursuit.summary import summary_of
 
 
@@ -73,6 +74,36 @@ class Result(OptimizeResult):
 
     def __repr__(self) -> str:
         return summary_of(self) or "Result()"
+
+    def plot(self, ax: Any = None, *, fmin: float | None = None) -> Any:
+        """Draw the best value so far against evaluations, in a colour for each method that was at work.
+
+        The run must have been made with ``trace=True``, and Matplotlib must be installed.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes
+            Where to draw; by default on a new figure.
+        fmin : float
+            The smallest value that f can have, if you know it: then values less `fmin` are shown. By default
+            it shows the values themselves, or if some are negative, how far they are above the best.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+            What was drawn on.
+
+        Examples
+        --------
+        >>> import matplotlib
+        >>> matplotlib.use("agg")
+        >>> import pursuit
+        >>> problem = pursuit.problems.exp(10, 1e2)
+        >>> ax = pursuit.minimize(problem, problem.x0, method="rp", rng=1, maxfev=999, trace=True).plot()
+        >>> ax.get_xlabel(), ax.get_ylabel()
+        ('evaluations', 'best value so far')
+        """
+        return plot_run(self, fmin=fmin, ax=ax)
 
 
 class History(NamedTuple):
