@@ -11,12 +11,23 @@ import pursuit
 SOURCE = Path(pursuit.__file__).parent
 # From the ground up. A module may import from its own layer and from those before it.
 LAYERS = (
-    ("checks", "optional"),
+    ("checks", "optional", "counting"),
     ("compiling",),
     ("problems",),
     ("methods",),
     ("engine",),
-    ("summary", "plotting", "result", "minimize", "many", "optimizer", "scipy", "__init__"),
+    (
+        "summary",
+        "plotting",
+        "result",
+        "minimize",
+        "many",
+        "comparison",
+        "compare",
+        "optimizer",
+        "scipy",
+        "__init__",
+    ),
     ("experiments.common",),
     ("experiments.study",),
     ("experiments.coco",),

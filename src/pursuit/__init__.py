@@ -1,6 +1,8 @@
 """Minimise functions of many variables from their values alone, at a cost per step that grows like n."""
 
 from pursuit import problems
+from pursuit.compare import compare
+from pursuit.comparison import Comparison
 from pursuit.many import minimize_many
 from pursuit.methods.catalogue import methods
 from pursuit.minimize import minimize
@@ -10,10 +12,12 @@ from pursuit.result import History, Result, Results
 from pursuit.scipy import scipy_method
 
 __all__ = [
+    "Comparison",
     "History",
     "Optimizer",
     "Result",
     "Results",
+    "compare",
     "methods",
     "minimize",
     "minimize_many",
