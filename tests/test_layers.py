@@ -31,7 +31,7 @@ LAYERS = (
     ("experiments.common",),
     ("experiments.study",),
     ("experiments.coco",),
-    ("experiments.__init__", "cli"),
+    ("experiments.__init__", "cli_texts", "cli"),
 )
 
 

@@ -10,6 +10,7 @@ from pursuit.optimizer import Optimizer
 from pursuit.plotting import plot_runs
 from pursuit.result import History, Result, Results
 from pursuit.scipy import scipy_method
+from pursuit.warmup import warmup
 
 __all__ = [
     "Comparison",
@@ -24,5 +25,6 @@ __all__ = [
     "plot_runs",
     "problems",
     "scipy_method",
+    "warmup",
 ]
 __version__ = "0.1.0"
