@@ -1,4 +1,4 @@
-"""Packages that people may have, imported only when they are used."""
+"""Packages that people may have, imported only when they are used, and how to install those of an extra."""
 
 from __future__ import annotations
 
@@ -35,3 +35,15 @@ def optional_module(name: str, purpose: str) -> Any:
             f"{purpose} needs {package}, which is not installed: pip install {package}."
         ) from None
     return importlib.import_module(name)
+
+
+def how_to_install(*extras: str) -> str:
+    """Return the commands that install extras of this package, from a checkout and from an index.
+
+    Examples
+    --------
+    >>> how_to_install("study", "gpu")
+    "python -m pip install '.[study,gpu]' in a checkout, else pip install 'pursuit[study,gpu]'"
+    """
+    names = ",".join(extras)
+    return f"python -m pip install '.[{names}]' in a checkout, else pip install 'pursuit[{names}]'"
