@@ -24,6 +24,7 @@ LAYERS = (
         "many",
         "comparison",
         "compare",
+        "warmup",
         "optimizer",
         "scipy",
         "__init__",
