@@ -1,5 +1,6 @@
 """Pictures of runs, judged by the data of their lines."""
 
+import subprocess
 import sys
 
 import matplotlib
@@ -136,3 +137,9 @@ def test_what_cannot_be_drawn_is_refused_in_a_sentence(monkeypatch):
         ImportError, match="A plot needs matplotlib, which is not installed: pip install matp"
     ):
         result.plot()
+
+
+def test_the_library_imports_matplotlib_and_tables_only_when_they_are_used():
+    code = "import sys, pursuit; print(sorted({'matplotlib', 'pandas', 'polars'} & sys.modules.keys()))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"

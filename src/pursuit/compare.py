@@ -224,7 +224,7 @@ def _other_run(task: _Task) -> ComparedRun:
     better: list[tuple[int, float]] = []
 
     def reason_to_end(value: float) -> str:
-        # The best value is this one's at the latest.
+        # `counted.best` includes this value already.
         if counted.best < (better[-1][1] if better else math.inf):
             better.append((counted.evaluations, counted.best))
         return _REACHED if target is not None and value <= target else ""
