@@ -3,6 +3,7 @@
 import io
 import os
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -12,8 +13,10 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+import pursuit
 from experiments.study.small import RUNS, declared, pursuit_command, run_pursuit
-from pursuit.cli import main
+from pursuit.cli import _parser, main
+from pursuit.cli_texts import TEXTS
 from pursuit.experiments.study import reproduce
 from pursuit.experiments.study.progress import ProgressBars, ProgressLines, listener_for
 from pursuit.experiments.study.store import FILE
@@ -160,7 +163,75 @@ def test_where_nothing_can_be_exported_to_is_a_sentence(name, tmp_path, capsys):
 def test_without_the_extra_the_command_says_what_to_install(monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, "plotly", None)
     assert main(["status", "anywhere"]) == 1
-    assert capsys.readouterr().err == "pursuit: plotly is missing: pip install 'pursuit[study]'.\n"
+    assert capsys.readouterr().err == (
+        "pursuit: plotly is missing: python -m pip install '.[study]' in a checkout, "
+        "else pip install 'pursuit[study]'.\n"
+    )
+    monkeypatch.setitem(sys.modules, "cocoex", None)
+    assert main(["coco"]) == 1
+    assert capsys.readouterr().err.startswith(
+        "pursuit: plotly, cocoex are missing: python -m pip install '.[study,coco]' in a checkout, "
+    )
+
+
+def test_the_version_is_that_of_the_package(capsys):
+    with pytest.raises(SystemExit, match="0"):
+        main(["--version"])
+    assert capsys.readouterr().out == f"pursuit {pursuit.__version__}\n"
+
+
+def test_help_names_every_command_and_where_to_read_on(monkeypatch, capsys):
+    monkeypatch.setenv("COLUMNS", "500")
+    with pytest.raises(SystemExit, match="0"):
+        main(["--help"])
+    said = capsys.readouterr().out
+    for name, text in TEXTS.items():
+        assert re.search(rf"^ +{name}\b", said, re.MULTILINE)
+        assert text.line in " ".join(said.split())
+    assert "`pursuit COMMAND --help`" in said
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_the_help_of_a_command_describes_it_and_ends_with_examples_that_are_understood(
+    name, monkeypatch, capsys
+):
+    monkeypatch.setenv("COLUMNS", "500")
+    with pytest.raises(SystemExit, match="0"):
+        main([name, "--help"])
+    said = capsys.readouterr().out
+    assert TEXTS[name].description in " ".join(said.split())
+    shown = said.partition("\nexamples:\n")[2].splitlines()
+    assert [line.strip() for line in shown] == list(TEXTS[name].examples)
+    for example in TEXTS[name].examples:
+        command, *arguments = shlex.split(example)
+        assert (command, arguments[0]) == ("pursuit", name)
+        # Nothing is run: only the arguments are read.
+        assert _parser().parse_args(arguments).needed is not None
+
+
+def test_methods_are_compiled_ahead_and_kept(tmp_path):
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+    command = pursuit_command("warmup", "rp", "rp")
+
+    def said():
+        return subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout
+
+    assert re.fullmatch(r"rp: compiled in \d+\.\d s\.\n", said())
+    assert said() == "rp: compiled before.\n"
+    # What was compiled serves any function and any number of variables.
+    script = (
+        "import logging, sys, numpy, pursuit; logging.basicConfig(level='INFO', stream=sys.stdout);"
+        "pursuit.minimize(lambda x: float(abs(x).sum()), numpy.ones(17), method='rp', rng=1, maxfev=500)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=True
+    )
+    assert "Compiling" not in done.stdout
+
+
+def test_a_method_that_does_not_exist_is_not_compiled(capsys):
+    assert main(["warmup", "rq"]) == 1
+    assert capsys.readouterr().err.startswith("pursuit: method must be one of auto, values, momentum, ")
 
 
 def test_a_terminal_shows_a_bar_for_every_scheme(tmp_path):

@@ -11,16 +11,30 @@ import pursuit
 SOURCE = Path(pursuit.__file__).parent
 # From the ground up. A module may import from its own layer and from those before it.
 LAYERS = (
-    ("checks",),
+    ("checks", "optional", "counting"),
     ("compiling",),
     ("problems",),
     ("methods",),
     ("engine",),
-    ("result", "constraints", "augmented", "minimize", "many", "optimizer", "scipy", "__init__"),
+    (
+        "summary",
+        "plotting",
+        "result",
+        "constraints",
+        "augmented",
+        "minimize",
+        "many",
+        "comparison",
+        "compare",
+        "warmup",
+        "optimizer",
+        "scipy",
+        "__init__",
+    ),
     ("experiments.common",),
     ("experiments.study",),
     ("experiments.coco",),
-    ("experiments.__init__", "cli"),
+    ("experiments.__init__", "cli_texts", "cli"),
 )
 
 

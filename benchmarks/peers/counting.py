@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import NamedTuple, NoReturn
 
 from pursuit.checks import Vector
-from pursuit.experiments.common.counting import CAP, CountedFunction, RunEnded
+from pursuit.counting import CAP, CountedFunction, RunEnded
 
 REACHED, TIME, QUIT, ERROR = "reached", "time", "quit", "error"
 """How a run ends, besides `CAP`; `ERROR` if the solver raised an exception or its process died."""

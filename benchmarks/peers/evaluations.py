@@ -19,7 +19,7 @@ from benchmarks.peers.isolation import Failure, Job, run_jobs
 from benchmarks.peers.problems import HARD, HARD_CONDITION, SMOOTH, Task, make_objective
 from benchmarks.peers.records import MISSING, NOT_RUN, SKIPPED, RunRow, Table
 from benchmarks.peers.versions import version_of
-from pursuit.experiments.common.counting import CAP
+from pursuit.counting import CAP
 
 SIGMA0 = 1.0
 PER_VARIABLE = 20_000

@@ -14,7 +14,7 @@ from benchmarks.peers.problems import SMOOTH, Task
 from benchmarks.peers.records import MISSING, NOT_RUN, SKIPPED, MemoryRow, OverheadRow, RunRow, read_rows
 from benchmarks.peers.suite import SuiteShares
 from benchmarks.peers.versions import read_versions
-from pursuit.experiments.common.counting import CAP
+from pursuit.counting import CAP
 from pursuit.experiments.common.formatting import power
 
 # Runs of this status might have reached the target later.

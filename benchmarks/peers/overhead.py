@@ -20,7 +20,7 @@ from benchmarks.peers.isolation import Job
 from benchmarks.peers.records import OverheadRow
 from benchmarks.timing import converging_values, drawing_by_numpy, replaying, seconds, seconds_each
 from pursuit.checks import Vector
-from pursuit.experiments.common.counting import RunEnded
+from pursuit.counting import RunEnded
 from pursuit.experiments.common.formatting import spaced
 
 DIMENSIONS = (100, 1_000, 10_000, 100_000, 1_000_000)

@@ -18,7 +18,7 @@ from benchmarks.values.problems import problem_named
 from benchmarks.values.rows import AT, BUDGETS, NOISY_BUDGETS, PRECISIONS, TO, Row
 from benchmarks.values.solvers import DETERMINISTIC, MOST_VARIABLES, SPSAS, solver_named
 from pursuit.checks import Vector
-from pursuit.experiments.common.counting import CAP
+from pursuit.counting import CAP
 from pursuit.experiments.common.errors import StudyError
 
 SIGMA0 = 1.0

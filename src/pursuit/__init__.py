@@ -1,21 +1,30 @@
 """Minimise functions of many variables from their values alone, at a cost per step that grows like n."""
 
 from pursuit import problems
+from pursuit.compare import compare
+from pursuit.comparison import Comparison
 from pursuit.many import minimize_many
 from pursuit.methods.catalogue import methods
 from pursuit.minimize import minimize
 from pursuit.optimizer import Optimizer
-from pursuit.result import Result, Results
+from pursuit.plotting import plot_runs
+from pursuit.result import History, Result, Results
 from pursuit.scipy import scipy_method
+from pursuit.warmup import warmup
 
 __all__ = [
+    "Comparison",
+    "History",
     "Optimizer",
     "Result",
     "Results",
+    "compare",
     "methods",
     "minimize",
     "minimize_many",
+    "plot_runs",
     "problems",
     "scipy_method",
+    "warmup",
 ]
 __version__ = "0.1.0"

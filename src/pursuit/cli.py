@@ -1,4 +1,4 @@
-"""The command ``pursuit``: run, report and export studies; run the suites of COCO and draw data profiles."""
+"""The command ``pursuit``: studies of many runs, the suites of COCO, and compiling ahead."""
 
 from __future__ import annotations
 
@@ -12,8 +12,12 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from pursuit.methods.catalogue import DEFAULT_METHOD
+from pursuit import __version__
+from pursuit.cli_texts import TEXTS
+from pursuit.methods.catalogue import DEFAULT_METHOD, methods
 from pursuit.methods.options import READINGS
+from pursuit.optional import how_to_install
+from pursuit.warmup import warmup
 
 # The modules that commands need beyond the package's own dependencies, by the extra that installs them.
 _STUDY = {"study": ("filelock", "matplotlib", "plotly", "polars", "rich")}
@@ -51,7 +55,8 @@ def _run(options: argparse.Namespace) -> int:
     }
     if missing:
         absent = [name for names in missing.values() for name in names]
-        return _fail(f"{', '.join(absent)} is missing: pip install 'pursuit[{','.join(missing)}]'")
+        is_missing = "is missing" if len(absent) == 1 else "are missing"
+        return _fail(f"{', '.join(absent)} {is_missing}: {how_to_install(*missing)}")
     from pursuit.experiments.common.errors import StudyError
 
     try:
@@ -135,6 +140,20 @@ def _coco_profiles(options: argparse.Namespace) -> int:
     return 0
 
 
+def _warmup(options: argparse.Namespace) -> int:
+    chosen = methods() if options.methods == ["all"] else options.methods or [DEFAULT_METHOD]
+    for method in dict.fromkeys(chosen):
+        try:
+            (seconds,) = warmup(method).values()
+        except ValueError as error:
+            return _fail(str(error))
+        print(
+            f"{method}: compiled in {seconds:.1f} s." if seconds else f"{method}: compiled before.",
+            flush=True,
+        )
+    return 0
+
+
 def _chosen(options: argparse.Namespace, *names: str) -> dict[str, Any]:
     return {name: getattr(options, name) for name in names}
 
@@ -163,32 +182,55 @@ def _fail(sentence: str, status: int = 1) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="pursuit", description=__doc__)
+    parser = argparse.ArgumentParser(
+        prog="pursuit",
+        description="Run studies of many runs and the suites of COCO, and compile methods ahead.",
+        epilog="`pursuit COMMAND --help` has a description and examples of each command.",
+    )
+    parser.add_argument("--version", action="version", version=f"pursuit {__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
     def add(
-        name: str, command: Callable[[argparse.Namespace], int], needed: dict[str, Any], text: str
+        name: str, command: Callable[[argparse.Namespace], int], needed: dict[str, Any]
     ) -> argparse.ArgumentParser:
-        added = commands.add_parser(name, help=text)
+        text = TEXTS[name]
+        added = commands.add_parser(
+            name,
+            help=text.line,
+            description=text.description,
+            epilog=text.epilog,
+            formatter_class=_ExamplesAsTheyAre,
+        )
         added.set_defaults(command=command, needed=needed)
         return added
 
-    _add_reproduce_options(add("reproduce", _reproduce, _STUDY, "run a study, or the rest of it, and report"))
-    report = add("report", _report, _STUDY, "write the report of a stored study again")
-    status = add("status", _status, _STUDY, "show how many runs of a study are done")
-    export = add("export", _export, _STUDY, "write runs and traces for other programs")
+    _add_reproduce_options(add("reproduce", _reproduce, _STUDY))
+    report = add("report", _report, _STUDY)
+    status = add("status", _status, _STUDY)
+    export = add("export", _export, _STUDY)
     for command in (report, status, export):
         command.add_argument("folder", type=Path, metavar="DIR")
         _add_device(command, "the runs to read (those of the device that ran last)")
     _add_against(report)
     export.add_argument("--to", type=Path, required=True, metavar="FILE", help="runs.csv or runs.parquet")
 
-    _add_coco_options(add("coco", _coco, _COCO, "run a method on a suite of COCO, or the rest of it"))
-    profiles = add("coco-profiles", _coco_profiles, _COCO, "draw data profiles of methods on a suite")
+    _add_coco_options(add("coco", _coco, _COCO))
+    profiles = add("coco-profiles", _coco_profiles, _COCO)
     profiles.add_argument("folders", nargs="+", type=Path, metavar="DIR")
     _add_selections(profiles, dimensions="20,40", functions="10-14")
     profiles.add_argument("--out", type=Path, required=True, metavar="FILE", help="a .svg, .png or .pdf")
+
+    add("warmup", _warmup, {}).add_argument(
+        "methods", nargs="*", metavar="METHOD", help=f"the methods, or all ({DEFAULT_METHOD})"
+    )
     return parser
+
+
+class _ExamplesAsTheyAre(argparse.HelpFormatter):
+    """Fills the lines of a description, and leaves the lines of examples as they are."""
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        return text if text.startswith("examples:") else super()._fill_text(text, width, indent)
 
 
 def _add_reproduce_options(parser: argparse.ArgumentParser) -> None:

@@ -139,7 +139,7 @@ def minimize_many(
     setup, _ = set_up(starts[0], method, fun=fun, args=args, **settings)
     if checked_choice("device", device, ("cpu", "gpu")) == "gpu":
         return Results(_run_on_gpu(tasks))
-    count = min(_checked_count_of(workers), len(tasks))
+    count = min(checked_count_of(workers), len(tasks))
     return Results(_run_all(tasks, count, in_threads=setup.can_be_compiled or count == 1))
 
 
@@ -166,7 +166,8 @@ def _starts_and_seeds(x0: Any, seeds: Any, rng: Any) -> tuple[list[NDArray[np.fl
     return list(starts), given
 
 
-def _checked_count_of(workers: Any) -> int:
+def checked_count_of(workers: Any) -> int:
+    """Return how many runs to make at a time."""
     count = checked_workers(workers)
     if not isinstance(count, int):
         kind = "a callable" if callable(count) else "an executor"
@@ -178,7 +179,7 @@ def _run_all(tasks: list[_Task], count: int, *, in_threads: bool) -> list[Result
     """Execute runs, so many at a time, and return the results in their order."""
     stopped = threading.Event()
     found: dict[int, Result] = {}
-    with _executor(count, in_threads=in_threads) as executor:
+    with executor_of(count, in_threads=in_threads) as executor:
         if not in_threads:
             check_pickles(tasks[0].fun)
         begin: dict[Future[Result], int] = {
@@ -250,7 +251,7 @@ def _in_order(found: dict[int, Result]) -> list[Result]:
 
 
 @contextlib.contextmanager
-def _executor(count: int, *, in_threads: bool) -> Iterator[Executor]:
+def executor_of(count: int, *, in_threads: bool) -> Iterator[Executor]:
     """Give so many threads, or processes that end with this context whatever they are doing."""
     if in_threads:
         with ThreadPoolExecutor(count) as threads:

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple, overload
+from typing import Any, NamedTuple, overload
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import OptimizeResult
 
 from pursuit.engine.outcome import Outcome
+from pursuit.optional import optional_module
+from pursuit.plotting import plot_run
+from pursuit.summary import summary_of
 
 
 class Result(OptimizeResult):
     """The result of a minimisation: SciPy's `OptimizeResult` with a few fields of our own.
+
+    Printed, it shows what matters, and x shortened; every field is an attribute.
 
     Attributes
     ----------
@@ -51,17 +56,83 @@ class Result(OptimizeResult):
     trace : History
         With ``trace=True``: the arrays `nit`, `nfev` and `fun` at about 50 iterations per decade, among them
         the first, the last and the best, and `method`, which was at work.
+
+    Examples
+    --------
+    >>> import pursuit
+    >>> problem = pursuit.problems.exp(3, 1e2)
+    >>> print(pursuit.minimize(problem, problem.x0, method="rp", rng=1, maxfev=200))  # doctest: +ELLIPSIS
+    fun      ...
+    success  False
+    message  The limit of evaluations, maxfev, was reached.
+    nfev     200 evaluations, in 199 iterations
+    time     ... s
+    sigma    ..., the step size
+    method   rp
+    x        [...]
     """
+
+    def __repr__(self) -> str:
+        return summary_of(self) or "Result()"
+
+    def plot(self, ax: Any = None, *, fmin: float | None = None) -> Any:
+        """Draw the best value so far against evaluations, in a colour for each method that was at work.
+
+        The run must have been made with ``trace=True``, and Matplotlib must be installed.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes
+            Where to draw; by default on a new figure.
+        fmin : float
+            The smallest value that f can have, if you know it: then values less `fmin` are shown. By default
+            it shows the values themselves, or if some are negative, how far they are above the best.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+            What was drawn on.
+
+        Examples
+        --------
+        >>> import matplotlib
+        >>> matplotlib.use("agg")
+        >>> import pursuit
+        >>> problem = pursuit.problems.exp(10, 1e2)
+        >>> ax = pursuit.minimize(problem, problem.x0, method="rp", rng=1, maxfev=999, trace=True).plot()
+        >>> ax.get_xlabel(), ax.get_ylabel()
+        ('evaluations', 'best value so far')
+        """
+        return plot_run(self, fmin=fmin, ax=ax)
 
 
 class History(NamedTuple):
-    """The course of a run at selected iterations, an array for each of these."""
+    """The course of a run at selected iterations, an array for each of these.
+
+    Examples
+    --------
+    >>> import pursuit
+    >>> problem = pursuit.problems.exp(3, 1e2)
+    >>> trace = pursuit.minimize(problem, problem.x0, method="rp", rng=1, maxfev=200, trace=True).trace
+    >>> trace._fields
+    ('nit', 'nfev', 'fun', 'method')
+    >>> trace.nfev[-1]
+    np.int64(200)
+    """
 
     nit: NDArray[np.int64]
     nfev: NDArray[np.int64]
     fun: NDArray[np.float64]
     """The value of the latest iterate."""
     method: NDArray[np.str_]
+
+    def to_pandas(self) -> Any:
+        """Return a `pandas.DataFrame` with these columns."""
+        return optional_module("pandas", "to_pandas").DataFrame(self._asdict())
+
+    def to_polars(self) -> Any:
+        """Return a `polars.DataFrame` with these columns."""
+        return optional_module("polars", "to_polars").DataFrame(self._asdict())
 
 
 class Results(Sequence[Result]):

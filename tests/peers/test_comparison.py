@@ -18,7 +18,7 @@ from benchmarks.peers.overhead import one_measurement as overhead_of
 from benchmarks.peers.records import MEASURED, MemoryRow, OverheadRow, RunRow
 from benchmarks.peers.suite import Extent, SuiteShares
 
-from pursuit.experiments.common.counting import CAP
+from pursuit.counting import CAP
 
 ROOT = Path(__file__).parents[2]
 

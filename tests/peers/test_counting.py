@@ -8,7 +8,7 @@ import pytest
 from benchmarks.peers.adapters import SOLVERS
 from benchmarks.peers.counting import ERROR, QUIT, REACHED, TIME, Counted, run_solver
 
-from pursuit.experiments.common.counting import CAP, RunEnded
+from pursuit.counting import CAP, RunEnded
 
 ALL = pytest.mark.parametrize("solver", SOLVERS, ids=lambda solver: solver.name)
 

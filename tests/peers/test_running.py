@@ -12,7 +12,7 @@ from benchmarks.peers.isolation import Failure, Job, run_job, run_jobs
 from benchmarks.peers.problems import Task
 from benchmarks.peers.records import MISSING, SKIPPED, RunRow, Table, key_of, read_rows
 
-from pursuit.experiments.common.counting import CAP
+from pursuit.counting import CAP
 
 TASK = Task("exp", 1e4, True, 10)
 

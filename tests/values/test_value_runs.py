@@ -24,7 +24,7 @@ from benchmarks.values.solvers import PEERS, SPSAS, solver_named
 from benchmarks.values.spsa import using_spsa
 from benchmarks.values.valleys import spread_quadratic
 
-from pursuit.experiments.common.counting import CAP
+from pursuit.counting import CAP
 
 TINY = problem_named(CHOOSING, "trigonometric", 5)
 SMOOTH = Row(

@@ -169,13 +169,13 @@ def ignore_interrupts() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
-def check_pickles(objective: Callable[..., Any]) -> None:
+def check_pickles(function: Callable[..., Any], name: str = "fun") -> None:
     """Complain of a function that cannot be sent to another process."""
     try:
-        pickle.dumps(objective)
+        pickle.dumps(function)
     except Exception as error:
         raise TypeError(
-            "With several workers fun must be a function that other processes can import, such as one "
+            f"With several workers {name} must be a function that other processes can import, such as one "
             f"defined at the top of a module, but it cannot be pickled: {error}."
         ) from None
 

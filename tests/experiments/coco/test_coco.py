@@ -248,7 +248,10 @@ def test_a_selection_is_made_of_numbers_and_ranges(text, capsys):
 def test_without_the_extra_the_command_says_what_to_install(monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, "cocoex", None)
     assert main(["coco"]) == 1
-    assert capsys.readouterr().err == "pursuit: cocoex is missing: pip install 'pursuit[coco]'.\n"
+    assert capsys.readouterr().err == (
+        "pursuit: cocoex is missing: python -m pip install '.[coco]' in a checkout, "
+        "else pip install 'pursuit[coco]'.\n"
+    )
 
 
 def test_profiles_agree_with_the_data_and_are_drawn(finished, tmp_path, capsys):

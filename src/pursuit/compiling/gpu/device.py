@@ -11,11 +11,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pursuit.compiling.gpu.errors import GpuError
+from pursuit.optional import how_to_install
 
 # Of older ones nothing is known: they lack some of the instructions that teams use.
 _OLDEST = (7, 0)
 _LARGE = 1 << 28
-_INSTALL = "pip install 'pursuit[gpu]'"
+_INSTALL = how_to_install("gpu")
 Words = np.ndarray[Any, Any]
 
 

@@ -17,12 +17,12 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from pursuit import counting
 from pursuit.checks import checked_count
 from pursuit.experiments.coco import trials
 from pursuit.experiments.coco.batches import BatchTask, ProblemBatch, batches_of, run_batch
 from pursuit.experiments.coco.solvers import Solver, hash_of, solver_named
 from pursuit.experiments.coco.trials import TrialResult
-from pursuit.experiments.common import counting
 from pursuit.experiments.common.errors import StudyError
 from pursuit.experiments.common.executors import one_thread_each, processes
 from pursuit.experiments.common.files import locked, write_file

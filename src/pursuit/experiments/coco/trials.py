@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pursuit.checks import Vector
+from pursuit.counting import CountedFunction, RunEnded
 from pursuit.experiments.coco.solvers import Solve
-from pursuit.experiments.common.counting import CountedFunction, RunEnded
 from pursuit.experiments.common.errors import StudyError
 
 # The first step size, as a fraction of the width of the region of interest.

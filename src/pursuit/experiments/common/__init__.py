@@ -1,1 +1,1 @@
-"""What studies and COCO experiments share: errors, files, executors, counting, formatting and plotting."""
+"""What studies and COCO experiments share: errors, files, executors, formatting and plotting."""

@@ -15,6 +15,7 @@ from importlib.util import find_spec
 from typing import NamedTuple
 
 from pursuit.experiments.common.errors import StudyError
+from pursuit.optional import how_to_install
 
 # How long to wait for a Dask scheduler to answer.
 _DASK_TIMEOUT = "10s"
@@ -72,7 +73,7 @@ def check_address(address: str) -> None:
     >>> check_address("tcp://scheduler:8786")
     """
     if find_spec("distributed") is None:
-        raise StudyError("Dask is not installed: pip install 'pursuit[dask]'.")
+        raise StudyError(f"Dask is not installed: {how_to_install('dask')}.")
     found = _ADDRESS.fullmatch(address)
     if found is None or (found["port"] and not 0 < int(found["port"]) < 65536):
         raise StudyError(

@@ -15,10 +15,7 @@ from matplotlib.axis import Axis
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from pursuit.experiments.common.files import write_file
-
-COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#000000", "#e69f00", "#56b4e9", "#888888")
-"""Okabe and Ito's colours, which people with any kind of colour vision can distinguish, with grey instead of
-their yellow, which is too light for a line."""
+from pursuit.plotting import COLOURS as COLOURS
 
 _PRINT = {
     "font.size": 7.0,

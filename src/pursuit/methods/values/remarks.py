@@ -6,6 +6,8 @@ from typing import Any
 
 # So many times in a row make kinks or jumps of it, and so many a plateau.
 _ROUGH, _FLAT = 4, 3
+# Where f has fallen to this part of what it was, there are no digits left to see kinks in.
+_NOTHING = 1e-24
 # One kink may be that of the minimum.
 _SEEN_AGAIN = 2
 _KINKS = (
@@ -20,7 +22,8 @@ _PURE_NOISE = "Noise hides all that values say: nothing was won, and fun is an e
 def remark_on(now: Any) -> str:
     """Return a sentence on what the latest values were like, empty where there is nothing to say."""
     has_kinks = now["rough"] >= _ROUGH or now["kinks"] >= _SEEN_AGAIN
-    if has_kinks or now["is_rough"] or now["is_misled"]:
+    is_at_rest = abs(now["f"]) <= _NOTHING * now["first_at"]
+    if (has_kinks or now["is_rough"] or now["is_misled"]) and not is_at_rest:
         return _KINKS
     if now["flat"] >= _FLAT:
         return _PLATEAU

@@ -1,0 +1,264 @@
+"""Several methods on a function of your own, with several seeds: `compare`."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures.process import BrokenProcessPool
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from pursuit.checks import Vector, checked_count, checked_number, shown
+from pursuit.comparison import ComparedRun, Comparison
+from pursuit.counting import CountedFunction, RunEnded
+from pursuit.engine.evaluation import check_pickles
+from pursuit.engine.setup import set_up
+from pursuit.engine.stopping import FTOL, XTOL
+from pursuit.many import checked_count_of, executor_of
+from pursuit.methods.catalogue import method_name
+from pursuit.minimize import minimize
+from pursuit.problems.bounds import checked_box
+from pursuit.problems.contract import Problem
+from pursuit.problems.objective import as_value
+
+_EVALUATIONS_EACH = 1000
+_REACHED = "target"
+# What serves to check arguments where no method is one of ours.
+_ANY_METHOD = "rp"
+
+
+class OtherMethod(Protocol):
+    """A method of somebody else: it minimises `fun`, which is counted, and may return anything."""
+
+    def __call__(
+        self, fun: Callable[[Any], float], x0: Vector, *, maxfev: int, seed: int, sigma0: Any
+    ) -> object:
+        """Start at x0 with the step size sigma0; all random numbers come from the seed."""
+
+
+class _Task(NamedTuple):
+    """All that a run is made of; it pickles if the function and the method do."""
+
+    label: str
+    method: Any
+    seed: int
+    fun: Any
+    x0: Vector
+    settings: Mapping[str, Any]
+    """`maxfev`, `ftarget`, `sigma0` and `bounds`."""
+
+
+def compare(
+    fun: Callable[[Any], Any] | Problem,
+    x0: ArrayLike,
+    methods: Sequence[str | type | OtherMethod] | Mapping[str, str | type | OtherMethod] = (
+        "auto",
+        "values",
+        "momentum",
+        "rp",
+    ),
+    *,
+    seeds: int | Iterable[int] = range(5),
+    maxfev: int | None = None,
+    ftarget: float | None = None,
+    sigma0: float | ArrayLike = 1.0,
+    bounds: Any = None,
+    workers: int = 1,
+) -> Comparison:
+    """Compare methods on a function: run each of them with several seeds.
+
+    Parameters
+    ----------
+    fun : callable
+        The function, as in `pursuit.minimize`.
+    x0 : array_like
+        The start of all runs.
+    methods : sequence, or mapping from names
+        Names out of `pursuit.methods()`, classes of schemes, or functions that call the optimiser of somebody
+        else: ``method(fun, x0, *, maxfev, seed, sigma0)``, which may return anything. The `fun` that it gets
+        is counted, and ends the run when the target is reached or `maxfev` is spent. A mapping gives the
+        methods names of your choice.
+    seeds : int or iterable of int
+        The seed of each run of a method, or how many runs to make, with the seeds 0, 1, 2 and so on.
+    maxfev : int
+        The most evaluations of a run; by default 1000 for each variable.
+    ftarget : float
+        A run ends when a value not above this one is found.
+    sigma0 : float or array_like
+        The first step size, as in `pursuit.minimize`.
+    bounds : scipy.optimize.Bounds, sequence of pairs, or None
+        As in `pursuit.minimize`. A function that calls another optimiser gets them as `bounds` if there are
+        any. Outside of them its values are infinite, and `fun` is not called.
+    workers : int
+        How many runs to make at a time, each in a process of its own; -1 for one on each core. Then the
+        functions must be such as other processes can import, and runs may take longer than alone.
+
+    Returns
+    -------
+    Comparison
+        A table when printed, with `rows`, `runs` and `plot`.
+
+    Examples
+    --------
+    >>> import pursuit
+    >>> problem = pursuit.problems.exp(10, 1e2)
+    >>> found = pursuit.compare(problem, problem.x0, ("cma", "rp"), seeds=3, maxfev=20_000, ftarget=1e-6)
+    >>> [(row.method, row.success_share) for row in found.rows]
+    [('cma', 1.0), ('rp', 1.0)]
+    >>> found.rows[0].nfev_to_target < found.rows[1].nfev_to_target
+    True
+    """
+    named = _checked_methods(methods)
+    chosen = _checked_seeds_of(seeds)
+    target = None if ftarget is None else checked_number("ftarget", ftarget)
+    most = None if maxfev is None else checked_count("maxfev", maxfev, at_least=1)
+    limits = {"ftarget": target, "xtol": XTOL, "ftol": FTOL, "maxiter": None, "maxfev": most}
+    # What is wrong for all runs is an error at once.
+    for method in [method for method in named.values() if _is_own(method)] or [_ANY_METHOD]:
+        setup, _ = set_up(x0, method, sigma0=sigma0, bounds=bounds, options=None, limits=limits, fun=fun)
+    start = setup.task.x0
+    most = most or _EVALUATIONS_EACH * start.size
+    settings = {"maxfev": most, "ftarget": target, "sigma0": sigma0, "bounds": bounds}
+    tasks = [
+        _Task(label, method, seed, fun, start, settings) for label, method in named.items() for seed in chosen
+    ]
+    count = min(checked_count_of(workers), len(tasks))
+    runs = [_execute(task) for task in tasks] if count == 1 else _in_processes(tasks, count)
+    return Comparison(runs, maxfev=most, ftarget=target)
+
+
+def _checked_methods(methods: Any) -> dict[str, Any]:
+    """Return methods by their names."""
+    if isinstance(methods, str) or not isinstance(methods, Iterable):
+        raise TypeError(
+            f"methods must be a sequence of methods, as ('auto', 'cma'), but {shown(methods)} was given."
+        )
+    pairs = (
+        [(str(name), method) for name, method in methods.items()]
+        if isinstance(methods, Mapping)
+        else [(_name_of(method), method) for method in methods]
+    )
+    if not pairs:
+        raise ValueError("methods must hold at least one method, but they are empty.")
+    for name, method in pairs:
+        if not (isinstance(method, str) or callable(method)):
+            raise TypeError(
+                "A method is a name, a scheme's class, or a function that calls another optimiser, "
+                f"but {shown(method)} was given."
+            )
+        if [other for other, _ in pairs].count(name) > 1:
+            raise ValueError(
+                f"There must be one method of each name, but there are several named {shown(name)}: "
+                "pass a mapping from names to methods."
+            )
+    return dict(pairs)
+
+
+def _name_of(method: Any) -> str:
+    if _is_own(method):
+        return method_name(method)
+    return str(getattr(method, "__name__", None) or shown(method))
+
+
+def _is_own(method: Any) -> bool:
+    return isinstance(method, str | type)
+
+
+def _checked_seeds_of(seeds: Any) -> list[int]:
+    if not isinstance(seeds, Iterable) or isinstance(seeds, str):
+        return list(range(checked_count("seeds", seeds, at_least=1)))
+    chosen = [checked_count("A seed", seed, at_least=0) for seed in seeds]
+    if not chosen:
+        raise ValueError("seeds must hold at least one seed, but they are empty.")
+    return chosen
+
+
+def _in_processes(tasks: list[_Task], count: int) -> list[ComparedRun]:
+    """Make runs in so many processes, and return them in the order of the tasks."""
+    check_pickles(tasks[0].fun)
+    for label, method in {task.label: task.method for task in tasks}.items():
+        check_pickles(method, f"the method {label}")
+    with executor_of(count, in_threads=False) as executor:
+        try:
+            return list(executor.map(_execute, tasks))
+        except BrokenProcessPool:
+            raise RuntimeError(
+                "A worker died: is there enough memory, and do the function and the methods leave their "
+                "process alive?"
+            ) from None
+
+
+def _execute(task: _Task) -> ComparedRun:
+    """Make one run."""
+    try:
+        return _own_run(task) if _is_own(task.method) else _other_run(task)
+    except Exception as error:
+        error.add_note(f"This ended the run of the method {task.label} with the seed {task.seed}.")
+        raise
+
+
+def _own_run(task: _Task) -> ComparedRun:
+    result = minimize(task.fun, task.x0, method=task.method, rng=task.seed, trace=True, **task.settings)
+    target = task.settings["ftarget"]
+    return ComparedRun(
+        method=task.label,
+        seed=task.seed,
+        fun=result.fun,
+        nfev=result.nfev,
+        reached=result.nfev if target is not None and result.fun <= target else math.inf,
+        seconds=result.time,
+        progress_nfev=result.trace.nfev,
+        progress_fun=np.fmin.accumulate(result.trace.fun),
+    )
+
+
+def _other_run(task: _Task) -> ComparedRun:
+    """Call the method of somebody else with a function that is counted."""
+    maxfev, target, sigma0, bounds = (
+        task.settings[name] for name in ("maxfev", "ftarget", "sigma0", "bounds")
+    )
+    better: list[tuple[int, float]] = []
+
+    def reason_to_end(value: float) -> str:
+        # `counted.best` includes this value already.
+        if counted.best < (better[-1][1] if better else math.inf):
+            better.append((counted.evaluations, counted.best))
+        return _REACHED if target is not None and value <= target else ""
+
+    counted = CountedFunction(_inside(task.fun, task.x0, bounds), maxfev, reason_to_end)
+    given = {} if bounds is None else {"bounds": bounds}
+    begin = time.perf_counter()
+    with contextlib.suppress(RunEnded):
+        task.method(counted, task.x0.copy(), maxfev=maxfev, seed=task.seed, sigma0=sigma0, **given)
+    seconds = time.perf_counter() - begin
+    if not better:
+        raise RuntimeError("The method ended before it had found a finite value.")
+    better.append((counted.evaluations, counted.best))
+    nfev, fun = zip(*better, strict=True)
+    return ComparedRun(
+        method=task.label,
+        seed=task.seed,
+        fun=counted.best,
+        nfev=counted.evaluations,
+        reached=counted.evaluations if counted.status == _REACHED else math.inf,
+        seconds=seconds,
+        progress_nfev=np.array(nfev, dtype=np.int64),
+        progress_fun=np.array(fun, dtype=np.float64),
+    )
+
+
+def _inside(fun: Callable[[Any], Any], x0: Vector, bounds: Any) -> Callable[[Any], float]:
+    """Return a function that is infinite outside the bounds, and does not write into its argument."""
+    box = checked_box(bounds, x0, 0.0)
+
+    def value(x: Any) -> float:
+        point = np.array(x, dtype=np.float64)
+        if box is not None and not ((box.lower <= point) & (point <= box.upper)).all():
+            return math.inf
+        return as_value(fun(point))
+
+    return value

@@ -1,0 +1,49 @@
+"""Packages that people may have, imported only when they are used, and how to install those of an extra."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+
+def optional_module(name: str, purpose: str) -> Any:
+    """Return a module by its name; where its package is missing, say who needs it and how to install it.
+
+    Parameters
+    ----------
+    name : str
+        The module's name.
+    purpose : str
+        What needs it, as the beginning of a sentence.
+
+    Examples
+    --------
+    >>> optional_module("math", "This example").pi > 3
+    True
+    >>> optional_module("no_such_package", "This example")
+    Traceback (most recent call last):
+    ImportError: This example needs no_such_package, which is not installed: pip install no_such_package.
+    """
+    package = name.partition(".")[0]
+    try:
+        importlib.import_module(package)
+    except ModuleNotFoundError as error:
+        if error.name != package:
+            # It is there, and lacks something itself.
+            raise
+        raise ImportError(
+            f"{purpose} needs {package}, which is not installed: pip install {package}."
+        ) from None
+    return importlib.import_module(name)
+
+
+def how_to_install(*extras: str) -> str:
+    """Return the commands that install extras of this package, from a checkout and from an index.
+
+    Examples
+    --------
+    >>> how_to_install("study", "gpu")
+    "python -m pip install '.[study,gpu]' in a checkout, else pip install 'pursuit[study,gpu]'"
+    """
+    names = ",".join(extras)
+    return f"python -m pip install '.[{names}]' in a checkout, else pip install 'pursuit[{names}]'"

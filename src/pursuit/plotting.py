@@ -1,0 +1,231 @@
+"""Pictures of runs: the best value so far against evaluations, on logarithmic axes. They need Matplotlib."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import OptimizeResult
+
+from pursuit.checks import Vector, checked_number, shown
+from pursuit.optional import optional_module
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#000000", "#e69f00", "#56b4e9", "#888888")
+"""Okabe and Ito's colours, which people with any kind of colour vision can distinguish, with grey instead of
+their yellow, which is too light for a line."""
+# The share of one line among many, and of an area behind a line.
+_FAINT, _FAINTER = 0.7, 0.2
+
+
+class Curve(NamedTuple):
+    """The best value so far of a run, at selected evaluations."""
+
+    nfev: NDArray[np.int64]
+    best: Vector
+    method: NDArray[np.str_]
+    """Which was at work."""
+
+    @property
+    def changes(self) -> list[int]:
+        """The places from which on another method was at work."""
+        return [int(place) + 1 for place in np.flatnonzero(self.method[1:] != self.method[:-1])]
+
+
+class Band(NamedTuple):
+    """The best value so far of many runs: its median and its quartiles."""
+
+    label: str
+    nfev: NDArray[np.int64]
+    low: Vector
+    median: Vector
+    high: Vector
+
+
+class Height(NamedTuple):
+    """How values become heights on a picture."""
+
+    shift: float
+    """What is subtracted from them."""
+    is_logarithmic: bool
+    label: str
+
+    def of(self, values: Vector) -> Vector:
+        """Return the heights of values. On a logarithmic axis, a line falls out of the picture at 0."""
+        with np.errstate(over="ignore"):
+            return values - self.shift
+
+
+def plot_runs(
+    results: Iterable[OptimizeResult],
+    *,
+    labels: Sequence[str] | None = None,
+    fmin: float | None = None,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw the best value so far of several runs against evaluations; both axes are logarithmic.
+
+    Parameters
+    ----------
+    results : iterable of Result
+        Results of `minimize` or `minimize_many` with ``trace=True``.
+    labels : sequence of str
+        A name for each result; those of the same name have the same colour. By default the methods.
+    fmin : float
+        The smallest value that f can have, if you know it: then the picture shows values less `fmin`. By
+        default it shows the values themselves, or if some are negative, how far they are above the best of
+        all runs; the label of the axis says which.
+    ax : matplotlib.axes.Axes
+        Where to draw; by default on a new figure.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        What was drawn on. A dot on a line is where the run has changed its method.
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("agg")
+    >>> import pursuit
+    >>> problem = pursuit.problems.exp(10, 1e2)
+    >>> settings = {"seeds": [1, 2], "ftarget": 1e-6, "trace": True}
+    >>> runs = [
+    ...     run
+    ...     for method in ("rp", "cma")
+    ...     for run in pursuit.minimize_many(problem, problem.x0, method=method, **settings)
+    ... ]
+    >>> ax = pursuit.plot_runs(runs)
+    >>> len(ax.lines), ax.get_xlabel(), ax.get_ylabel()
+    (4, 'evaluations', 'best value so far')
+    """
+    runs = [results] if isinstance(results, OptimizeResult) else list(results)
+    if not runs:
+        raise ValueError("There must be at least one result to draw, but there is none.")
+    curves = [curve_of(result) for result in runs]
+    names = _checked_labels(labels, runs)
+    height = height_of([curve.best for curve in curves], fmin)
+    axes = prepared_axes(ax, height)
+    places = {name: place for place, name in enumerate(dict.fromkeys(names))}
+    labelled: set[str] = set()
+    for curve, name in zip(curves, names, strict=True):
+        axes.plot(
+            curve.nfev,
+            height.of(curve.best),
+            drawstyle="steps-post",
+            color=_colour(places[name]),
+            alpha=1.0 if len(places) == len(curves) else _FAINT,
+            marker="o" if curve.changes else "",
+            markersize=4.0,
+            markevery=[place - 1 for place in curve.changes],
+            # Matplotlib leaves out of a legend what begins with an underscore.
+            label="_again" if name in labelled else name,
+        )
+        labelled.add(name)
+    axes.legend()
+    return axes
+
+
+def plot_run(result: OptimizeResult, *, fmin: float | None = None, ax: Axes | None = None) -> Axes:
+    """Draw the best value so far of a run against evaluations, in a colour for each method at work."""
+    curve = curve_of(result)
+    height = height_of([curve.best], fmin)
+    axes = prepared_axes(ax, height)
+    places = {name: place for place, name in enumerate(dict.fromkeys(curve.method))}
+    labelled: set[str] = set()
+    for part in _parts(curve):
+        name = str(curve.method[part.stop - 1])
+        axes.plot(
+            curve.nfev[part],
+            height.of(curve.best[part]),
+            drawstyle="steps-post",
+            color=_colour(places[name]),
+            label="_again" if name in labelled else name,
+        )
+        labelled.add(name)
+    axes.legend(title="method at work")
+    return axes
+
+
+def plot_bands(bands: Sequence[Band], *, fmin: float | None = None, ax: Axes | None = None) -> Axes:
+    """Draw medians as lines and quartiles as areas, in a colour for each band."""
+    height = height_of([values for band in bands for values in (band.low, band.median, band.high)], fmin)
+    axes = prepared_axes(ax, height)
+    for place, band in enumerate(bands):
+        low, median, high = (height.of(values) for values in (band.low, band.median, band.high))
+        colour = _colour(place)
+        axes.fill_between(band.nfev, low, high, step="post", color=colour, alpha=_FAINTER, linewidth=0.0)
+        axes.plot(band.nfev, median, drawstyle="steps-post", color=colour, label=band.label)
+    axes.legend()
+    return axes
+
+
+def curve_of(result: Any) -> Curve:
+    """Return the best value so far of a result with a trace."""
+    if not isinstance(result, OptimizeResult):
+        raise TypeError(f"Results of minimize can be drawn, but {shown(result)} was given.")
+    trace = result.get("trace")
+    if trace is None:
+        raise ValueError("A result can be drawn only with its trace: pass trace=True to minimize.")
+    return Curve(trace.nfev, np.fmin.accumulate(trace.fun), trace.method)
+
+
+def height_of(values: Sequence[Vector], fmin: float | None) -> Height:
+    """Return how values become heights: unchanged if a logarithmic axis can show them, else less the best."""
+    every = np.concatenate(values)
+    finite = every[np.isfinite(every)]
+    lowest, highest = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 0.0)
+    label = "best value so far"
+    if fmin is not None:
+        shift = checked_number("fmin", fmin)
+        if lowest < shift:
+            raise ValueError(
+                f"fmin must not be above the best value found, {lowest!r}, but {shown(fmin)} was given."
+            )
+        return Height(shift, highest > shift, f"{label}, less {shift:.6g}" if shift else label)
+    if lowest < 0.0 and highest > lowest:
+        return Height(lowest, True, f"{label}, above the best of all, {lowest:.6g}")
+    return Height(0.0, highest > 0.0, label)
+
+
+def prepared_axes(ax: Axes | None, height: Height) -> Axes:
+    """Return axes with scales and labels, on a new figure if none are given."""
+    if ax is None:
+        _, ax = optional_module("matplotlib.pyplot", "A plot").subplots(layout="constrained")
+    elif not hasattr(ax, "set_yscale"):
+        raise TypeError(f"ax must be axes of Matplotlib, but {shown(ax)} was given.")
+    assert ax is not None
+    ax.set_xscale("log")
+    ax.set_yscale("log" if height.is_logarithmic else "linear")
+    ax.set_xlabel("evaluations")
+    ax.set_ylabel(height.label)
+    ax.grid(color="0.9")
+    ax.set_axisbelow(True)
+    return ax
+
+
+def _parts(curve: Curve) -> Iterator[slice]:
+    """Yield the parts of a curve at which one method was at work; each begins where the last one ends."""
+    edges = [0, *curve.changes, len(curve.nfev)]
+    for start, stop in itertools.pairwise(edges):
+        yield slice(max(start - 1, 0), stop)
+
+
+def _checked_labels(labels: Any, runs: list[OptimizeResult]) -> list[str]:
+    if labels is None:
+        return [str(result.method) for result in runs]
+    names = [labels] if isinstance(labels, str) else [str(label) for label in labels]
+    if len(names) != len(runs):
+        raise ValueError(
+            f"There must be a label for each of {len(runs)} results, but there are {len(names)}."
+        )
+    return names
+
+
+def _colour(place: int) -> str:
+    return COLOURS[place % len(COLOURS)]

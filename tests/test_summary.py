@@ -1,0 +1,66 @@
+"""What `print(result)` shows."""
+
+import re
+
+import numpy as np
+
+import pursuit
+
+
+def sphere(x):
+    return float(x @ x)
+
+
+def ridge(x):
+    return float(np.abs(x).max())
+
+
+def fields_of(text):
+    """Return the fields that a summary shows, each with its text on one line."""
+    joined = re.sub(r"\n {9}", " ", text)
+    return dict(line.split(maxsplit=1) for line in joined.splitlines())
+
+
+def test_a_result_shows_what_matters():
+    result = pursuit.minimize(sphere, np.ones(3), method="rp", rng=1, ftarget=1e-3)
+    shown = fields_of(str(result))
+    assert list(shown) == ["fun", "success", "message", "nfev", "time", "sigma", "method", "x"]
+    assert float(shown["fun"]) == float(f"{result.fun:.10g}")
+    assert shown["success"] == "True"
+    assert shown["message"] == "The target value ftarget was reached."
+    assert shown["nfev"] == f"{result.nfev} evaluations, in {result.nit} iterations"
+    assert shown["time"].endswith(" s")
+    assert shown["sigma"] == f"{result.sigma:.3g}, the step size"
+    assert shown["method"] == "rp"
+    assert len(shown["x"].split()) >= 3
+    assert repr(result) == str(result)
+
+
+def test_the_stages_of_auto_are_told_and_no_line_is_long():
+    result = pursuit.minimize(ridge, np.ones(40), rng=1, maxfev=6000)
+    shown = fields_of(str(result))
+    assert shown["method"] == "auto (values, momentum)"
+    assert re.search(r"values was at work up to evaluation \d+; then momentum was at work", shown["message"])
+    assert re.fullmatch(r"\[( *\S+){3} +\.\.\.( +\S+){3}\], 40 variables", shown["x"])
+    assert max(map(len, str(result).splitlines())) <= 79
+
+
+def test_what_a_run_has_found_out_is_shown_where_there_is_something():
+    def holed(x):
+        return sphere(x) if x[0] > -0.5 else np.nan
+
+    result = pursuit.minimize(holed, np.ones(3), method="rp", rng=1, maxfev=300, trace=True)
+    shown = fields_of(str(result))
+    assert shown["nfaulty"] == f"{result.nfaulty} of the values were NaN"
+    assert shown["trace"] == f"nit, nfev, fun, method: {len(result.trace.nit)} entries each"
+    noisy = pursuit.minimize(sphere, np.ones(3), method="values", rng=1)
+    assert fields_of(str(noisy))["noise"].endswith(", the standard deviation of the noise of a value")
+
+
+def test_results_without_all_fields_can_be_shown():
+    begun = pursuit.Optimizer([1.0, 2.0], rng=1).result
+    assert fields_of(str(begun))["nfev"] == "0 evaluations, in 0 iterations"
+    (one,) = pursuit.minimize_many(pursuit.problems.exp(3, 10.0), np.ones(3), seeds=1, rng=1, method="rp")
+    assert fields_of(str(one))["seed"] == "SeedSequence( entropy=1, spawn_key=(0,), )"
+    assert str(pursuit.Result()) == "Result()"
+    assert str(pursuit.Result(nfev=1, nit=1)) == "nfev     1 evaluation, in 1 iteration"
