@@ -15,6 +15,8 @@ KAPPA = 100.0
 SPECTRUM = np.geomspace(1.0, KAPPA, 30)
 
 
+# Their differences leave a bias, or gains that fall make them slow in the end.
+COARSE = ("spsa", "rg", "ars")
 above_zero = pursuit.problems.exp(30, KAPPA)
 
 
@@ -27,7 +29,7 @@ def run(fun, method, **limits):
     return pursuit.minimize(fun, np.ones(30), method=method, rng=1, options=options, **limits)
 
 
-@pytest.mark.parametrize("method", methods())
+@pytest.mark.parametrize("method", [method for method in methods() if method not in COARSE])
 def test_a_run_ends_soon_after_all_digits_of_x_are_found(method):
     """It took the default method 235 432 evaluations; 1e-8 is reached after a twentieth of them."""
     result = run(above_zero, method)
@@ -39,7 +41,9 @@ def test_a_run_ends_soon_after_all_digits_of_x_are_found(method):
 
 
 # Without an exact line minimiser a bracketing search stands in, whose values never all agree.
-@pytest.mark.parametrize("method", [method for method in methods() if not method.endswith("exact")])
+@pytest.mark.parametrize(
+    "method", [method for method in methods() if not method.endswith("exact") and method not in COARSE]
+)
 def test_a_run_ends_soon_after_all_digits_of_f_are_found(method):
     # The last steps of `values` are as short as what is left to go, and so may end a run by xtol as well.
     limits = {"xtol": 0.0} if method in ("auto", "values") else {}

@@ -52,7 +52,6 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pursuit.checks import Vector
 from pursuit.compiling.inner import inner
@@ -62,9 +61,9 @@ from pursuit.methods.samples import (
     Samples,
     checked_population,
     expected_length,
+    order_of,
     population_patience,
     usual_population,
-    write_order,
     write_sample,
 )
 
@@ -123,7 +122,6 @@ class CrFmNes(NamedTuple):
             squares=np.zeros(pairs),
             raw=_raw_weights(self.popsize),
             weights=np.zeros(self.popsize),
-            order=np.zeros(self.popsize, dtype=np.int64),
             k=0,
         )
 
@@ -168,8 +166,6 @@ class CrFmNesState(NamedTuple):
     """w'_j, by rank."""
     weights: Vector
     """w_j, by point."""
-    order: NDArray[np.int64]
-    """The points of a round, the best first."""
     k: int
 
 
@@ -200,13 +196,14 @@ def _ask(team, scheme, state, normals):
 @tell.register(CrFmNes)
 def _tell(team, scheme, state, query, values):
     n, p_sigma = state.x.shape[0], state.p_sigma
-    finite = _sort(state, values)
-    f, fx = values[state.order[0]], state.fx
+    order = order_of(values)
+    f, fx = values[order[0]], state.fx
     if f < fx:
         fx = f
-        write_sample(query, state.order[0], state.x)
+        write_sample(query, order[0], state.x)
+    finite = _sort_the_infinite(state, values, order)
     share = finite / scheme.popsize
-    _write_weights(scheme, state, 0.0)
+    _write_weights(scheme, state, order, 0.0)
     _sum_steps(team, state, query, 0.0)
     gain = math.sqrt(scheme.c_sigma * (2.0 - scheme.c_sigma) * scheme.mu_w)
     for i in range(n):
@@ -214,7 +211,7 @@ def _tell(team, scheme, state, query, values):
     relative = math.sqrt(dot(team, n, p_sigma, p_sigma)) / scheme.length
     moves = relative >= 1.0
     if moves:
-        _write_weights(scheme, state, scheme.distance * math.sqrt(share))
+        _write_weights(scheme, state, order, scheme.distance * math.sqrt(share))
     _move(team, scheme, state, query)
     # D has been divided by det(A)^(1/n) in all rounds but the first.
     root = math.exp(math.log(1.0 + dot(team, n, state.v, state.v)) / (2.0 * n)) if state.k == 0 else 1.0
@@ -243,17 +240,14 @@ def _tell(team, scheme, state, query, values):
         squares=state.squares,
         raw=state.raw,
         weights=state.weights,
-        order=state.order,
         k=state.k + 1,
     )
 
 
 @inner
-def _sort(state, values):
-    """Sort points by their values, those without one by |z|; return how many have one."""
-    order, count = state.order, values.shape[0]
-    write_order(order, values)
-    finite = 0
+def _sort_the_infinite(state, values, order):
+    """Sort points without a value by |z|; return how many have one."""
+    finite, count = 0, values.shape[0]
     while finite < count and values[order[finite]] < math.inf:
         finite += 1
     for first in range(finite + 1, count):
@@ -266,13 +260,13 @@ def _sort(state, values):
 
 
 @inner
-def _write_weights(scheme, state, alpha):
+def _write_weights(scheme, state, order, alpha):
     """Write the weights of points, those of ranks times exp(alpha |z|)."""
     longest, total = 0.0, 0.0
     for k in range(state.squares.shape[0]):
         longest = max(longest, math.sqrt(state.squares[k]))
     for rank in range(scheme.popsize):
-        j = state.order[rank]
+        j = order[rank]
         # The longest z counts 1: what is common to all weights cancels, and would be infinite at times.
         farther = math.sqrt(state.squares[j // 2]) - longest
         state.weights[j] = state.raw[rank] * math.exp(alpha * farther)

@@ -27,7 +27,6 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pursuit.checks import Vector, checked_number
 from pursuit.compiling.inner import inner
@@ -36,8 +35,8 @@ from pursuit.methods.contract import Patience, ask, tell
 from pursuit.methods.samples import (
     Samples,
     checked_population,
+    order_of,
     population_patience,
-    write_order,
     write_sample,
 )
 
@@ -72,7 +71,6 @@ class R1Nes(NamedTuple):
             step=np.zeros(n),
             gradient=np.zeros(n),
             utilities=_utilities(self.popsize),
-            order=np.zeros(self.popsize, dtype=np.int64),
             k=0,
         )
 
@@ -105,8 +103,6 @@ class R1NesState(NamedTuple):
     """u', the natural gradient in u."""
     utilities: Vector
     """q_j, by rank."""
-    order: NDArray[np.int64]
-    """The points of a round, the best first."""
     k: int
 
 
@@ -132,13 +128,12 @@ def _ask(team, scheme, state, normals):
 
 @tell.register(R1Nes)
 def _tell(team, scheme, state, query, values):
-    n = state.x.shape[0]
-    write_order(state.order, values)
-    f, fx = values[state.order[0]], state.fx
+    n, order = state.x.shape[0], order_of(values)
+    f, fx = values[order[0]], state.fx
     if f < fx:
         fx = f
-        write_sample(query, state.order[0], state.x)
-    growth = _sum_gradients(team, state, query)
+        write_sample(query, order[0], state.x)
+    growth = _sum_gradients(team, state, query, order)
     add(team, state.mean, state.sigma, state.step)
     _turn(team, n, state.u, state.gradient, scheme.eta)
     return R1NesState(
@@ -151,13 +146,12 @@ def _tell(team, scheme, state, query, values):
         step=state.step,
         gradient=state.gradient,
         utilities=state.utilities,
-        order=state.order,
         k=state.k + 1,
     )
 
 
 @inner
-def _sum_gradients(team, state, query):
+def _sum_gradients(team, state, query, order):
     """Write the weighted sum of the w_j and u'; return lambda'."""
     n, u = state.x.shape[0], state.u
     square = dot(team, n, u, u)
@@ -165,8 +159,8 @@ def _sum_gradients(team, state, query):
     fill(team, state.step, 0.0)
     fill(team, state.gradient, 0.0)
     growth, along = 0.0, 0.0
-    for rank in range(state.order.shape[0]):
-        q, j = state.utilities[rank], state.order[rank]
+    for rank in range(order.shape[0]):
+        q, j = state.utilities[rank], order[rank]
         if q > 0.0:
             w, b = query.z[j * n : (j + 1) * n], query.along[j]
             add(team, w, b, u)

@@ -16,6 +16,8 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from pursuit.checks import Vector, checked_count, checked_memory
 from pursuit.compiling.inner import inner
 from pursuit.methods.contract import Patience
@@ -70,17 +72,19 @@ def length_of_samples(query):
 
 
 @inner
-def write_order(order, values):
-    """Write the indices of values, the lowest first; of equal ones, the first.
+def order_of(values):
+    """Return the indices of values, the lowest first; of equal ones, the first.
 
     There are a few more points than log n as a rule, so that insertion is as good as any way to sort.
     """
+    order = np.empty(values.shape[0], dtype=np.int64)
     for j in range(values.shape[0]):
         k = j
         while k > 0 and values[order[k - 1]] > values[j]:
             order[k] = order[k - 1]
             k -= 1
         order[k] = j
+    return order
 
 
 def checked_population(method: str, n: int, popsize: Any, default: int, fewest: int = 2) -> int:

@@ -33,7 +33,6 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pursuit.checks import Vector
 from pursuit.compiling.inner import inner
@@ -44,9 +43,9 @@ from pursuit.methods.samples import (
     Samples,
     checked_population,
     expected_length,
+    order_of,
     population_patience,
     usual_population,
-    write_order,
     write_sample,
 )
 
@@ -113,7 +112,6 @@ class SepCma(NamedTuple):
             step=np.zeros(n),
             squares=np.zeros(n),
             weights=_weights(self.mu),
-            order=np.zeros(self.popsize, dtype=np.int64),
             faded=1.0,
         )
 
@@ -149,8 +147,6 @@ class SepCmaState(NamedTuple):
     """The weighted mean of their squares."""
     weights: Vector
     """w_1, ..., w_mu."""
-    order: NDArray[np.int64]
-    """The points of a round, the best first."""
     faded: float
     """(1 - c_sigma)^(2g), the part of p_sigma that the rounds so far have not filled."""
 
@@ -172,13 +168,12 @@ def _ask(team, scheme, state, normals):
 
 @tell.register(SepCma)
 def _tell(team, scheme, state, query, values):
-    n, order, p_sigma = state.x.shape[0], state.order, state.p_sigma
-    write_order(order, values)
+    n, order, p_sigma = state.x.shape[0], order_of(values), state.p_sigma
     f, fx = values[order[0]], state.fx
     if f < fx:
         fx = f
         write_sample(query, order[0], state.x)
-    _recombine(team, scheme, state, query.z)
+    _recombine(team, scheme, state, query.z, order)
     gain = math.sqrt(scheme.c_sigma * (2.0 - scheme.c_sigma) * scheme.mu_eff)
     blend(team, p_sigma, 1.0 - scheme.c_sigma, gain, state.step)
     faded = state.faded * (1.0 - scheme.c_sigma) * (1.0 - scheme.c_sigma)
@@ -199,19 +194,18 @@ def _tell(team, scheme, state, query, values):
         step=state.step,
         squares=state.squares,
         weights=state.weights,
-        order=order,
         faded=faded,
     )
 
 
 @inner
-def _recombine(team, scheme, state, z):
+def _recombine(team, scheme, state, z, order):
     """Write the weighted means of the best z_j and of their squares, and move the mean."""
     n = state.x.shape[0]
     fill(team, state.step, 0.0)
     fill(team, state.squares, 0.0)
     for rank in range(scheme.mu):
-        j, weight = state.order[rank], state.weights[rank]
+        j, weight = order[rank], state.weights[rank]
         row = z[j * n : (j + 1) * n]
         for i in range(n):
             state.step[i] += weight * row[i]
