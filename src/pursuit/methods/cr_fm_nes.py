@@ -55,7 +55,7 @@ import numpy as np
 
 from pursuit.checks import Vector
 from pursuit.compiling.inner import inner
-from pursuit.compiling.vectors import dot, fill
+from pursuit.compiling.vectors import blend, dot, fill
 from pursuit.methods.contract import Patience, ask, tell
 from pursuit.methods.samples import (
     Samples,
@@ -64,11 +64,9 @@ from pursuit.methods.samples import (
     order_of,
     population_patience,
     usual_population,
+    utilities,
     write_sample,
 )
-
-# Below this part of the expected length of p_sigma the distribution converges.
-_CONVERGING = 0.1
 
 
 class CrFmNes(NamedTuple):
@@ -90,7 +88,7 @@ class CrFmNes(NamedTuple):
         """Return the scheme; `popsize` is lambda, and an odd one is raised by 1."""
         popsize = checked_population("cr-fm-nes", n, popsize, usual_population(n))
         popsize += popsize % 2
-        weights = _raw_weights(popsize)
+        weights = utilities(popsize)
         mu_w = 1.0 / float(np.square(weights / weights.sum()).sum())
         return cls(
             popsize=popsize,
@@ -120,7 +118,7 @@ class CrFmNes(NamedTuple):
             t=np.zeros(n),
             along=np.zeros(pairs),
             squares=np.zeros(pairs),
-            raw=_raw_weights(self.popsize),
+            raw=utilities(self.popsize),
             weights=np.zeros(self.popsize),
             k=0,
         )
@@ -206,8 +204,7 @@ def _tell(team, scheme, state, query, values):
     _write_weights(scheme, state, order, 0.0)
     _sum_steps(team, state, query, 0.0)
     gain = math.sqrt(scheme.c_sigma * (2.0 - scheme.c_sigma) * scheme.mu_w)
-    for i in range(n):
-        p_sigma[i] = (1.0 - scheme.c_sigma) * p_sigma[i] + gain * state.step[i]
+    blend(team, p_sigma, 1.0 - scheme.c_sigma, gain, state.step)
     relative = math.sqrt(dot(team, n, p_sigma, p_sigma)) / scheme.length
     moves = relative >= 1.0
     if moves:
@@ -215,7 +212,8 @@ def _tell(team, scheme, state, query, values):
     _move(team, scheme, state, query)
     # D has been divided by det(A)^(1/n) in all rounds but the first.
     root = math.exp(math.log(1.0 + dot(team, n, state.v, state.v)) / (2.0 * n)) if state.k == 0 else 1.0
-    _learn(team, scheme, state, query, _rate_of_shape(n, finite), scheme.c_1 * share if moves else 0.0)
+    eta = math.tanh((min(0.02 * finite, 3.0 * math.log(n)) + 5.0) / (0.23 * n + 25.0))
+    _learn(team, scheme, state, query, eta, scheme.c_1 * share if moves else 0.0)
     growth = 0.0
     for j in range(scheme.popsize):
         growth += state.weights[j] * (state.squares[j // 2] / n - 1.0)
@@ -333,7 +331,6 @@ def _learn(team, scheme, state, query, eta, c_1):
     for i in range(n):
         way = v[i] / length
         t[i] -= a * ((2.0 + square) * s[i] * way - way * inner_product)
-    for i in range(n):
         v[i] += t[i] / length
         state.scales[i] += s[i] * state.scales[i]
 
@@ -385,25 +382,13 @@ def _renormalise(state):
 
 
 @inner
-def _rate_of_shape(n, finite):
-    """Return eta_B."""
-    return math.tanh((min(0.02 * finite, 3.0 * math.log(n)) + 5.0) / (0.23 * n + 25.0))
-
-
-@inner
 def _rate_of_size(n, finite, relative):
     """Return eta_sigma where p_sigma has this part of its expected length."""
     if relative >= 1.0:
         return 1.0
-    if relative >= _CONVERGING:
+    if relative >= 0.1:
         return math.tanh((0.024 * finite + 0.7 * n + 20.0) / (n + 12.0))
     return 2.0 * math.tanh((0.025 * finite + 0.75 * n + 10.0) / (n + 4.0))
-
-
-def _raw_weights(popsize: int) -> Vector:
-    """Return w'_j; one logarithm at a time, since NumPy's depend on the processor."""
-    half = math.log(0.5 * popsize + 1.0)
-    return np.array([max(0.0, half - math.log(rank)) for rank in range(1, popsize + 1)])
 
 
 def _inverse_h(n: int) -> float:

@@ -37,6 +37,7 @@ from pursuit.methods.samples import (
     checked_population,
     order_of,
     population_patience,
+    utilities,
     write_sample,
 )
 
@@ -60,7 +61,7 @@ class R1Nes(NamedTuple):
 
     def init(self, x: Vector, fx: float, sigma: float) -> R1NesState:
         """Return the first state; u is drawn by the first iteration."""
-        n = x.size
+        n, raw = x.size, utilities(self.popsize)
         return R1NesState(
             x=x,
             fx=fx,
@@ -70,7 +71,7 @@ class R1Nes(NamedTuple):
             u=np.zeros(n),
             step=np.zeros(n),
             gradient=np.zeros(n),
-            utilities=_utilities(self.popsize),
+            utilities=raw / sum(raw),
             k=0,
         )
 
@@ -186,10 +187,3 @@ def _turn(team, n, u, gradient, eta):
         # v + e v', in place of u
         blend(team, u, (1.0 - rate * growth) / r, rate / r, gradient)
         scale(team, u, r * math.exp(rate * growth) / math.sqrt(dot(team, n, u, u)))
-
-
-def _utilities(popsize: int) -> Vector:
-    """Return q_j, by rank; one logarithm at a time, since NumPy's depend on the processor."""
-    half = math.log(0.5 * popsize + 1.0)
-    raw = np.array([max(0.0, half - math.log(rank)) for rank in range(1, popsize + 1)])
-    return np.asarray(raw / sum(raw))

@@ -99,6 +99,12 @@ def usual_population(n: int) -> int:
     return 4 + math.floor(3.0 * math.log(n))
 
 
+def utilities(popsize: int) -> Vector:
+    """Return max(0, ln(popsize/2 + 1) - ln rank); one at a time: NumPy's depend on the processor."""
+    half = math.log(0.5 * popsize + 1.0)
+    return np.array([max(0.0, half - math.log(rank)) for rank in range(1, popsize + 1)])
+
+
 def expected_length(n: int) -> float:
     """Return about the mean length of n standard normals."""
     return math.sqrt(n) * (1.0 - 1.0 / (4.0 * n) + 1.0 / (21.0 * n * n))
