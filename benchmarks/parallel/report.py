@@ -116,7 +116,7 @@ def draw(rows: Sequence[RoundsRow], folder: Path) -> None:
     matplotlib.use("Agg")
     from matplotlib import pyplot
 
-    chosen = [("exp", 1e4), ("rosenbrock", None)]
+    chosen = [("lin", 1e4), ("lin", 1e6)]
     figure, axes = pyplot.subplots(1, len(chosen), figsize=(9.0, 3.6), sharex=True, layout="constrained")
     for axis, (problem, L) in zip(axes, chosen, strict=True):
         for solver, budget in (("values", 100), (PYCMA, 10)):
