@@ -83,6 +83,11 @@ class CrFmNes(NamedTuple):
     length: float
     """E|N(0, I)|."""
 
+    @property
+    def is_compiled_apart(self) -> bool:
+        """That it is compiled once for all problems."""
+        return True
+
     @classmethod
     def create(cls, n: int, *, popsize: int | None = None) -> CrFmNes:
         """Return the scheme; `popsize` is lambda, and an odd one is raised by 1."""

@@ -48,6 +48,11 @@ class R1Nes(NamedTuple):
     popsize: int
     eta: float
 
+    @property
+    def is_compiled_apart(self) -> bool:
+        """That it is compiled once for all problems."""
+        return True
+
     @classmethod
     def create(cls, n: int, *, popsize: int | None = None, eta: float = 0.1) -> R1Nes:
         """Return the scheme; `popsize` is p, and `eta` the learning rate of lambda and u."""

@@ -68,6 +68,11 @@ class SepCma(NamedTuple):
     length: float
     """E|N(0, I)|."""
 
+    @property
+    def is_compiled_apart(self) -> bool:
+        """That it is compiled once for all problems."""
+        return True
+
     @classmethod
     def create(
         cls,

@@ -114,11 +114,19 @@ def test_the_budget_is_spent_and_nothing_beyond_it(finished):
     assert all((precision <= 1e-8) == (problem[0] == 1) for problem, (_, precision) in found.items())
 
 
-def test_restarts_are_made_and_recorded(finished):
-    restarts = {path.name: path.read_text().splitlines() for path in finished[0].rglob("*.rdat")}
-    rows = {name: [line for line in lines if not line.startswith("%")] for name, lines in restarts.items()}
-    assert rows["bbobexp_f3_DIM2.rdat"]
-    assert not rows["bbobexp_f1_DIM2.rdat"]
+def recorded_restarts(folder):
+    restarts = {path.name: path.read_text().splitlines() for path in folder.rglob("*.rdat")}
+    return {name: [line for line in lines if not line.startswith("%")] for name, lines in restarts.items()}
+
+
+def test_restarts_are_made_and_recorded(finished, tmp_path, monkeypatch):
+    """Of a solver that ends early; ours restart within a run."""
+    monkeypatch.chdir(HERE)
+    monkeypatch.setattr(sys, "path", sys.path[:])
+    selection = {"dimensions": [2], "functions": [3], "instances": [1]}
+    run_suite("bbob", "tiny_solvers:hill_climber", tmp_path / "climber", budget=100, **selection)
+    assert recorded_restarts(tmp_path)["bbobexp_f3_DIM2.rdat"]
+    assert not recorded_restarts(finished[0])["bbobexp_f1_DIM2.rdat"]
 
 
 def test_large_problems_are_post_processed_as_they_are(tmp_path):
