@@ -161,13 +161,14 @@ def minimize_within(
     if most > n + 3:
         lagrangian.scale(x, _PROBE * sizes, sides)
         lagrangian.start_weight(x)
-    return _rounds(minimize, lagrangian, x, sizes, (most, seconds), call, given)
+    return _rounds(minimize, lagrangian, x, sizes=sizes, limits=(most, seconds), callback=call, given=given)
 
 
 def _rounds(
     minimize: Callable[..., Result],
     lagrangian: Lagrangian,
     x: Vector,
+    *,
     sizes: Vector,
     limits: tuple[float, float],
     callback: Callable[[Any], object] | None,
