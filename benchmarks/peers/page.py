@@ -14,7 +14,7 @@ from benchmarks.peers.report import (
     overhead_table,
     suite_table,
 )
-from benchmarks.peers.summary import absent, losses, targets_table
+from benchmarks.peers.summary import absent, losses
 from pursuit.experiments.common.files import write_file
 
 PAGE = Path("docs/comparison.md")
@@ -50,7 +50,6 @@ def _measured(measured: Measurements, folder: Path) -> str:
     if measured.is_empty:
         return "Nothing is stored yet. `make bench-peers` measures, and takes a few hours."
     parts = [
-        (True, "What was to be reached", targets_table(measured)),
         (True, "Where a peer is ahead of the best of ours", losses(measured)),
         (
             bool(measured.evaluations),
