@@ -3,7 +3,7 @@
     values
     if it has settled where f follows slopes and curvatures:
         if nothing more is wanted: that is the result
-        else: momentum with rounds eight times as large, from the original start
+        else: momentum with rounds eight times as large, but no more than 2 n pairs, from the original start
     else: momentum, from the original start
 
 *Nothing more is wanted* where there is neither a target that was missed nor a restart to be made: a smooth
@@ -24,8 +24,9 @@ from pursuit.methods.momentum import RankedMomentum
 from pursuit.methods.stages import AT_START, EndedStages, Stage, Wish
 from pursuit.methods.values.scheme import Values
 
-# How many times as wide `momentum` searches where a smooth function is known to have another valley.
-_WIDE = 8
+# How many times as wide `momentum` searches where a smooth function is known to have another valley, and the
+# most pairs of a round for each variable: with more of them it comes down too slowly.
+_WIDE, _MOST_PAIRS = 8, 2
 # `values` may meet one kink, that of the minimum, but not another.
 _KINKS = 2
 
@@ -60,7 +61,7 @@ class Auto(NamedTuple):
         if not (wish.has_target or wish.restarts):
             return None
         if not options:
-            options = RankedMomentum.wider(wish.n, options, _WIDE)
+            options = RankedMomentum.wider(wish.n, options, _WIDE, at_most=_MOST_PAIRS * wish.n)
         why = "the target was not reached" if wish.has_target else "restarts are wanted"
         return Stage("momentum", options, start=AT_START, why=why)
 

@@ -121,9 +121,13 @@ class RankedMomentum(NamedTuple):
         return self._replace(m=m, room=min(most, 2 * m + 3))
 
     @classmethod
-    def wider(cls, n: int, options: Mapping[str, Any], times: int) -> dict[str, Any]:
-        """Return the options of a search so many times as wide."""
-        return {**options, "m": times * cls.create(n, **options).m}
+    def wider(
+        cls, n: int, options: Mapping[str, Any], times: int, at_most: int | None = None
+    ) -> dict[str, Any]:
+        """Return the options of a search so many times as wide, with at most so many pairs a round."""
+        m = cls.create(n, **options).m
+        wide = times * m if at_most is None else min(times * m, max(m, at_most))
+        return {**options, "m": wide}
 
     def init(self, x: Vector, fx: float, sigma: float) -> RankedState:
         """Return the first state."""
