@@ -19,6 +19,12 @@ def bowl(x):
     return float(SPECTRUM @ (TURN @ x) ** 2)
 
 
+def valley(x):
+    """Rosenbrock's function, rotated: steps fail now and then."""
+    z = 1.0 + TURN @ (x - 1.0)
+    return float(np.sum(100.0 * (z[1:] - z[:-1] ** 2) ** 2 + (1.0 - z[:-1]) ** 2))
+
+
 class Watched:
     """Evaluates rounds, and remembers their sizes and all points."""
 
@@ -48,9 +54,24 @@ def test_no_round_is_larger_than_wanted(method, batch):
         assert max(apply.sizes) > 0.8 * min(batch, N)
 
 
-@pytest.mark.parametrize("bounds", [None, [(-1.5, 3.0)] * N])
-def test_values_evaluates_the_same_points_whatever_the_batch(bounds):
-    start = {"method": "values", "bounds": bounds, "ftarget": 1e-6}
+@pytest.mark.parametrize("f", [bowl, valley])
+def test_rounds_of_values_are_nearly_full_and_cost_next_to_no_evaluations(f):
+    goal = {"method": "values", "f": f, "ftarget": 1e-8, "maxfev": 40_000}
+    alone, one = watched(1, **goal)
+    assert alone.success
+    rounds = len(one.sizes)
+    for batch in (2, 7, 30, 64):
+        together, many = watched(batch, **goal)
+        assert together.success
+        if batch < N:
+            assert len(many.points) <= 1.2 * len(one.points)
+            assert len(many.sizes) <= 1.5 * len(many.points) / batch
+        assert len(many.sizes) < rounds
+        rounds = len(many.sizes)
+
+
+def test_within_bounds_values_evaluates_the_same_points_whatever_the_batch():
+    start = {"method": "values", "bounds": [(-1.5, 3.0)] * N, "ftarget": 1e-6}
     _, one = watched(1, **start)
     for batch in (2, 7, 64, 200):
         _, many = watched(batch, **start)
@@ -104,7 +125,7 @@ def test_by_default_each_worker_gets_several_points():
             sizes.append(1)
             return super().submit(fn, *args, **kwargs)
 
-    for workers, most in ((2, 8), (5, 20)):
+    for workers, most in ((2, 16), (5, 40)):
         with Counting(workers) as threads:
             sizes.clear()
             result = pursuit.minimize(bowl, START, method="values", workers=threads, rng=1, maxfev=200)

@@ -37,7 +37,7 @@ from pursuit.problems.scaled import rescale, scale_around
 SMALLEST_SIGMA0, LARGEST_SIGMA0 = 1e-200, 1e100
 _BLACK_BOX = BlackBox()
 # The points of a round for each worker, and for a function that takes all of them, where the method has them.
-_POINTS_EACH, _POINTS_OF_A_CALL = 4, 64
+_POINTS_EACH, _POINTS_OF_A_CALL = 8, 64
 
 
 class Task(NamedTuple):

@@ -25,7 +25,7 @@ import math
 import numpy as np
 
 from pursuit.compiling.inner import inner
-from pursuit.compiling.vectors import copy
+from pursuit.compiling.vectors import add, copy
 from pursuit.methods.contract import COORDINATE, FIRST_MULTIPLE, LENGTH, SECOND_MULTIPLE
 from pursuit.methods.values.curvature import (
     ALONG,
@@ -35,16 +35,15 @@ from pursuit.methods.values.curvature import (
     SCALE,
     SLOPES,
     P,
+    S,
     Y,
     quantile,
     sort,
 )
 from pursuit.methods.values.state import (
-    BLOCK_AHEAD,
-    BLOCK_AT,
-    BLOCK_BACK,
     BLOCK_END,
-    BLOCK_NEXT,
+    BLOCK_JUDGE,
+    BLOCK_PROBE,
     BLOCK_SLOPES,
     BLOCK_TRY,
     FIRST,
@@ -63,6 +62,17 @@ _ALIKE = 4.0
 _LONGEST = 2.0
 # Steps that fail in a row end it.
 _FAILURES = 5
+# How many coordinates a block has at least, and how many other points there are: the step before, f(y), and
+# the other side of a probe.
+_SMALLEST, _OTHERS = 8, 3
+
+
+def block_size(n: int, room: int) -> int:
+    """Return how many coordinates a block has: about sqrt(n), such that its points fill rounds."""
+    points = max(_SMALLEST, round(math.sqrt(n))) + _OTHERS
+    if room > 1:
+        points = room * max(1, round(points / room))
+    return min(n, max(1, points - _OTHERS))
 
 
 @inner
@@ -99,67 +109,103 @@ def begin_blocks(team, state):
     state.vectors[P][:] = 0.0
     now.value = now.f
     now.theta = now.tau / state.vectors.shape[1]
-    now.phase, now.cursor, now.position = BLOCK_AHEAD, 0, 0
+    now.position = 0
+    begin_probes(now, 0, 0)
+
+
+@inner
+def begin_probes(now, untried, unknown):
+    """Plan the probes of a block, after a step that is untried and f(y) that is unknown, if so."""
+    now.phase, now.cursor = BLOCK_PROBE, 0
+    now.untried, now.unknown = untried, unknown
+
+
+@inner
+def points_of_block(now):
+    """Return how many points that makes: one probe is two-sided, or all while no curvature is known."""
+    return now.untried + now.unknown + now.tau + (1 if now.mean_curvature > 0.0 else now.tau)
+
+
+@inner
+def probed_coordinate(state, k):
+    """Return the coordinate of the block that the k-th of these points is for, and its side, 0 for none."""
+    now = state.now[0]
+    j = k - now.untried - now.unknown
+    if j < 0:
+        return -1, 0.0
+    if j < now.tau:
+        return block_coordinate(state, j), 1.0
+    # One of them in turn.
+    in_turn = (now.blocks + now.untried) % now.tau
+    return block_coordinate(state, in_turn if now.mean_curvature > 0.0 else j - now.tau), -1.0
 
 
 @inner
 def place_block(scheme, state, seed):
-    """Write where the next probes of the block are, and return how many."""
+    """Write where the next points for a block are, and return how many."""
     now, moves = state.now[0], state.lists
-    if now.phase == BLOCK_AHEAD and now.cursor == 0 and now.position == 0:
+    if now.cursor == 0 and now.position == 0:
         draw_order(state, seed)
-    is_back = now.phase == BLOCK_BACK
-    last = now.tau if not is_back or now.mean_curvature == 0.0 else now.cursor + 1
-    count = min(scheme.room, int(last - now.cursor))
+    count = min(scheme.room, int(points_of_block(now) - now.cursor))
     for k in range(count):
-        moves[FIRST_MULTIPLE, k] = moves[SECOND_MULTIPLE, k] = 0.0
-        moves[COORDINATE, k] = block_coordinate(state, now.cursor + k)
-        moves[LENGTH, k] = -now.probe if is_back else now.probe
+        i, side = probed_coordinate(state, now.cursor + k)
+        moves[FIRST_MULTIPLE, k] = 0.0
+        moves[SECOND_MULTIPLE, k] = 1.0 if now.cursor + k < now.untried else 0.0
+        moves[COORDINATE, k], moves[LENGTH, k] = i, side * now.probe
     return count
 
 
 @inner
 def probed_block(state, values):
-    """Take the values of probes ahead: plan those to the other side."""
+    """Take the values of points for a block."""
     now = state.now[0]
     for k in range(values.shape[0]):
-        state.vectors[SLOPES, block_coordinate(state, now.cursor + k)] = values[k] - now.f
-    now.cursor += values.shape[0]
-    if now.cursor >= now.tau:
-        # One of them in turn, or all of them while no curvature is known.
-        now.phase = BLOCK_BACK
-        now.cursor = 0.0 if now.mean_curvature == 0.0 else now.blocks % now.tau
+        i, side = probed_coordinate(state, now.cursor)
+        if side > 0.0:
+            state.vectors[SLOPES, i] = values[k]
+        elif side < 0.0:
+            state.vectors[P, i] = values[k]
+        elif now.cursor < now.untried:
+            now.trial = values[k]
+        else:
+            now.here = values[k]
+        now.cursor += 1
+    if now.cursor < points_of_block(now):
+        return
+    if now.untried:
+        now.phase = BLOCK_JUDGE
+    else:
+        now.f, now.phase = now.here if now.unknown else now.f, BLOCK_SLOPES
 
 
 @inner
-def probed_block_back(state, values):
-    """Take the values of probes to the other side, with which the curvature is known."""
-    now, h, g = state.now[0], state.now[0].probe, state.vectors[SLOPES]
-    is_first = now.mean_curvature == 0.0
-    for k in range(values.shape[0]):
-        i = block_coordinate(state, now.cursor + k)
-        back = values[k] - now.f
+def take_two_sided(state):
+    """Make differences of the values ahead, and the curvature of those on both sides."""
+    now, h, g, p = state.now[0], state.now[0].probe, state.vectors[SLOPES], state.vectors[P]
+    for j in range(int(now.tau)):
+        g[block_coordinate(state, j)] -= now.f
+    for k in range(now.untried + now.unknown + now.tau, points_of_block(now)):
+        i, _ = probed_coordinate(state, k)
+        back = p[i] - now.f
+        p[i] = 0.0
         bend = (g[i] + back) / (h * h)
         slope = (g[i] - back) / (2.0 * h)
-        if is_first:
+        if now.mean_curvature == 0.0:
             # Kept in the block's direction until all are there.
-            state.vectors[P, i] = bend
-            g[i] = slope
+            p[i], g[i] = bend, slope
         elif math.isfinite(bend):
             share = 1.0 / max(now.tau, min(now.blocks + now.tau, 4.0 * now.tau))
             now.mean_curvature += (abs(bend) - now.mean_curvature) * share
             # What the correction by the mean curvature will make of it.
             g[i] = slope * h + 0.5 * h * h * now.mean_curvature
-    now.cursor += values.shape[0]
-    if not is_first or now.cursor >= now.tau:
-        now.phase = BLOCK_SLOPES
 
 
 @inner
-def take_block_slopes(state):
+def take_block_slopes(scheme, state):
     """Go along the slopes of a block, or end."""
     now, g, p, tau = state.now[0], state.vectors[SLOPES], state.vectors[P], int(state.now[0].tau)
     h = now.probe
+    take_two_sided(state)
     if now.mean_curvature == 0.0:
         bends = np.empty(tau)
         negative = 0
@@ -193,8 +239,34 @@ def take_block_slopes(state):
     for j in range(tau):
         i = block_coordinate(state, j)
         p[i] = -length * g[i]
-    state.lists[FIRST, 0], state.lists[SECOND, 0] = 1.0, 0.0
-    begin_plan(now, BLOCK_TRY, 1)
+    if scheme.at_once > 1:
+        go_ahead(state)
+    else:
+        state.lists[FIRST, 0], state.lists[SECOND, 0] = 1.0, 0.0
+        begin_plan(now, BLOCK_TRY, 1)
+
+
+@inner
+def go_ahead(state):
+    """Go to the next y before the step is tried: it is tried together with the probes from there.
+
+    One that fails, as few do, costs these probes, but the others save a round each.
+    """
+    now, n = state.now[0], state.vectors.shape[1]
+    y, z, p, s = state.vectors[Y], state.vectors[Z], state.vectors[P], state.vectors[S]
+    for j in range(int(now.tau)):
+        i = block_coordinate(state, j)
+        y[i] += p[i]
+        z[i] += now.tau / (n * now.theta) * p[i]
+        p[i] = 0.0
+    now.theta = next_theta(now.theta)
+    for i in range(n):
+        # The step led to y + s.
+        s[i] = now.theta * (y[i] - z[i])
+        y[i] -= s[i]
+    next_position(now, n)
+    now.probe = next_probe(now, now.f)
+    begin_probes(now, 1, 1)
 
 
 @inner
@@ -228,74 +300,98 @@ def tried_singly(state):
         now.f, now.sigma = value, math.sqrt(square / now.tau)
         now.travelled += math.sqrt(square)
     now.position += now.tau
-    now.cursor, now.phase = 0, BLOCK_AHEAD
+    begin_probes(now, 0, 0)
     if now.position >= y.shape[0]:
         now.both_sides, now.phase = 0, BLOCK_END
 
 
 @inner
-def tried_block(team, state):
-    """Take the value after a block's step."""
+def judge_step(team, state):
+    """Take the value after a block's step: adapt the length of steps, and go on from there or from x."""
     now, n, tau = state.now[0], state.vectors.shape[1], int(state.now[0].tau)
-    x, z, p = state.vectors[X], state.vectors[Z], state.vectors[P]
-    value, length = state.lists[SEEN, 0], 1.0 / (now.beta * now.mean_curvature)
+    value, length = now.trial, 1.0 / (now.beta * now.mean_curvature)
     bend = 2.0 * (value - now.f + length * now.block_square) / (length * length * now.block_square)
     bend = bend / now.mean_curvature if value < math.inf else 4.0 * now.beta
     if value < now.f:
         now.failures = 0
-        now.beta += (0.5 if bend > 1.5 * now.beta else 0.1) * (max(bend, 0.5) - now.beta)
-        copy(team, x, state.vectors[Y])
-        for j in range(tau):
-            i = block_coordinate(state, j)
-            x[i] += p[i]
-            z[i] += tau / (n * now.theta) * p[i]
-        before, now.value = now.value, value
-        mean_step = length * math.sqrt(now.block_square / tau)
-        rounding = math.sqrt(120.0 * _EPS * abs(value) / now.mean_curvature)
-        now.probe = max(0.1 * mean_step, 1e-9 * now.sigma0, rounding)
-        now.sigma = mean_step
+        now.sigma = length * math.sqrt(now.block_square / tau)
         now.travelled += length * math.sqrt(now.block_square)
-        theta = now.theta * now.theta
-        now.theta = 0.5 * (math.sqrt(theta * theta + 4.0 * theta) - theta)
+        if now.untried:
+            copy(team, state.vectors[X], state.vectors[Y])
+            add(team, state.vectors[X], 1.0, state.vectors[S])
+            now.untried, now.f, now.phase = 0, now.here, BLOCK_SLOPES
+        else:
+            now.probe = next_probe(now, value)
+            take_step(team, state)
+        now.beta += (0.5 if bend > 1.5 * now.beta else 0.1) * (max(bend, 0.5) - now.beta)
         now.blocks += 1
         now.chain += 1
-        rises = value > before and now.chain > 2
+        rises = value > now.value and now.chain > 2
+        now.value = value
     else:
         now.failures += 1
         now.beta = min(2.0 * max(now.beta, min(bend, 8.0)), 1e6)
-        _forget_momentum(team, state)
+        if not now.untried:
+            next_position(now, n)
+        forget_momentum(team, state)
         rises = now.failures > _FAILURES
-    for j in range(tau):
-        p[block_coordinate(state, j)] = 0.0
-    now.phase = BLOCK_NEXT
-    if rises or now.spent > max(10.0 * n, 0.1 * n * n):
+    # Blocks that are larger than usual are worth less, beside whole sweeps.
+    most = max(10.0 * n, 0.1 * n * n) * min(1.0, max(_SMALLEST, math.sqrt(n)) / now.tau)
+    if rises or now.spent > most:
         now.phase = BLOCK_END
 
 
 @inner
-def _forget_momentum(team, state):
-    now = state.now[0]
-    now.theta, now.chain = now.tau / state.vectors.shape[1], 0
-    copy(team, state.vectors[Z], state.vectors[X])
+def take_step(team, state):
+    """Go to x = y + p, and from there to the next y."""
+    now, n = state.now[0], state.vectors.shape[1]
+    x, y, z, p = state.vectors[X], state.vectors[Y], state.vectors[Z], state.vectors[P]
+    copy(team, x, y)
+    for j in range(int(now.tau)):
+        i = block_coordinate(state, j)
+        x[i] += p[i]
+        z[i] += now.tau / (n * now.theta) * p[i]
+        p[i] = 0.0
+    now.theta = next_theta(now.theta)
+    for i in range(n):
+        y[i] = (1.0 - now.theta) * x[i] + now.theta * z[i]
+    next_position(now, n)
+    begin_probes(now, 0, 1)
 
 
 @inner
-def next_block(team, state):
-    """Go to the next y, and to the next block."""
-    now, n = state.now[0], state.vectors.shape[1]
-    x, y, z = state.vectors[X], state.vectors[Y], state.vectors[Z]
+def forget_momentum(team, state):
+    """Go back to x, and on from there with other coordinates, without momentum."""
+    now, vectors = state.now[0], state.vectors
+    now.theta, now.chain = now.tau / vectors.shape[1], 0
+    copy(team, vectors[Z], vectors[X])
+    copy(team, vectors[Y], vectors[X])
+    vectors[P][:] = 0.0
+    now.f = now.value
+    begin_probes(now, 0, 0)
+
+
+@inner
+def next_theta(theta):
+    """Return the next weight of z in y."""
+    square = theta * theta
+    return 0.5 * (math.sqrt(square * square + 4.0 * square) - square)
+
+
+@inner
+def next_probe(now, value):
+    """Return how long the next probes shall be, from the step and a value near where it leads."""
+    step = 1.0 / (now.beta * now.mean_curvature) * math.sqrt(now.block_square / now.tau)
+    rounding = math.sqrt(120.0 * _EPS * abs(value) / now.mean_curvature)
+    return max(0.1 * step, 1e-9 * now.sigma0, rounding)
+
+
+@inner
+def next_position(now, n):
+    """Go to the next block."""
     now.position += now.tau
     if now.position + now.tau > n:
         now.position = 0
-    now.cursor = 0
-    if now.chain == 0:
-        copy(team, y, x)
-        now.f, now.phase = now.value, BLOCK_AHEAD
-        return
-    for i in range(n):
-        y[i] = (1.0 - now.theta) * x[i] + now.theta * z[i]
-    state.lists[FIRST, 0] = state.lists[SECOND, 0] = 0.0
-    begin_plan(now, BLOCK_AT, 1)
 
 
 @inner
@@ -307,4 +403,4 @@ def end_blocks(team, state):
     state.vectors[P][:] = 0.0
     state.vectors[BEFORE][:] = 0.0
     state.vectors[MEAN][:] = 0.0
-    now.failures, now.phase = 0, SWEEP
+    now.cursor, now.failures, now.phase = 0, 0, SWEEP

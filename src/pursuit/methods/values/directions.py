@@ -87,7 +87,7 @@ def conclude(state):
         now.change += 0.3 * (quantile(samples, 0.5) - now.change)
     now.old_noise += (noise - now.old_noise) * both / n
     now.window = (now.window + coordinates_in_turn(state)) % n
-    now.both_sides = 0
+    now.both_sides = now.looked = 0
     if probes > 8:
         mean = shift / probes
         variance = (spread / probes - mean * mean) / probes

@@ -20,13 +20,12 @@ from pursuit.methods.values.curvature import (
     sampled,
 )
 from pursuit.methods.values.noise import VALUES, are_told_apart, noise_level
-from pursuit.methods.values.probes import sign
+from pursuit.methods.values.probes import begin_ahead, sign
 from pursuit.methods.values.quasi_newton import forget_pairs
 from pursuit.methods.values.state import (
     BLOCK_BEGIN,
     FIRST,
     MEASURE_NOISE,
-    PROBE_AHEAD,
     ROUNDING,
     SECOND,
     SEEN,
@@ -63,7 +62,7 @@ def begin_sweep(state):
     now.taken = now.rest = 0
     if now.due > 0 and not abs(now.f) < _LESS * now.noise_at:
         now.due -= 1
-        now.phase, now.cursor = PROBE_AHEAD, 0
+        begin_ahead(state)
         return
     reach = max(median_reach(state), 1e-300)
     now.apart = max(APART, min(0.1 * now.spacing / reach, 10.0, (now.sigma0 + now.travelled) / reach))
@@ -120,7 +119,7 @@ def measured_noise(state):
                 # It says nothing of the noise, which is measured again soon.
                 now.kinks += 1
                 now.suspect, now.due = 0.0, 0
-                now.phase, now.cursor = PROBE_AHEAD, 0
+                begin_ahead(state)
                 return
         now.suspect = 0.0
     elif 0.0 <= 10.0 * noise_of_value(state) < level and now.noise >= 0.0:
@@ -147,7 +146,10 @@ def measured_noise(state):
     now.noise, now.noise_at, now.due = level, abs(now.f), due
     now.spacing = now.apart * median_reach(state) if now.apart > APART else 0.0
     begins = is_first and now.spent <= 100.0 and now.tau > 0.0 and level <= NOISY * abs(now.f)
-    now.phase, now.cursor = BLOCK_BEGIN if begins else PROBE_AHEAD, 0
+    if begins:
+        now.phase, now.cursor = BLOCK_BEGIN, 0
+    else:
+        begin_ahead(state)
 
 
 @inner

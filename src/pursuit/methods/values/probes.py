@@ -31,6 +31,7 @@ from pursuit.methods.values.state import (
     CONCLUDE,
     FIRST,
     MOST_SAMPLES,
+    PROBE_AHEAD,
     PROBE_BACK,
     SAMPLES,
     SECOND,
@@ -52,7 +53,7 @@ _IN_TURN, _IN_TURN_UNDER_NOISE = 32, 8
 
 @inner
 def seed_of(now):
-    """Return a seed that all probes of a sweep share, however many of them there are in a round."""
+    """Return a seed that all probes of a sweep or of a block share, however many of them are in a round."""
     return hashed_at(np.uint64(abs(now.key) * 1e15), max(int(now.spent - now.cursor), 0))
 
 
@@ -89,25 +90,31 @@ def take_planned(state, values):
 
 @inner
 def place_ahead(scheme, state, seed):
-    """Write where the next probes are, and return how many."""
+    """Write where the next probes are, and return how many.
+
+    Where many points are evaluated at once, a round that has room for it goes on with those on other sides.
+    """
     moves, reach = state.lists, state.vectors[REACH]
     cursor = int(state.now[0].cursor)
     count = min(scheme.room, reach.shape[0] - cursor)
     noise = noise_of_value(state)
     for j in range(count):
         i = cursor + j
-        reach[i] = inside(scheme, state.vectors[Y], i, sign(seed, i), probe_length(scheme, state, i, noise))
+        h = probe_length(scheme, state, i, reach[i], noise)
+        reach[i] = inside(scheme, state.vectors[Y], i, sign(seed, i), h)
         moves[FIRST_MULTIPLE, j] = moves[SECOND_MULTIPLE, j] = 0.0
         moves[COORDINATE, j], moves[LENGTH, j] = i, reach[i]
+    if scheme.at_once > 1:
+        count = write_back(scheme, state, next_back(state, 0), count)
     return count
 
 
 @inner
-def probe_length(scheme, state, i, noise):
-    """Return how long a probe shall be."""
+def probe_length(scheme, state, i, reach, noise):
+    """Return how long a probe shall be, about as long as `reach`."""
     now = state.now[0]
     shortest = max(_SHORTEST * abs(state.vectors[Y, i]), _TINY)
-    h = max(abs(state.vectors[REACH, i]), shortest)
+    h = max(abs(reach), shortest)
     is_known = known(state.vectors, i)
     bend = abs(state.vectors[ALONG, i]) if is_known else now.typical
     if bend > 0.0:
@@ -182,8 +189,13 @@ def next_back(state, i):
 @inner
 def place_back(scheme, state):
     """Write where the next probes on other sides are, and return how many."""
+    return write_back(scheme, state, int(state.now[0].cursor), 0)
+
+
+@inner
+def write_back(scheme, state, i, count):
+    """Write probes on other sides, from a coordinate on and after `count` points; return the new count."""
     moves, reach, n = state.lists, state.vectors[REACH], state.vectors.shape[1]
-    i, count = int(state.now[0].cursor), 0
     while i < n and count < scheme.room:
         moves[FIRST_MULTIPLE, count] = moves[SECOND_MULTIPLE, count] = 0.0
         moves[COORDINATE, count] = i
@@ -194,15 +206,25 @@ def place_back(scheme, state):
 
 
 @inner
-def probed_ahead(state, values):
-    """Take the values of probes on one side."""
+def begin_ahead(state):
+    """Plan the probes on one side, but for those that were made together with the step."""
     now = state.now[0]
+    now.phase, now.cursor = PROBE_AHEAD, now.looked
+
+
+@inner
+def probed_ahead(state, values):
+    """Take the values of probes on one side, and of those on other sides that follow them."""
+    now, n = state.now[0], state.vectors.shape[1]
     cursor = int(now.cursor)
-    for j in range(values.shape[0]):
+    count = min(values.shape[0], n - cursor)
+    for j in range(count):
         state.vectors[SLOPES, cursor + j] = values[j] - now.f
-    now.cursor += values.shape[0]
-    if now.cursor == state.vectors.shape[1]:
+    now.cursor += count
+    if now.cursor == n:
         probe_back(state)
+        if count < values.shape[0]:
+            probed_back(state, values, count)
 
 
 @inner
@@ -215,11 +237,11 @@ def probe_back(state):
 
 
 @inner
-def probed_back(state, values):
-    """Take the values of probes on the other side."""
-    now, moves, last = state.now[0], state.lists, 0
+def probed_back(state, values, first):
+    """Take the values of probes on the other side, from one of them on."""
+    now, moves = state.now[0], state.lists
     noise = noise_of_value(state)
-    for j in range(values.shape[0]):
+    for j in range(first, values.shape[0]):
         last = int(moves[COORDINATE, j])
         ratio = moves[LENGTH, j] / state.vectors[REACH, last]
         ahead, back = state.vectors[SLOPES, last], values[j] - now.f
@@ -231,7 +253,7 @@ def probed_back(state, values):
         if math.isfinite(change) and now.taken < MOST_SAMPLES:
             state.lists[SAMPLES, int(now.taken)] = change
             now.taken += 1
-    now.cursor = next_back(state, last + 1)
+    now.cursor = next_back(state, 0)
     if now.cursor < state.vectors.shape[1]:
         return
     if not now.rest and curvature_is_inexact(state):

@@ -36,13 +36,12 @@ from pursuit.compiling.inner import inner
 from pursuit.methods.contract import Findings, Patience, Round, Rounds, ask, tell, write_move
 from pursuit.methods.values.blocks import (
     begin_blocks,
+    block_size,
     end_blocks,
-    next_block,
+    judge_step,
     place_block,
     probed_block,
-    probed_block_back,
     take_block_slopes,
-    tried_block,
     tried_singly,
 )
 from pursuit.methods.values.curvature import ALONG, REACH, VECTORS, WEIGHTS, P, S, Y
@@ -68,12 +67,10 @@ from pursuit.methods.values.probes import (
 from pursuit.methods.values.quasi_newton import Pairs
 from pursuit.methods.values.remarks import remark_on
 from pursuit.methods.values.state import (
-    BLOCK_AHEAD,
-    BLOCK_AT,
-    BLOCK_BACK,
     BLOCK_BEGIN,
     BLOCK_END,
-    BLOCK_NEXT,
+    BLOCK_JUDGE,
+    BLOCK_PROBE,
     BLOCK_SLOPES,
     BLOCK_TRY,
     CHOOSE,
@@ -99,7 +96,15 @@ from pursuit.methods.values.state import (
     ValuesState,
     is_noisy,
 )
-from pursuit.methods.values.trials import end_trials, evaluated_again, move, stay, tried, try_step
+from pursuit.methods.values.trials import (
+    end_trials,
+    evaluated_again,
+    move,
+    place_after_step,
+    stay,
+    tried,
+    try_step,
+)
 
 # The first probes, as a part of sigma0.
 _FIRST_PROBE = 1e-3
@@ -121,6 +126,8 @@ class Values(NamedTuple):
     """How many steps are remembered."""
     room: int
     """The most points of a round."""
+    at_once: int
+    """How many points are evaluated at the same time."""
     kinks: int
     """After how many kinks to end, 0 for as long as steps lead down."""
     lower: Vector
@@ -153,6 +160,7 @@ class Values(NamedTuple):
         return cls(
             pairs=min(n, max(1, (memory - _VECTORS - room) // 2)),
             room=room,
+            at_once=1,
             kinks=checked_count("kinks", kinks, at_least=0),
             lower=np.empty(0),
             upper=np.empty(0),
@@ -165,7 +173,7 @@ class Values(NamedTuple):
         Points of a round that are more than the scheme's own share come on top of its memory.
         """
         most = max(rounds.at_once, min(rounds.most, _ROOM_FOR_NUMBERS // n))
-        return self._replace(room=min(most, max(n, VALUES)))
+        return self._replace(room=min(most, max(2 * n, VALUES)), at_once=rounds.at_once)
 
     def within(self, lower: Vector, upper: Vector) -> Values:
         """Return the scheme that poses no points outside of these bounds."""
@@ -198,7 +206,7 @@ class Values(NamedTuple):
             "radius": math.sqrt(np.sum(sizes**2)),
             "is_scaled": 1.0,
             "multiple": 1.0,
-            "tau": min(n, max(8, round(math.sqrt(n)))) if begins_with_blocks else 0,
+            "tau": block_size(n, self.room if self.at_once > 1 else 1) if begins_with_blocks else 0,
             "beta": 1.0,
             "probe": _FIRST_PROBE * sigma,
         }.items():
@@ -252,12 +260,14 @@ def _ask(team, scheme, state, normals):
         count = place_ahead(scheme, state, seed)
     elif now.phase == PROBE_BACK:
         count = place_back(scheme, state)
-    elif now.phase in (BLOCK_AHEAD, BLOCK_BACK):
+    elif now.phase == BLOCK_PROBE:
         count = place_block(scheme, state, seed)
     else:
         if now.phase == MEASURE_NOISE and now.made == 0:
             draw_line(scheme, state, seed)
         count = place_planned(scheme, state)
+        if now.phase == TRY:
+            count += place_after_step(scheme, state, seed)
     return Round(
         origin=state.vectors[Y],
         first=state.vectors[P],
@@ -266,7 +276,7 @@ def _ask(team, scheme, state, normals):
         size=count,
         lower=scheme.lower,
         upper=scheme.upper,
-        is_probing=now.phase not in (LOOK_ALONG, TRY, BLOCK_AT, BLOCK_TRY),
+        is_probing=now.phase not in (LOOK_ALONG, TRY, BLOCK_TRY),
     )
 
 
@@ -277,7 +287,7 @@ def _tell(team, scheme, state, query, values):
     if not is_noisy(state):
         _keep_best(team, state, query, values)
     _take_values(team, state, values)
-    _begin(team, state)
+    _begin(team, scheme, state)
     _step(team, scheme, state)
     return ValuesState(
         x=state.x,
@@ -298,11 +308,9 @@ def _take_values(team, state, values):
     if now.phase == PROBE_AHEAD:
         probed_ahead(state, values)
     elif now.phase == PROBE_BACK:
-        probed_back(state, values)
-    elif now.phase == BLOCK_AHEAD:
+        probed_back(state, values, 0)
+    elif now.phase == BLOCK_PROBE:
         probed_block(state, values)
-    elif now.phase == BLOCK_BACK:
-        probed_block_back(state, values)
     elif take_planned(state, values):
         if now.phase == MEASURE_NOISE:
             measured_noise(state)
@@ -312,27 +320,25 @@ def _take_values(team, state, values):
             probed_plane(team, state)
         elif now.phase == TRY:
             tried(state)
-        elif now.phase == BLOCK_AT:
-            now.f, now.phase = state.lists[SEEN, 0], BLOCK_AHEAD
         elif now.phase == BLOCK_TRY:
             if now.is_single:
                 tried_singly(state)
             else:
-                tried_block(team, state)
+                now.trial, now.phase = state.lists[SEEN, 0], BLOCK_JUDGE
         elif now.phase == EVALUATE_AGAIN:
             evaluated_again(team, state)
 
 
 @inner
-def _begin(team, state):
+def _begin(team, scheme, state):
     """Do what follows from it in the beginning, where steps are in blocks of coordinates."""
     now = state.now[0]
     if now.phase == BLOCK_BEGIN:
         begin_blocks(team, state)
+    if now.phase == BLOCK_JUDGE:
+        judge_step(team, state)
     if now.phase == BLOCK_SLOPES:
-        take_block_slopes(state)
-    if now.phase == BLOCK_NEXT:
-        next_block(team, state)
+        take_block_slopes(scheme, state)
     if now.phase == BLOCK_END:
         end_blocks(team, state)
 

@@ -19,13 +19,13 @@ ROUNDING = 1e-12
 # What a round is about.
 (
     MEASURE_NOISE, PROBE_AHEAD, PROBE_BACK, LOOK_ALONG, LOOK_IN_PLANE, TRY, EVALUATE_AGAIN,
-    BLOCK_AT, BLOCK_AHEAD, BLOCK_BACK, BLOCK_TRY,
-) = range(11)  # fmt: skip
+    BLOCK_PROBE, BLOCK_TRY,
+) = range(9)  # fmt: skip
 # What is to be done before the next one. Each is done in one place, since Numba compiles every call anew.
 (
     CONCLUDE, CHOOSE, PLAN_PLANE, STEP, END, MOVE, STAY, SWEEP,
-    BLOCK_BEGIN, BLOCK_SLOPES, BLOCK_NEXT, BLOCK_END,
-) = range(11, 23)  # fmt: skip
+    BLOCK_BEGIN, BLOCK_JUDGE, BLOCK_SLOPES, BLOCK_END,
+) = range(9, 21)  # fmt: skip
 # The rows of the lists: those of `Round.moves`, then planned points in the plane of p and s by multiples of p
 # and of s, and their values, and changes of some curvatures at y, relative to themselves.
 FIRST, SECOND, SEEN, SAMPLES, LISTS = range(4, 9)
@@ -44,6 +44,7 @@ _NUMBERS = {
     "window": "from where on coordinates are probed on both sides, in turn",
     "both_sides": "whether all of them are",
     "rest": "whether those are that were not, since their curvatures turned out to be too inexact",
+    "looked": "how many of the next coordinates are probed together with the step that leads there",
     "planned": "points on a line or in a plane that are to be evaluated",
     "made": "those of them that were",
     # Noise.
@@ -109,6 +110,10 @@ _NUMBERS = {
     "beta": "the curvature along a block's step as a multiple of the mean curvature",
     "mean_curvature": "that along coordinates, 0 before it is measured",
     "probe": "how long a probe is",
+    "untried": "whether the latest step is tried together with the probes from where it leads",
+    "unknown": "whether f(y) is evaluated together with the probes",
+    "trial": "f after the latest step",
+    "here": "f(y), while all this is evaluated",
     "block_square": "the sum of the squares of the block's slopes",
     "is_single": "whether coordinates have curvatures of their own",
     "blocks": "how many steps there were",
@@ -142,6 +147,7 @@ class ValuesState(NamedTuple):
         counts = (
             "cursor",
             "window",
+            "looked",
             "planned",
             "made",
             "taken",
@@ -150,17 +156,23 @@ class ValuesState(NamedTuple):
             "start",
             "stride",
             "blocks",
+            "untried",
+            "unknown",
         )
         if not all(0.0 <= now[name] < 2**53 and now[name].is_integer() for name in ("phase", *counts)):
             return False
-        if now["tau"] > n or now["taken"] > MOST_SAMPLES:
+        if now["tau"] > n or now["looked"] >= n or now["taken"] > MOST_SAMPLES:
             return False
         if now["phase"] in (PROBE_AHEAD, PROBE_BACK):
             return now["cursor"] < n
-        if now["phase"] in (BLOCK_AT, BLOCK_AHEAD, BLOCK_BACK) and now["cursor"] >= now["tau"]:
-            return False
-        if now["phase"] in (BLOCK_AHEAD, BLOCK_BACK):
-            return True
+        if now["phase"] == BLOCK_PROBE:
+            points = (
+                now["untried"]
+                + now["unknown"]
+                + now["tau"]
+                + (1 if now["mean_curvature"] > 0.0 else now["tau"])
+            )
+            return max(now["untried"], now["unknown"]) <= 1 and now["cursor"] < points
         return now["phase"] <= BLOCK_TRY and now["made"] < now["planned"] <= MOST_SAMPLES
 
 

@@ -6,6 +6,7 @@ import math
 
 from pursuit.compiling.inner import inner
 from pursuit.compiling.vectors import copy, dot
+from pursuit.methods.contract import COORDINATE, FIRST_MULTIPLE, LENGTH, SECOND_MULTIPLE
 from pursuit.methods.values.curvature import (
     BEFORE,
     MEAN,
@@ -19,6 +20,7 @@ from pursuit.methods.values.curvature import (
 )
 from pursuit.methods.values.directions import energy_of, lose_track, meet_wall, turn_from_walls, weight
 from pursuit.methods.values.ending import note_fall
+from pursuit.methods.values.probes import coordinates_in_turn, probe_length, sign
 from pursuit.methods.values.quasi_newton import forget_pairs
 from pursuit.methods.values.state import (
     END,
@@ -86,6 +88,48 @@ def try_multiple(state, multiple):
 
 
 @inner
+def place_after_step(scheme, state, seed):
+    """Write the first probes of the next sweep after the step that is tried, and return how many.
+
+    They are those that would not fill a round of as many points as are evaluated at once: nobody waits for
+    them. They count if the step is taken as it is.
+    """
+    now, n, s, moves = state.now[0], state.vectors.shape[1], state.vectors[S], state.lists
+    now.looked = 0
+    if now.multiple != 1.0 or now.noise_rules or scheme.lower.shape[0] > 0 or scheme.at_once == 1:
+        return 0
+    part, energy, noise = probe_share(now), energy_of(state, s) / n, noise_of_value(state)
+    count = min((n + coordinates_in_turn(state)) % scheme.at_once, scheme.room - 1, n - 1)
+    for i in range(count):
+        h = probe_length(scheme, state, i, part * share_of_step(state, i, energy), noise)
+        moves[FIRST_MULTIPLE, 1 + i], moves[SECOND_MULTIPLE, 1 + i] = 0.0, 1.0
+        moves[COORDINATE, 1 + i], moves[LENGTH, 1 + i] = i, sign(seed, i) * h
+    now.looked = count
+    return count
+
+
+@inner
+def probe_share(now):
+    """Return how long probes are as a part of a step."""
+    return min(_PROBE, max(_LEAST_PROBE, _PROBE_BY_CHANGE / max(now.change, 1e-9)))
+
+
+@inner
+def share_of_step(state, i, energy):
+    """Return how long a step is along a coordinate, at least a tenth of an equal share of its energy."""
+    return max(abs(state.vectors[S, i]), 0.1 * math.sqrt(energy / weight(state, i)))
+
+
+@inner
+def take_looks(state):
+    """Take the values of probes that were made together with the step."""
+    now, moves = state.now[0], state.lists
+    for i in range(int(now.looked)):
+        state.vectors[REACH, i] = moves[LENGTH, 1 + i]
+        state.vectors[SLOPES, i] = state.lists[SEEN, 1 + i] - now.f
+
+
+@inner
 def tried(state):
     """Take the value of a trial: try a longer or a shorter step, or end."""
     now = state.now[0]
@@ -105,6 +149,7 @@ def tried(state):
     elif now.tries <= (4 if now.noise_rules else 12):
         multiple = 0.3 * now.multiple
     if multiple > 0.0:
+        now.looked = 0
         try_multiple(state, multiple)
     else:
         now.phase = END
@@ -128,7 +173,7 @@ def end_trials(team, state):
     if not rules and now.along < now.value:
         # p itself is better than what the model has made of it.
         copy(team, s, state.vectors[P])
-        now.value, multiple = now.along, 1.0
+        now.value, multiple, now.looked = now.along, 1.0, 0
     if not rules:
         note_roughness(state)
     if now.value < now.f + (3.0 * noise_of_value(state) if rules else 0.0):
@@ -182,11 +227,10 @@ def move(team, scheme, state):
         # The step is less than the digits of y.
         now.phase = STAY
         return
-    part = min(_PROBE, max(_LEAST_PROBE, _PROBE_BY_CHANGE / max(now.change, 1e-9)))
-    energy = energy_of(state, s) / n
+    part, energy = probe_share(now), energy_of(state, s) / n
     for i in range(n):
         kept = abs(reach[i]) if now.meets_wall else 0.5 * abs(reach[i])
-        reach[i] = part * max(abs(s[i]), 0.1 * math.sqrt(energy / weight(state, i)))
+        reach[i] = part * share_of_step(state, i, energy)
         if now.meets_wall or state.vectors[TWO_SIDED, i] >= WALL_AHEAD:
             reach[i] = max(reach[i], kept)
     copy(team, state.vectors[BEFORE], state.vectors[SLOPES])
@@ -195,6 +239,7 @@ def move(team, scheme, state):
     note_fall(now, n)
     now.f, now.sigma = now.value, math.sqrt(square / n)
     now.failures, now.has_before = 0, 1
+    take_looks(state)
     if now.noise_rules:
         # The value that was accepted was a lucky one: another at the same point.
         plan_again(state, 1)
@@ -207,6 +252,7 @@ def move(team, scheme, state):
 def stay(state):
     """Stay, and probe closer by."""
     now, reach = state.now[0], state.vectors[REACH]
+    now.looked = 0
     for i in range(reach.shape[0]):
         shortest = 1e-14 * (now.sigma + abs(state.vectors[Y, i]))
         shorter = 1.0 if now.meets_wall else 0.5 if now.noise_rules else 0.1
