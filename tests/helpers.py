@@ -10,7 +10,7 @@ PAPER = (
     "rp", "rp-exact", "sarp", "sarp-exact", "cma",
     "ep-cma-1", "ep-cma-2", "ep-cma-4", "ep-cma-sqrt", "ep-cma-n",
 )  # fmt: skip
-RIVALS = ("sep-cma", "cr-fm-nes", "r1-nes", "spsa", "rg", "ars")
+RIVALS = ("sep-cma", "cr-fm-nes", "r1-nes", "spsa", "rg", "ars", "arp", "acdm")
 
 
 def make_problem(name, n, L=1e4):
@@ -21,15 +21,16 @@ def make_problem(name, n, L=1e4):
 
 def options_for(method, kappa):
     """Return what some methods have to know: the condition number, or the curvatures 1 and kappa."""
-    known = {"spsa": {"L": kappa}, "rg": {"L": kappa}, "ars": {"m": 1.0, "L": kappa}}
+    known = {name: {"m": 1.0, "L": kappa} for name in ("ars", "arp", "acdm")}
+    known |= {"spsa": {"L": kappa}, "rg": {"L": kappa}}
     return {"kappa": kappa} if method.startswith("sarp") else known.get(method, {})
 
 
 def options_of_problem(method, problem):
     """Return the same for a problem that is to be a black box."""
-    names = {"spsa": ("L",), "rg": ("L",), "ars": ("m", "L")}.get(method, ())
-    known = {name: getattr(problem, name) for name in names}
-    return {"kappa": problem.L / problem.m} if method.startswith("sarp") else known
+    names = options_for(method, 1.0)
+    known = {"kappa": problem.L / problem.m, "m": problem.m, "L": problem.L}
+    return {name: known[name] for name in names}
 
 
 def run_scheme(scheme, problem, *, rng, limits, whole):

@@ -158,7 +158,9 @@ def test_methods_are_ours_and_the_paper_s_ten_and_those_of_others():
 
 
 def test_methods_take_curvatures_from_the_problem_or_from_options():
-    for method, options in (("spsa", {"L": EXP.L}), ("rg", {"L": EXP.L}), ("ars", {"L": EXP.L, "m": EXP.m})):
+    both = {"L": EXP.L, "m": EXP.m}
+    known = {"spsa": {"L": EXP.L}, "rg": {"L": EXP.L}, "ars": both, "arp": both, "acdm": both}
+    for method, options in known.items():
         told = pursuit.minimize(EXP, EXP.x0, method=method, rng=1, maxiter=50)
         given = pursuit.minimize(EXP, EXP.x0, method=method, rng=1, maxiter=50, options=options)
         np.testing.assert_array_equal(told.x, given.x)

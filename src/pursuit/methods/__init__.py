@@ -1,6 +1,8 @@
 """The paper's ten schemes, some of our own, some of others to compare with, and the contract for another."""
 
+from pursuit.methods.acdm import Acdm
 from pursuit.methods.adaptive_sarp import AdaptiveSarp
+from pursuit.methods.arp import AcceleratedPursuit
 from pursuit.methods.ars import AcceleratedSearch
 from pursuit.methods.auto import Auto
 from pursuit.methods.catalogue import create_scheme, methods
@@ -28,7 +30,9 @@ from pursuit.methods.spsa import Spsa
 from pursuit.methods.values.scheme import Values
 
 __all__ = [
+    "AcceleratedPursuit",
     "AcceleratedSearch",
+    "Acdm",
     "AdaptiveSarp",
     "AdaptiveStep",
     "Auto",

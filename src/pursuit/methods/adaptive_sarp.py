@@ -32,7 +32,7 @@ import numba
 import numpy as np
 
 from pursuit.checks import Vector
-from pursuit.compiling.vectors import add, copy, scale, shift
+from pursuit.compiling.vectors import add, copy, scale
 from pursuit.methods.acceleration import Momentum, MomentumPast, drifting_patience
 from pursuit.methods.contract import Patience, ask, tell
 from pursuit.methods.flat_direction import (
@@ -43,6 +43,7 @@ from pursuit.methods.flat_direction import (
     checked_learning,
 )
 from pursuit.methods.line_searches import Line, MirroredStep
+from pursuit.methods.nesterov import keep_best_of_line
 
 # How fast the number of trials from one point grows while their sum succeeds.
 _GROWTH = 1.05
@@ -145,13 +146,7 @@ def _ask(team, scheme, state, u):
 def _tell(team, scheme, state, line, step):
     if step.origin == math.inf:
         return _back_at_best(team, state)
-    fx = state.fx
-    if step.value < fx:
-        fx = step.value
-        if step.length != 0.0:
-            shift(team, state.x, state.y, step.length, line.direction)
-        else:
-            copy(team, state.x, state.y)
+    fx = keep_best_of_line(team, state, line, step)
     trials, sigma, flat_sigma = state.trials, state.sigma, state.flat_sigma
     if trials.phase == _ALONG_SUM:
         scale(team, state.s, step.length)

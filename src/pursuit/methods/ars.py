@@ -25,16 +25,13 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from pursuit.checks import Vector, checked_number
-from pursuit.compiling.inner import inner
-from pursuit.compiling.vectors import Matrix, copy, repeated
-from pursuit.methods.contract import FIRST_MULTIPLE, Patience, ask, tell
-from pursuit.methods.options import checked_curvature
-from pursuit.methods.pairs import keep_best, new_moves, round_from, smoothed
+from pursuit.checks import Vector
+from pursuit.compiling.vectors import Matrix, copy
+from pursuit.methods.contract import Patience, ask, tell
+from pursuit.methods.nesterov import Move, accelerated_patience, advance, root_of_condition, weights_of
+from pursuit.methods.options import checked_curvatures
+from pursuit.methods.pairs import forward_moves, keep_best, round_from, smoothed
 from pursuit.methods.rg import RandomGradient
-
-# The condition number by which mu is chosen where m is 0.
-_CONDITION = 1e4
 
 
 class AcceleratedSearch(NamedTuple):
@@ -56,12 +53,9 @@ class AcceleratedSearch(NamedTuple):
         mu: float | None = None,
     ) -> AcceleratedSearch:
         """Return the scheme for the extreme curvatures, `L` and `m`, and differences over `mu`."""
-        top = checked_curvature("ars", L)
-        m = checked_number("m", m, at_least=0.0)
-        if m > top:
-            raise ValueError(f"m must be at most L, but m={m:g} and L={top:g} were given.")
+        m, top = checked_curvatures("ars", m, L)
         plain = RandomGradient.create(n, L=top, mu=mu)
-        lives = 4.0 * (n + 1.0) * math.sqrt(top / m if m > 0.0 else _CONDITION)
+        lives = 4.0 * (n + 1.0) * root_of_condition(m, top)
         return cls(
             m=m,
             L=top,
@@ -72,8 +66,6 @@ class AcceleratedSearch(NamedTuple):
 
     def init(self, x: Vector, fx: float, sigma: float) -> AcceleratedSearchState:
         """Return the first state."""
-        moves = new_moves()
-        moves[FIRST_MULTIPLE, 1] = self.mu
         return AcceleratedSearchState(
             x=x,
             fx=fx,
@@ -81,7 +73,7 @@ class AcceleratedSearch(NamedTuple):
             sigma=sigma,
             y=x.copy(),
             v=x.copy(),
-            moves=moves,
+            moves=forward_moves(self.mu),
             gamma=self.m if self.m > 0.0 else self.L,
         )
 
@@ -90,9 +82,8 @@ class AcceleratedSearch(NamedTuple):
         return 2
 
     def patience(self, n: int) -> Patience:
-        """Return after how many rounds without a better point to give up: v may lead up for several lives."""
-        root = math.sqrt(self.L / self.m if self.m > 0.0 else _CONDITION)
-        return Patience(int(min(10_000 + 100.0 * n * root, 2.0**62)), share=1.0)
+        """Return after how many rounds without a better point to give up."""
+        return accelerated_patience(n, self.m, self.L)
 
 
 class AcceleratedSearchState(NamedTuple):
@@ -123,35 +114,21 @@ def _tell(team, scheme, state, query, values):
         slope = 0.0
         copy(team, state.y, state.x)
         copy(team, state.v, state.x)
-    alpha = _alpha(scheme, state.gamma)
-    gamma = alpha * alpha / scheme.theta
-    following = _alpha(scheme, gamma)
-    _advance(
-        team,
-        state.y.shape[0],
-        state.y,
-        state.v,
-        query.first,
-        scheme.h * slope,
-        scheme.theta / alpha * slope,
-        alpha * scheme.m / gamma,
-        following * gamma / (gamma + following * scheme.m),
+    weights = weights_of(scheme.theta, scheme.m, state.gamma)
+    move = Move(
+        step=-scheme.h * slope,
+        long_step=-scheme.theta / weights.alpha * slope,
+        keep=weights.keep,
+        beta=weights.beta,
     )
+    advance(team, state.y.shape[0], state.y, state.v, query.first, move)
     return AcceleratedSearchState(
-        x=state.x, fx=fx, f=values[0], sigma=sigma, y=state.y, v=state.v, moves=state.moves, gamma=gamma
+        x=state.x,
+        fx=fx,
+        f=values[0],
+        sigma=sigma,
+        y=state.y,
+        v=state.v,
+        moves=state.moves,
+        gamma=weights.gamma,
     )
-
-
-@inner
-def _alpha(scheme, gamma):
-    """Return the positive root of alpha^2 = theta ((1 - alpha) gamma + alpha m)."""
-    half = 0.5 * scheme.theta * (gamma - scheme.m)
-    return math.sqrt(half * half + scheme.theta * gamma) - half
-
-
-@repeated
-def _advance(i, y, v, u, step, long_step, keep, beta):
-    """Set v to (1 - keep) v + keep y - long_step u, and y to (1 - beta) (y - step u) + beta v."""
-    x = y[i] - step * u[i]
-    v[i] = (1.0 - keep) * v[i] + keep * y[i] - long_step * u[i]
-    y[i] = (1.0 - beta) * x + beta * v[i]

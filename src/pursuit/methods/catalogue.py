@@ -9,7 +9,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from pursuit.checks import checked_number, checked_options, cut, shown
+from pursuit.methods.acdm import Acdm
 from pursuit.methods.adaptive_sarp import AdaptiveSarp
+from pursuit.methods.arp import AcceleratedPursuit
 from pursuit.methods.ars import AcceleratedSearch
 from pursuit.methods.auto import Auto
 from pursuit.methods.cma import Cma
@@ -52,6 +54,8 @@ _NAMED: dict[str, tuple[type, dict[str, Any]]] = {
     "spsa": (Spsa, {}),
     "rg": (RandomGradient, {}),
     "ars": (AcceleratedSearch, {}),
+    "arp": (AcceleratedPursuit, {}),
+    "acdm": (Acdm, {}),
 }
 
 
@@ -85,11 +89,17 @@ def create_scheme(method: str | type, n: int, options: Mapping[str, Any] | None,
         settings[name] = setting
     if not {"a", "kappa", "m", "L"} & settings.keys() and _has_spectrum(problem):
         settings.update(_known_of(problem, allowed))
-    line_search = settings.get("line_search")
+    line_search = settings.get("line_search", _default_of(cls, "line_search"))
     if isinstance(line_search, str) and line_search == "exact" and not has_line_minimizer(problem):
         settings["line_search"] = "bracketing"
     scheme: Scheme = cls.create(n, **settings)  # type: ignore[attr-defined]
     return scheme
+
+
+def _default_of(cls: type, option: str) -> Any:
+    """Return the default of an option of a scheme's class; None where it has no such option."""
+    parameters = inspect.signature(cls.create).parameters  # type: ignore[attr-defined]
+    return parameters[option].default if option in parameters else None
 
 
 def _has_spectrum(problem: Any) -> bool:

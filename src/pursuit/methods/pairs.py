@@ -1,4 +1,4 @@
-"""Rounds of two points on a line, from which `spsa`, `rg` and `ars` take a slope."""
+"""Rounds of two points on a line, from which `spsa`, `rg`, `ars` and `acdm` take a slope."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 
 from pursuit.compiling.inner import inlined
 from pursuit.compiling.vectors import Matrix
-from pursuit.methods.contract import COORDINATE, Round, write_move
+from pursuit.methods.contract import COORDINATE, FIRST_MULTIPLE, Patience, Round, write_move
 
 # How much the latest step counts in the mean of their sizes.
 _LATEST = 0.1
@@ -17,6 +17,18 @@ def new_moves() -> Matrix:
     moves = np.zeros((4, 2))
     moves[COORDINATE] = -1.0
     return moves
+
+
+def forward_moves(mu: float) -> Matrix:
+    """Return the moves of a round of y itself and of a point `mu` farther."""
+    moves = new_moves()
+    moves[FIRST_MULTIPLE, 1] = mu
+    return moves
+
+
+def patience_with_slopes(n: int) -> Patience:
+    """Return after how many rounds without a better point to give up: slopes may lead up for long."""
+    return Patience(10_000 + 1_000 * n, share=1.0)
 
 
 @inlined

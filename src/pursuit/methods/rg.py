@@ -20,9 +20,9 @@ from typing import NamedTuple
 
 from pursuit.checks import Vector, checked_number
 from pursuit.compiling.vectors import Matrix, add, copy
-from pursuit.methods.contract import FIRST_MULTIPLE, Patience, ask, tell
+from pursuit.methods.contract import Patience, ask, tell
 from pursuit.methods.options import checked_curvature
-from pursuit.methods.pairs import keep_best, new_moves, round_from, smoothed
+from pursuit.methods.pairs import forward_moves, keep_best, patience_with_slopes, round_from, smoothed
 
 # How far above the minimum the bias of differences may leave f, if mu is not given.
 _EPSILON = 1e-10
@@ -52,17 +52,15 @@ class RandomGradient(NamedTuple):
 
     def init(self, x: Vector, fx: float, sigma: float) -> RandomGradientState:
         """Return the first state."""
-        moves = new_moves()
-        moves[FIRST_MULTIPLE, 1] = self.mu
-        return RandomGradientState(x=x, fx=fx, f=fx, sigma=sigma, y=x.copy(), moves=moves)
+        return RandomGradientState(x=x, fx=fx, f=fx, sigma=sigma, y=x.copy(), moves=forward_moves(self.mu))
 
     def points(self) -> int:
         """Return the number of points of a round."""
         return 2
 
     def patience(self, n: int) -> Patience:
-        """Return after how many rounds without a better point to give up: steps may lead up for long."""
-        return Patience(10_000 + 1_000 * n, share=1.0)
+        """Return after how many rounds without a better point to give up."""
+        return patience_with_slopes(n)
 
 
 class RandomGradientState(NamedTuple):

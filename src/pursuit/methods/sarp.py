@@ -19,9 +19,10 @@ import math
 from typing import NamedTuple
 
 from pursuit.checks import Vector, checked_number, shown
-from pursuit.compiling.vectors import copy, drift, shift
+from pursuit.compiling.vectors import drift
 from pursuit.methods.contract import ask, tell
 from pursuit.methods.line_searches import Line
+from pursuit.methods.nesterov import keep_best_of_line
 from pursuit.methods.options import LineSearch, line_search_named, reading_named
 
 # Without the noise of adaptive steps the paper's c = 2 is stable, and faster than 3.
@@ -98,16 +99,10 @@ def _ask(team, scheme, state, u):
 
 @tell.register(Sarp)
 def _tell(team, scheme, state, line, step):
-    y, v, u = state.y, state.v, line.direction
-    theta, fx = scheme.theta, state.fx
-    if step.value < fx:
-        fx = step.value
-        if step.length != 0.0:
-            shift(team, state.x, y, step.length, u)
-        else:
-            copy(team, state.x, y)
+    y, v = state.y, state.v
+    fx = keep_best_of_line(team, state, line, step)
     # y_k, from x_k = y_{k-1} + s_k, and v_k
-    drift(team, y, v, theta, step.length, scheme.gamma * step.length, u)
+    drift(team, y, v, scheme.theta, step.length, scheme.gamma * step.length, line.direction)
     return SarpState(x=state.x, fx=fx, f=step.value, sigma=step.sigma, y=y, v=v)
 
 

@@ -33,7 +33,7 @@ from typing import NamedTuple
 from pursuit.checks import Vector, checked_count, checked_number
 from pursuit.compiling.vectors import Matrix, add, copy
 from pursuit.methods.contract import FIRST_MULTIPLE, Patience, ask, tell
-from pursuit.methods.pairs import keep_best, new_moves, round_from, smoothed
+from pursuit.methods.pairs import keep_best, new_moves, patience_with_slopes, round_from, smoothed
 
 # c where it is not given, as a multiple of sigma0.
 _NEAR = 1e-7
@@ -100,8 +100,8 @@ class Spsa(NamedTuple):
         return 2
 
     def patience(self, n: int) -> Patience:
-        """Return after how many rounds without a better point to give up: steps may lead up for long."""
-        return Patience(10_000 + 1_000 * n, share=1.0)
+        """Return after how many rounds without a better point to give up."""
+        return patience_with_slopes(n)
 
 
 class SpsaState(NamedTuple):

@@ -1,0 +1,235 @@
+"""`acdm`, accelerated coordinate descent: Nesterov's ACDM, by line searches or by differences of values.
+
+    v_0 <- x_0;  gamma_{-1} <- 1/(2n);  sigma <- m/L
+    for k = 0, 1, ...:
+        gamma_k > 0 with gamma_k^2 - gamma_k/n = (1 - gamma_k sigma/n) gamma_{k-1}^2
+        alpha_k <- (n - gamma_k sigma)/(gamma_k (n^2 - sigma));  beta_k <- 1 - gamma_k sigma/n
+        y_k <- alpha_k v_k + (1 - alpha_k) x_k
+        i uniform in 1, ..., n;  s_k <- the step from y_k along coordinate i
+        x_{k+1} <- y_k + s_k;  v_{k+1} <- beta_k v_k + (1 - beta_k) y_k + gamma_k s_k
+
+with s_k = -(1/L_i) times the partial derivative, where L_i is the largest curvature along coordinate i, and
+sigma the parameter of strong convexity in the norm that these L_i weigh. The source has gamma_k as a quotient
+of two numbers that grow without bound, a_k/b_k, from a_0 = 1/n and b_0 = 2.
+
+A line search needs no L_i: on a quadratic function its step is s_k. By differences, the partial derivative is
+(f(y + mu e_i) - f(y - mu e_i))/(2 mu), and L stands for every L_i; by default mu is so small that f rises by
+no more than 1e-10 over it at a minimum. The true sigma is at least m/L. Where m is 0, f is taken to be convex
+and no more.
+
+A coordinate is chosen by one standard normal z: the integer part of n Phi(z) is uniform. Where there is no
+finite value, y and v go back to the best point. The reported `sigma` is the mean size of the latest steps.
+Work and memory per iteration are Theta(n), as those of a value are: so the bookkeeping of Lee and Sidford, by
+which an iteration touches one coordinate, would save nothing.
+
+Yu. Nesterov, Efficiency of coordinate descent methods on huge-scale optimization problems, SIAM Journal on
+Optimization 22, 2012; Y. T. Lee and A. Sidford, Efficient accelerated coordinate descent methods and faster
+algorithms for solving linear systems, FOCS 2013.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numba
+import numpy as np
+
+from pursuit.checks import Vector, checked_number
+from pursuit.compiling.dispatch import generic
+from pursuit.compiling.vectors import Matrix, copy, exchange
+from pursuit.methods.contract import FIRST_MULTIPLE, Patience, ask, tell
+from pursuit.methods.line_searches import Bracketing, ExactStep, Line
+from pursuit.methods.nesterov import Move, accelerated_patience, advance, keep_best_of_line
+from pursuit.methods.options import checked_curvatures, full_search_named
+from pursuit.methods.pairs import keep_best, new_moves, round_from, smoothed
+
+# By how much f may rise over mu at a minimum, if mu is not given.
+_EPSILON = 1e-10
+
+
+class Differences(NamedTuple):
+    """Steps as long as a difference of values over 2 mu and the curvature L say."""
+
+    mu: float
+    L: float
+
+
+class Acdm(NamedTuple):
+    """Accelerated coordinate descent."""
+
+    line_search: ExactStep | Bracketing | Differences
+    m: float
+    L: float
+
+    @classmethod
+    def create(
+        cls,
+        n: int,
+        *,
+        L: float | None = None,  # noqa: N803 (the source's name)
+        m: float = 0.0,
+        line_search: str = "exact",
+        tolerance: float = 1e-3,
+        mu: float | None = None,
+    ) -> Acdm:
+        """Return the scheme for the extreme curvatures, `L` and `m`, of which a search needs the quotient.
+
+        `line_search` may be "difference" as well; then L is needed, and differences are taken over `mu`.
+        """
+        if n < 2:
+            raise ValueError(f"acdm needs at least 2 variables, but there is n={n}.")
+        by_difference = line_search == "difference"
+        is_scale_free = L is None and m == 0.0 and not by_difference
+        m, top = checked_curvatures("acdm", m, 1.0 if is_scale_free else L)
+        mu = checked_number("mu", math.sqrt(2.0 * _EPSILON / top) if mu is None else mu, above=0.0)
+        search = full_search_named(line_search, tolerance, {"difference": Differences(mu=mu, L=top)})
+        return cls(search, m=m, L=top)
+
+    def init(self, x: Vector, fx: float, sigma: float) -> AcdmState:
+        """Return the first state."""
+        moves = new_moves()
+        if isinstance(self.line_search, Differences):
+            moves[FIRST_MULTIPLE] = self.line_search.mu, -self.line_search.mu
+        e = np.zeros(x.size)
+        e[0] = 1.0
+        return AcdmState(
+            x=x,
+            fx=fx,
+            f=fx,
+            sigma=sigma,
+            y=x.copy(),
+            v=x.copy(),
+            e=e,
+            place=np.zeros(1),
+            moves=moves,
+            gamma=0.5 / x.size,
+        )
+
+    def draws(self, n: int) -> int:
+        """Return the number of normals per iteration: one chooses a coordinate."""
+        return 1
+
+    def points(self) -> int:
+        """Return the most points that a query poses at once."""
+        return 2
+
+    def patience(self, n: int) -> Patience:
+        """Return after how many iterations without a better point to give up."""
+        return accelerated_patience(n, self.m, self.L)
+
+
+class AcdmState(NamedTuple):
+    """The state of accelerated coordinate descent: the best point, and the sequences y and v.
+
+    `f` is f(x_k), or by differences the lower of two values beside y.
+    """
+
+    x: Vector
+    fx: float
+    f: float
+    sigma: float
+    y: Vector
+    v: Vector
+    e: Vector
+    """e_i, the direction of the latest step."""
+    place: Vector
+    """i, counted from 0."""
+    moves: Matrix
+    """Of a round of two points along e_i."""
+    gamma: float
+    """gamma_{k-1}."""
+
+
+class Found(NamedTuple):
+    """What the values along a coordinate say."""
+
+    length: float
+    """The step, which is not finite where there is no finite value."""
+    fx: float
+    f: float
+    sigma: float
+
+
+@generic(on="line_search")
+def _query(team: Any, line_search: Any, state: AcdmState) -> Any:
+    """Return the query along e."""
+
+
+@generic(on="line_search")
+def _found(team: Any, line_search: Any, state: AcdmState, query: Any, answer: Any) -> Found:
+    """Return what the answer says, once the best point is written."""
+
+
+@_query.register(ExactStep)
+@_query.register(Bracketing)
+def _line(team, line_search, state):
+    return Line(state.y, state.e, math.nan, state.sigma)
+
+
+@_query.register(Differences)
+def _round(team, line_search, state):
+    return round_from(state.y, state.e, state.moves)
+
+
+@_found.register(ExactStep)
+@_found.register(Bracketing)
+def _found_on_line(team, line_search, state, line, step):
+    fx = keep_best_of_line(team, state, line, step)
+    length = step.length if math.isfinite(step.value) else math.inf
+    return Found(length=length, fx=fx, f=step.value, sigma=step.sigma)
+
+
+@_found.register(Differences)
+def _found_by_difference(team, line_search, state, query, values):
+    fx = keep_best(team, state, query, values)
+    length = -(values[0] - values[1]) / (2.0 * line_search.mu * line_search.L)
+    return Found(length=length, fx=fx, f=min(values[0], values[1]), sigma=abs(length))
+
+
+@ask.register(Acdm)
+def _ask(team, scheme, state, normals):
+    n = state.y.shape[0]
+    below = 0.5 * math.erfc(-exchange(team, normals, 0, 0.0) / math.sqrt(2.0))
+    i = min(int(n * below), n - 1)
+    exchange(team, state.e, int(exchange(team, state.place, 0, float(i))), 0.0)
+    exchange(team, state.e, i, 1.0)
+    return _query(team, scheme.line_search, state)
+
+
+@tell.register(Acdm)
+def _tell(team, scheme, state, query, answer):
+    n = state.y.shape[0]
+    found = _found(team, scheme.line_search, state, query, answer)
+    length, sigma = found.length, state.sigma
+    if math.isfinite(length):
+        sigma = smoothed(sigma, found.sigma)
+    else:
+        length = 0.0
+        copy(team, state.y, state.x)
+        copy(team, state.v, state.x)
+    convexity = scheme.m / scheme.L
+    gamma = _next_gamma(n, convexity, state.gamma)
+    following = _next_gamma(n, convexity, gamma)
+    alpha = (n - following * convexity) / (following * (n * n - convexity))
+    move = Move(step=length, long_step=gamma * length, keep=gamma * convexity / n, beta=alpha)
+    advance(team, n, state.y, state.v, state.e, move)
+    return AcdmState(
+        x=state.x,
+        fx=found.fx,
+        f=found.f,
+        sigma=sigma,
+        y=state.y,
+        v=state.v,
+        e=state.e,
+        place=state.place,
+        moves=state.moves,
+        gamma=gamma,
+    )
+
+
+@numba.njit(forceinline=True)
+def _next_gamma(n, convexity, gamma):
+    """Return gamma_k from gamma_{k-1}."""
+    half = 0.5 * (1.0 - convexity * gamma * gamma) / n
+    return half + math.sqrt(half * half + gamma * gamma)

@@ -1,0 +1,98 @@
+"""What accelerated schemes share: Nesterov's two sequences x and v, and y between them.
+
+    alpha > 0 with alpha^2/theta = (1 - alpha) gamma + alpha m = gamma';  lambda <- alpha m/gamma'
+    x <- y + s;  v <- (1 - lambda) v + lambda y + a long step along s
+    y <- (1 - beta) x + beta v,  beta = alpha' gamma'/(gamma' + alpha' m) with the next alpha'
+
+is `ars` and `arp`, and with other weights `acdm`. Only v and y are kept, since x is needed for the next y
+alone. In the states of these schemes, and of SARP's, x is the best point of all.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numba
+
+from pursuit.compiling.vectors import copy, repeated, shift
+from pursuit.methods.contract import Patience
+
+CONDITION = 1e4
+"""The condition number that is supposed where f is only known to be convex: where m is 0."""
+
+
+class Weights(NamedTuple):
+    """The weights of an iteration."""
+
+    alpha: float
+    gamma: float
+    """gamma'."""
+    keep: float
+    """lambda, the part of y in v."""
+    beta: float
+    """The part of v in the next y."""
+
+
+class Move(NamedTuple):
+    """How y and v move, as multiples of a direction u, and how they are mixed."""
+
+    step: float
+    long_step: float
+    """How far v moves."""
+    keep: float
+    beta: float
+
+
+def root_of_condition(m: float, top: float) -> float:
+    """Return the square root of the condition number, or of the one that is supposed."""
+    return math.sqrt(top / m if m > 0.0 else CONDITION)
+
+
+def accelerated_patience(n: int, m: float, top: float) -> Patience:
+    """Return after how many iterations without a better point to give up.
+
+    v remembers steps for a multiple of n sqrt(kappa) iterations, and may lead up for several such lives.
+    """
+    return Patience(int(min(10_000 + 100.0 * n * root_of_condition(m, top), 2.0**62)), share=1.0)
+
+
+@numba.njit(forceinline=True)
+def weights_of(theta, m, gamma):
+    """Return the weights of the iteration that begins with gamma."""
+    alpha = _root(theta, m, gamma)
+    after = alpha * alpha / theta
+    following = _root(theta, m, after)
+    return Weights(
+        alpha=alpha,
+        gamma=after,
+        keep=alpha * m / after,
+        beta=following * after / (after + following * m),
+    )
+
+
+@numba.njit(forceinline=True)
+def _root(theta, m, gamma):
+    """Return the positive root of alpha^2 = theta ((1 - alpha) gamma + alpha m)."""
+    half = 0.5 * theta * (gamma - m)
+    return math.sqrt(half * half + theta * gamma) - half
+
+
+@numba.njit(forceinline=True)
+def keep_best_of_line(team, state, line, step):
+    """Write the end of a step from y into x if it is the best point of all; return the best value."""
+    if step.value < state.fx:
+        if step.length != 0.0:
+            shift(team, state.x, state.y, step.length, line.direction)
+        else:
+            copy(team, state.x, state.y)
+        return step.value
+    return state.fx
+
+
+@repeated
+def advance(i, y, v, u, move):
+    """Set v to (1 - keep) v + keep y + long_step u, and y to (1 - beta) (y + step u) + beta v."""
+    x = y[i] + move.step * u[i]
+    v[i] = (1.0 - move.keep) * v[i] + move.keep * y[i] + move.long_step * u[i]
+    y[i] = (1.0 - move.beta) * x + move.beta * v[i]
