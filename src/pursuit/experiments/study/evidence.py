@@ -1,4 +1,4 @@
-"""Measurements of a study, as the paper's claims need them: ratios, growth with n, and best values."""
+"""Measurements of a study, as the paper's claims need them: ratios, growth with n, best values, and rates."""
 
 from __future__ import annotations
 
@@ -8,10 +8,21 @@ from typing import NamedTuple
 
 from pursuit.experiments.common.formatting import power
 from pursuit.experiments.study.results import Cell, Results
-from pursuit.experiments.study.stats import BootstrapBounds, Estimate, median_of, slope, value_after
+from pursuit.experiments.study.stats import (
+    BootstrapBounds,
+    Estimate,
+    convergence_rate,
+    median_of,
+    slope,
+    value_after,
+)
+from pursuit.methods.ep_cma import EpCma
+from pursuit.methods.sarp import Sarp
 
 EP_CMA = ("ep-cma-1", "ep-cma-2", "ep-cma-4", "ep-cma-sqrt", "ep-cma-n")
 _SCHEMES = ("rp", "rp-exact", "sarp", "sarp-exact", "cma", *EP_CMA)
+LM_CMA = {scheme: scheme.replace("ep", "lm", 1) for scheme in EP_CMA}
+"""What the schemes with as much memory are labelled that the paper names and does not run."""
 DIMENSIONS = (20, 40, 60, 80, 100)
 """The paper's."""
 
@@ -84,9 +95,11 @@ class Evidence:
         entries = {
             (entry.cell.scheme, _setting_of(entry.cell)): entry
             for entry in results.select(reading=reading)
-            if entry.cell.scheme in _SCHEMES and entry.cell.n <= DIMENSIONS[-1]
+            if entry.cell.scheme in (*_SCHEMES, *LM_CMA.values()) and entry.cell.n <= DIMENSIONS[-1]
         }
-        self._medians = {place: median_of(entry) for place, entry in entries.items()}
+        self._entries = entries
+        self._rates: dict[tuple[str, PaperSetting], BootstrapBounds] = {}
+        self._medians = {place: median_of(entry) for place, entry in entries.items() if place[0] in _SCHEMES}
         self._complete = {place for place, entry in entries.items() if len(entry.runs) >= entry.wanted}
 
     def ratio(self, slower: str, faster: str, setting: PaperSetting, rule: Rule) -> Measurement:
@@ -145,6 +158,66 @@ class Evidence:
         ours = value_after(self._results, long_enough[0], iterations) if long_enough else None
         text = f"{setting}: best value of {scheme} after 10^{math.log10(per_n):g} n iterations"
         return _measured(text, rule, ours, bool(long_enough) and self._has_all([scheme], [setting]))
+
+    def has(self, scheme: str) -> bool:
+        """Return whether there are runs of a scheme anywhere."""
+        return any(scheme == other for other, _ in self._entries)
+
+    def ratio_of_evaluations(
+        self, slower: str, faster: str, setting: PaperSetting, rule: Rule
+    ) -> Measurement:
+        """Measure how many times as many evaluations the slower scheme needs."""
+        found = [self._entries.get((scheme, setting)) for scheme in (slower, faster)]
+        one, other = (None if entry is None else median_of(entry, "evaluations") for entry in found)
+        ours = None if one is None or other is None else one / other
+        text = f"{setting}: evaluations of {slower} / {faster}"
+        return _measured(text, rule, ours, self._has_all((slower, faster), [setting]))
+
+    def rate(self, scheme: str, setting: PaperSetting, rule: Rule) -> Measurement:
+        """Measure the rate at which log f falls, in units of 1/(n sqrt(kappa)), where kappa is L."""
+        measured = self._rate(scheme, setting)
+        unit = 1.0 / (setting.n * math.sqrt(setting.problem.L or math.nan))
+        ours = None if measured is None else measured / BootstrapBounds.exactly(unit)
+        text = f"{setting}: rate of {scheme} times n sqrt(kappa)"
+        return _measured(text, rule, ours, self._has_all([scheme], [setting]))
+
+    def ratio_of_rates(self, faster: str, slower: str, setting: PaperSetting, rule: Rule) -> Measurement:
+        """Measure how many times as fast log f falls in the end."""
+        one, other = self._rate(faster, setting), self._rate(slower, setting)
+        ours = None if one is None or other is None else one / other
+        text = f"{setting}: rate of {faster} / that of {slower}"
+        return _measured(text, rule, ours, self._has_all((faster, slower), [setting]))
+
+    def fading_of_drift(self, setting: PaperSetting, rule: Rule) -> Measurement:
+        """Measure how fast SARP's drift forgets a step, in units of the rate at which its log f falls.
+
+        Without further steps v - y shrinks by (1 - theta)/(1 + theta) in an iteration.
+        """
+        measured = self._rate("sarp", setting)
+        theta = Sarp.create(setting.n, kappa=setting.problem.L, reading=self._reading).theta
+        fading = BootstrapBounds.exactly(-math.log((1.0 - theta) / (1.0 + theta)))
+        ours = None if measured is None else fading / measured
+        text = f"{setting}: fading of a step in the drift of sarp / rate of sarp"
+        return _measured(text, rule, ours, self._has_all(["sarp"], [setting]))
+
+    def fading_of_path(self, n: int, rule: Rule) -> Measurement:
+        """Measure how fast the evolution path forgets a step until the next one, in units of 2/n.
+
+        The step size stays in proportion to the distance that is left, so aSS has as many failures for a
+        success as make up for it.
+        """
+        scheme = EpCma.create(n, m=1, reading=self._reading)
+        failures = -math.log(scheme.line_search.grow) / math.log(scheme.line_search.shrink)
+        fading = -math.log(1.0 - scheme.c_c) - failures * math.log(1.0 - scheme.c_p)
+        known = any(name == "ep-cma-1" and there.n == n for name, there in self._complete)
+        ours = BootstrapBounds.exactly(0.5 * n * fading) if known else None
+        return _measured(f"n = {n}: fading of a step in the path of ep-cma-1 / (2/n)", rule, ours, known)
+
+    def _rate(self, scheme: str, setting: PaperSetting) -> BootstrapBounds | None:
+        place = scheme, setting
+        if place in self._entries and place not in self._rates:
+            self._rates[place] = convergence_rate(self._results, self._entries[place])
+        return self._rates.get(place)
 
     def _has_all(self, schemes: Sequence[str], settings: Iterable[PaperSetting]) -> bool:
         """Return whether all runs of these cells are there."""

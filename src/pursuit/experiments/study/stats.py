@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pursuit.checks import Vector, checked_choice
+from pursuit.engine.tally import Trace
 from pursuit.experiments.study.results import CellResults, Results, RunRecord
 
 MEASURES = ("iterations", "evaluations")
@@ -28,6 +29,8 @@ RESAMPLES = 2000
 _TAIL = 0.025
 # A run that ended so would never have reached the target; with any other reason it was cut off.
 _HOPELESS = ("diverged", "stalled", "unbounded")
+# From here on only the flattest directions are left: at the paper's start, one of them alone has f = 1/2.
+_LAST_STRETCH = 0.1
 
 
 class Estimate(NamedTuple):
@@ -58,6 +61,11 @@ class BootstrapBounds(NamedTuple):
     value: float
     lows: Vector
     highs: Vector
+
+    @classmethod
+    def exactly(cls, value: float) -> BootstrapBounds:
+        """Return a number that is known without runs."""
+        return cls(value, np.full(RESAMPLES, value), np.full(RESAMPLES, value))
 
     def __truediv__(self, other: BootstrapBounds) -> BootstrapBounds:
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -186,6 +194,28 @@ def value_after(results: Results, entry: CellResults, iterations: float) -> Esti
     traces = (results.trace(entry.cell, run.number) for run in entry.runs)
     values = np.array([trace.fun[trace.nit <= iterations].min() for trace in traces])
     return _median(entry, values, values).estimate()
+
+
+def convergence_rate(results: Results, entry: CellResults) -> BootstrapBounds:
+    """Return the median of the rates at which the logarithm of the best value falls per iteration.
+
+    The rate of a run is that from f = 0.1 to its end; 0 for a run that would never have reached the target,
+    and unknown for one that was cut off before it came there.
+    """
+    rates = np.array([_rate(results.trace(entry.cell, run.number), run) for run in entry.runs])
+    unknown = np.isnan(rates)
+    return _median(entry, np.where(unknown, 0.0, rates), np.where(unknown, np.inf, rates))
+
+
+def _rate(trace: Trace, run: RunRecord) -> float:
+    if run.reason in _HOPELESS:
+        return 0.0
+    best = np.minimum.accumulate(trace.fun)
+    (before,) = np.nonzero(best >= _LAST_STRETCH)
+    first = int(before[-1]) if before.size else 0
+    if first == best.size - 1 or not best[-1] > 0.0:
+        return math.nan
+    return float(np.log(best[first] / best[-1]) / (trace.nit[-1] - trace.nit[first]))
 
 
 def ecdf(
