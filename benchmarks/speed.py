@@ -13,6 +13,7 @@ import sys
 import numpy as np
 
 import pursuit
+from benchmarks.operations import WORK, measured_units, seconds_needed, work_of
 from benchmarks.reporting import made_by, main, peak_vectors, verdict
 from benchmarks.timing import draw, drawing_compiled, fits, iterating, repetitions, seconds, seconds_each
 from pursuit.compiling.cache import compiled
@@ -34,6 +35,11 @@ RATIOS = {
 }
 VECTORS = {"rp": 3, "sarp": 6, "ep-cma-1": 7, "ep-cma-4": 10}
 EXPONENT = 1.15
+# Time per iteration of methods of others, in units of the vector operations that they must do.
+OVERHEAD = 1.5
+OTHERS = tuple(method for method in WORK if method in pursuit.methods())
+# Iterations of these evaluate many points, and the largest of them hold many vectors.
+OTHERS_DIMENSIONS = (100, 1_000, 10_000, 100_000)
 IMPORT_SECONDS, FIRST_RUN_SECONDS = 1.0, 0.5
 
 
@@ -41,6 +47,15 @@ def measure(n: int, rounds: int) -> dict[str, float]:
     """Return seconds per iteration of every method, and of drawing n normals, as 'normals'."""
     runs = {method: iterating(method, n) for method in METHODS if fits(method, n)}
     return seconds_each({"normals": drawing_compiled(n), **runs}, repetitions(20_000_000, n), rounds)
+
+
+def overheads(n: int, rounds: int) -> dict[str, float]:
+    """Return the time per iteration of methods of others, divided by that of what they must do."""
+    times = repetitions(400_000, n)
+    units = measured_units(n, times, rounds)
+    runs = {method: iterating(method, n, xtol=0.0, ftol=0.0) for method in OTHERS if fits(method, n)}
+    taken = seconds_each(runs, times, rounds)
+    return {method: taken[method] / seconds_needed(work_of(method, n), units) for method in runs}
 
 
 def vectors_used(method: str, n: int = 1_000_000) -> float:
@@ -123,6 +138,14 @@ def report(rounds: int) -> str:
     for method in METHODS:
         imported, first = start_up(method)
         starts.append([method, verdict(imported, IMPORT_SECONDS), verdict(first, FIRST_RUN_SECONDS)])
+    of_others = {n: overheads(n, rounds) for n in OTHERS_DIMENSIONS}
+    others = [
+        [
+            method,
+            *(verdict(found[method], OVERHEAD) if method in found else "" for found in of_others.values()),
+        ]
+        for method in OTHERS
+    ]
     return f"""# Speed
 
 Time per iteration, divided by the time in which a compiled loop draws n standard normals from the same
@@ -133,6 +156,11 @@ generator (PCG64). Objective: `exp`, L = 1e4.
 The same in microseconds:
 
 {table(["n", "n normals", *METHODS], micro)}
+
+Time per iteration of methods of others, divided by the time of the vector operations that they must do: their
+normals, their values, and passes over vectors as `benchmarks/operations.py` counts them.
+
+{table(["method", *(f"n = {spaced(n)}" for n in OTHERS_DIMENSIONS)], others)}
 
 Growth: the exponent of n in the time per iteration, from n = 1000 to n = 1 000 000.
 

@@ -25,7 +25,7 @@ _POINTS = {"sarp": 2}
 # Around a Python function SARP does not know the condition number.
 _OPTIONS = {"sarp": {"kappa": 1e4}}
 # The memory and the time per iteration of these grow like n².
-_DENSE, _DENSE_LIMIT = ("cma",), 1000
+_DENSE, _DENSE_LIMIT = ("cma", "r1-nes"), 1000
 
 
 def seconds(call: Callable[[], object]) -> float:
@@ -59,13 +59,13 @@ def fits(method: str, n: int) -> bool:
     return method not in _DENSE or n <= _DENSE_LIMIT
 
 
-def iterating(method: str, n: int) -> Repeat:
+def iterating(method: str, n: int, **limits: Any) -> Repeat:
     """Return a run of a compiled loop that makes so many iterations on `exp`, L = 1e4."""
     problem = pursuit.problems.exp(n, 1e4)
     x0 = problem.x0
 
     def run(k: int) -> None:
-        result = pursuit.minimize(problem, x0, method=method, rng=1, maxiter=k)
+        result = pursuit.minimize(problem, x0, method=method, rng=1, maxiter=k, **limits)
         if result.nit != k:
             raise RuntimeError(f"{method} stopped after {result.nit} iterations: {result.message}")
 
