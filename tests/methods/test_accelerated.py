@@ -78,6 +78,17 @@ def test_follows_the_pseudo_code(name, problem_name, n):
         np.testing.assert_allclose(result.x, course[best][1], rtol=1e-8, atol=1e-8 * scale)
 
 
+def test_differences_give_the_same_bits_in_both_loops():
+    problem = pursuit.problems.exp(7, 1e2)
+    options = {"line_search": "difference", "m": 1.0, "L": 1e2}
+    runs = [
+        pursuit.minimize(f, problem.x0, method="acdm", options=options, rng=1, maxiter=300)
+        for f in (problem, problem.__call__)
+    ]
+    np.testing.assert_array_equal(runs[0].x, runs[1].x)
+    assert runs[0].nfev == runs[1].nfev == 601
+
+
 def test_sarp_is_arp_with_its_damping():
     """With gamma_0 = m and c = 1 in SARP's theta the two differ by theta^2 only: 1e-4 of a step at most."""
     problem = pursuit.problems.two(20, 1e4)

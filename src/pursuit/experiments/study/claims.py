@@ -335,9 +335,9 @@ def _drift_follows_its_rate(study: Evidence) -> Iterator[Measurement]:
 )
 def _path_learns_the_flattest_direction(study: Evidence) -> Iterator[Measurement]:
     for setting in _everywhere(_LIN_4, _LIN_6):
-        top = setting.problem.L or math.nan
         # The second smallest curvature over the smallest one, 1: by that much a rate of m/trace(A) grows.
-        yield study.ratio_of_rates("ep-cma-1", "rp", setting, _about(1.0 + (top - 1.0) / (setting.n - 1.0)))
+        gap = 1.0 + ((setting.problem.L or math.nan) - 1.0) / (setting.n - 1.0)
+        yield study.ratio_of_rates("ep-cma-1", "rp", setting, _about(float(f"{gap:.3g}")))
 
 
 @_claim(15, "EP-CMA-m does not reach the performance of LM-CMA with as much memory.")
