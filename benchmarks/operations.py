@@ -6,14 +6,14 @@ evaluate its points, and pass over the vectors that it learns from; whatever els
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import numba
 import numpy as np
 
 import pursuit
-from benchmarks.timing import Repeat, drawing_compiled, seconds_each
+from benchmarks.timing import Repeat, drawing_compiled
 from pursuit.compiling.vectors import SERIAL, shift
 from pursuit.methods import create_scheme
 from pursuit.problems import value
@@ -78,15 +78,14 @@ def work_of(method: str, n: int) -> Work:
     return WORK[method](create_scheme(method, n, {}, pursuit.problems.exp(n, 1e4)))
 
 
-def seconds_needed(work: Work, units: dict[str, float]) -> float:
+def seconds_needed(work: Work, units: Mapping[str, float]) -> float:
     """Return how long that takes, if normals, a value and a pass take so long."""
     return work.normals * units["normals"] + work.values * units["value"] + work.passes * units["pass"]
 
 
-def measured_units(n: int, times: int, rounds: int) -> dict[str, float]:
-    """Return the seconds of n normals, of a value of `exp`, and of a pass."""
-    runs = {"normals": drawing_compiled(n), "value": _evaluating(n), "pass": _passing(n)}
-    return seconds_each(runs, times, rounds)
+def operations(n: int) -> dict[str, Repeat]:
+    """Return what draws n normals, what evaluates `exp`, and what passes over vectors, so many times."""
+    return {"normals": drawing_compiled(n), "value": _evaluating(n), "pass": _passing(n)}
 
 
 @numba.njit

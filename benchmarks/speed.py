@@ -13,7 +13,7 @@ import sys
 import numpy as np
 
 import pursuit
-from benchmarks.operations import WORK, measured_units, seconds_needed, work_of
+from benchmarks.operations import WORK, operations, seconds_needed, work_of
 from benchmarks.reporting import made_by, main, peak_vectors, verdict
 from benchmarks.timing import draw, drawing_compiled, fits, iterating, repetitions, seconds, seconds_each
 from pursuit.compiling.cache import compiled
@@ -51,11 +51,16 @@ def measure(n: int, rounds: int) -> dict[str, float]:
 
 def overheads(n: int, rounds: int) -> dict[str, float]:
     """Return the time per iteration of methods of others, divided by that of what they must do."""
-    times = repetitions(400_000, n)
-    units = measured_units(n, times, rounds)
-    runs = {method: iterating(method, n, xtol=0.0, ftol=0.0) for method in OTHERS if fits(method, n)}
+    return {method: overhead(method, n, rounds) for method in OTHERS if fits(method, n)}
+
+
+def overhead(method: str, n: int, rounds: int) -> float:
+    """Return that of one method; it takes turns with the operations."""
+    work = work_of(method, n)
+    times = repetitions(int(20_000_000 / work.values), n)
+    runs = {**operations(n), method: iterating(method, n, xtol=0.0, ftol=0.0)}
     taken = seconds_each(runs, times, rounds)
-    return {method: taken[method] / seconds_needed(work_of(method, n), units) for method in runs}
+    return taken[method] / seconds_needed(work, taken)
 
 
 def vectors_used(method: str, n: int = 1_000_000) -> float:
