@@ -19,7 +19,6 @@ from benchmarks.readings.agreement import Judged
 from benchmarks.readings.measured import Measurements, measurements_in
 from benchmarks.reporting import made_by
 from pursuit.experiments.common.plotting import save
-from pursuit.experiments.study.claims import CLAIMS
 from pursuit.experiments.study.results import Cell
 
 _GROUPS = {
@@ -37,7 +36,7 @@ def claims_page(measurements: Measurements, out: Path) -> str:
         "Numbers in brackets: the measurements that agree, and all that are decided under some setting. A "
         "claim holds if all of these agree. Settings are in the order of the claims that hold, and then of "
         "the mean share of measurements that agree.",
-        "\n".join(f"{claim.number}. {claim.sentence}" for claim in CLAIMS),
+        "\n".join(f"{claim.number}. {claim.sentence}" for claim in agreement.OF_DATA),
     ]
     everything: list[Judged] = []
     for name, (title, settings) in _GROUPS.items():

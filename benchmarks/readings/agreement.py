@@ -1,4 +1,4 @@
-"""How well each way to read the paper agrees with its twelve claims."""
+"""How well each way to read the paper agrees with the twelve claims about its data."""
 
 from __future__ import annotations
 
@@ -14,6 +14,9 @@ from pursuit.experiments.common.formatting import table
 from pursuit.experiments.common.plotting import print_style
 from pursuit.experiments.study.claims import CLAIMS, Judgement, judge
 from pursuit.experiments.study.evidence import EP_CMA
+
+OF_DATA = CLAIMS[:12]
+"""The claims that a way to read the paper can agree with; the others are its discussion."""
 
 # c_p of `fitted` as `constants.toml` names it, and c of SARP with adaptive and with exact steps.
 _FITTED_RATE = "1/n"
@@ -114,7 +117,7 @@ def judged(measurements: Measurements, settings: Sequence[Setting]) -> list[Judg
         for place in measurements.places("")
         if any(measurements.get(label, place) for label in _own_labels(settings))
     ]
-    judgements = judge(measurements.study(settings, places))
+    judgements = judge(measurements.study(settings, places), OF_DATA)
     most: dict[int, int] = {}
     for judgement in judgements:
         most[judgement.number] = max(most.get(judgement.number, 0), len(_decided(judgement)))
@@ -139,7 +142,7 @@ def _decided(judgement: Judgement) -> list[bool]:
 
 def agreement_table(rows: Sequence[Judged]) -> str:
     """Return a table of settings and claims, without claims that none of them decides."""
-    numbers = [claim.number for claim in CLAIMS if any(row.claims[claim.number].measured for row in rows)]
+    numbers = [claim.number for claim in OF_DATA if any(row.claims[claim.number].measured for row in rows)]
     return table(
         ["setting", "claims that hold", "mean share", *map(str, numbers)],
         [
@@ -152,7 +155,7 @@ def agreement_table(rows: Sequence[Judged]) -> str:
 @print_style
 def agreement_figure(rows: Sequence[Judged]) -> matplotlib.figure.Figure:
     """Return a chart of settings and claims, the share of measurements that agree as a colour."""
-    numbers = [claim.number for claim in CLAIMS]
+    numbers = [claim.number for claim in OF_DATA]
     figure = matplotlib.figure.Figure(figsize=(6.5, 0.15 * len(rows) + 0.8), layout="constrained")
     axes = figure.subplots()
     shares = [[row.claims[number].share for number in numbers] for row in rows]

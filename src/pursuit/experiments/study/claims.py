@@ -128,8 +128,8 @@ def _claim(number: int, sentence: str) -> Callable[[Measure], Measure]:
     return register
 
 
-def judge(results: Results) -> list[Judgement]:
-    """Judge every claim by the measurements of a study, under each of its readings.
+def judge(results: Results, claims: Sequence[Claim] = CLAIMS) -> list[Judgement]:
+    """Judge claims, by default all, by the measurements of a study, under each of its readings.
 
     Examples
     --------
@@ -150,7 +150,7 @@ def judge(results: Results) -> list[Judgement]:
     readings = dict.fromkeys(entry.cell.reading for entry in results.cells)
     evidence = {reading: Evidence(results, reading) for reading in readings}
     judgements = []
-    for claim in CLAIMS:
+    for claim in claims:
         for reading in readings:
             found = tuple(claim.measure(evidence[reading]))
             judgements.append(
