@@ -1,9 +1,10 @@
 """What several tests need."""
 
 import pursuit
+from pursuit.engine.driving import drive, here
 from pursuit.engine.interrupts import Interrupts
 from pursuit.engine.iteration import BlackBox
-from pursuit.engine.run import Run, drive, first_memory, here
+from pursuit.engine.run import Run, first_memory
 from pursuit.methods.line_searches import ExactStep
 
 PAPER = (

@@ -1,5 +1,7 @@
 """Constraints in SciPy's forms: what holds at the result, what is counted, and what is refused."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 import scipy.optimize
@@ -139,7 +141,101 @@ def test_wrong_constraints_are_refused_by_a_sentence(constraints, sentence):
         pursuit.minimize(bowl, START, constraints=constraints)
 
 
-def test_what_has_no_meaning_beside_constraints_is_refused():
-    for name, value in {"workers": 2, "restarts": 1, "checkpoint": "run.npz", "trace": True}.items():
+def test_what_has_no_meaning_beside_constraints_is_refused_before_anything_is_evaluated():
+    def never(x):
+        raise AssertionError("nothing may be evaluated")
+
+    for name, value in {"restarts": 1, "checkpoint": "run.npz"}.items():
         with pytest.raises(ValueError, match=f"constraints cannot be combined with {name}"):
-            pursuit.minimize(bowl, START, constraints=TOTAL["linear"], **{name: value})
+            pursuit.minimize(never, START, constraints=NonlinearConstraint(never, 0.0, 1.0), **{name: value})
+    with pytest.raises(TypeError, match="fun must be callable"):
+        pursuit.minimize(3.0, START, constraints=NonlinearConstraint(never, 0.0, 1.0))
+
+
+def total(x):
+    return np.sum(x)
+
+
+def bowls(points):
+    assert points.ndim == 2
+    return [bowl(point) for point in points]
+
+
+def pooled(function, points):
+    """Evaluate points in another order than they were given, as workers may."""
+    points = list(points)
+    return reversed([function(point) for point in reversed(points)])
+
+
+@pytest.mark.parametrize(
+    "many", [{"workers": 2}, {"workers": pooled}, {"workers": "threads"}, {"vectorized": True}]
+)
+def test_whoever_evaluates_the_points_the_run_is_the_same(many):
+    forms = [NonlinearConstraint(total, -np.inf, 2.0), LinearConstraint(np.eye(N), -9.0, 9.0)]
+    arguments = {"constraints": forms, "rng": 3, "batch": 4, "maxfev": 400, "trace": True}
+    alone = pursuit.minimize(bowl, START, **arguments)
+    with ThreadPoolExecutor(2) as threads:
+        many = {"workers": threads} if many.get("workers") == "threads" else many
+        fun = bowls if "vectorized" in many else bowl
+        result = pursuit.minimize(fun, START, **arguments, **many)
+    np.testing.assert_array_equal(result.x, alone.x)
+    assert result.nfev == alone.nfev <= 400
+    for one, other in zip(result.trace, alone.trace, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_what_cannot_be_sent_to_other_processes_is_said():
+    with pytest.raises(TypeError, match="must be a function that other processes can import"):
+        pursuit.minimize(bowl, START, constraints=TOTAL["nonlinear"], workers=2)
+
+
+def test_the_trace_shows_the_best_point_so_far():
+    seen = []
+
+    def f(x):
+        seen.append(bowl(x))
+        return seen[-1]
+
+    result = pursuit.minimize(f, START, constraints=TOTAL["linear"], rng=1, trace=True)
+    trace = result.trace
+    assert (np.diff(trace.nfev) >= 0).all()
+    assert (np.diff(trace.nit) >= 0).all()
+    assert trace.nfev[0] == 1
+    assert (trace.nit[-1], trace.nfev[-1], trace.fun[-1]) == (result.nit, result.nfev, result.fun)
+    # All but the last are values of the evaluations that they name.
+    assert [seen[nfev - 1] for nfev in trace.nfev[:-1]] == trace.fun[:-1].tolist()
+
+
+def test_it_stops_at_a_target_within_the_constraints_and_after_so_many_iterations():
+    lowest = bowl(expected())
+    result = pursuit.minimize(bowl, START, constraints=TOTAL["linear"], rng=1, ftarget=lowest + 0.1)
+    assert result.success
+    assert result.maxcv <= 1e-6
+    assert lowest <= result.fun + 1e-5
+    assert result.fun <= lowest + 0.1
+    stopped = pursuit.minimize(bowl, START, constraints=TOTAL["linear"], rng=1, maxiter=5)
+    assert stopped.nit == 5
+    assert "maxiter" in stopped.message
+
+
+def test_it_keeps_to_a_limit_of_time():
+    result = pursuit.minimize(bowl, START, constraints=TOTAL["linear"], rng=1, maxtime=1e-9)
+    assert "maxtime" in result.message
+    assert result.nfev < 50
+
+
+def test_an_exception_carries_what_was_found_before():
+    calls = 0
+
+    def f(x):
+        nonlocal calls
+        calls += 1
+        if calls == 60:
+            raise OSError("the simulator is gone")
+        return bowl(x)
+
+    with pytest.raises(OSError, match="gone") as raised:
+        pursuit.minimize(f, START, constraints=TOTAL["linear"], rng=1)
+    found = raised.value.pursuit_result
+    assert found.nfev == 59
+    assert found.fun == bowl(found.x)

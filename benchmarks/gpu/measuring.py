@@ -13,7 +13,7 @@ import pursuit
 from pursuit.compiling.gpu.device import Gpu
 from pursuit.engine.gpu.batch import Batch
 from pursuit.engine.gpu.schedule import Flight
-from pursuit.engine.setup import set_up
+from pursuit.engine.setup import Task, set_up
 from pursuit.engine.tally import UNLIMITED, Limits
 
 # The reading of the paper under which methods are measured, where it matters.
@@ -36,7 +36,7 @@ def endless(method: str, n: int, runs: int, lanes: int | None = None, problem: A
     """Return runs that never stop by themselves."""
     chosen: Any = pursuit.problems.exp(n, 1e6) if problem is None else problem
     options = {} if method.startswith("adaptive-sarp") else _OPTIONS
-    setup, start = set_up(chosen.x0, method, sigma0=1.0, bounds=None, options=options, limits={}, fun=chosen)
+    setup, start = set_up(Task(chosen.x0, method, {}, options=options, fun=chosen))
     limits = Limits(
         target=-math.inf,
         iterations=UNLIMITED,

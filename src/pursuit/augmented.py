@@ -1,12 +1,12 @@
 """Minimisation under constraints, by an augmented Lagrangian around any method.
 
     x <- x0;  lambda <- 0
-    f, c <- divided by their largest slopes at x0, so that all are of the same size
+    f, c <- divided by how much they change at x0 over a first step, so that all are of the same size
     repeat:
         x <- minimum of f(x) + rho/2 sum_j [c_j(x) + lambda_j/rho]^2, from x, where inequalities that are
              inactive, c_j + lambda_j/rho < 0, do not count
         lambda_j <- lambda_j + rho c_j(x), and not below 0 for inequalities
-        rho <- 10 rho, unless what is violated has halved
+        rho <- 10 rho if x is a minimum, unless only a tenth of what was violated is left
     until nothing is violated by more than ctol, and f no longer changes
 
 This is the method of Powell, Hestenes and Rockafellar, with the updates of Birgin and Martinez, Practical
@@ -15,228 +15,283 @@ Augmented Lagrangian Methods for Constrained Optimization, 2014. Bounds are left
 
 from __future__ import annotations
 
+import contextlib
 import math
 import time
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from pursuit.checks import Vector, checked_count, checked_number, checked_numbers, checked_point
-from pursuit.constraints import Constraints
-from pursuit.engine.monitor import scipy_style
-from pursuit.engine.setup import LARGEST_SIGMA0, SMALLEST_SIGMA0
+from pursuit.checks import Vector, checked_number, shown
+from pursuit.constraints import checked_constraints
+from pursuit.engine.driving import Evaluate, here
+from pursuit.engine.evaluation import at_once, evaluator
+from pursuit.engine.interrupts import Interrupts
+from pursuit.engine.iteration import BlackBox
+from pursuit.engine.monitor import Monitor, scipy_style, showing_compilation
+from pursuit.engine.outcome import Outcome
+from pursuit.engine.setup import Setup, Task, set_up
+from pursuit.engine.staged import StagedRun
 from pursuit.engine.stopping import Reason
-from pursuit.problems.bounds import checked_box
-from pursuit.problems.objective import as_value
-from pursuit.result import Result
+from pursuit.engine.tally import UNLIMITED, Trace
+from pursuit.lagrangian import Lagrangian, Parts
+from pursuit.methods.catalogue import DEFAULT_METHOD
+from pursuit.methods.contract import Findings
+from pursuit.problems.bounds import Box
+from pursuit.problems.objective import function_of_point
+from pursuit.result import Result, result_of
+from pursuit.running import Conduct, driven, keep_to
 
-# Probes for the slopes at the start, as a part of sigma0.
-_PROBE = 1e-4
-# Slopes up to this are left as they are.
-_STEEP = 1.0
+# How far from the start others are evaluated to learn of what size f and constraints are, in first steps.
+_PROBE = 0.1
 _MOST_ROUNDS = 40
 # How exactly the first minimum is wanted, and the last one at most.
 _FIRST_TOLERANCE, _LAST_TOLERANCE = 1e-4, 1e-12
-_LARGEST_WEIGHT, _LARGEST_MULTIPLIER = 1e12, 1e12
 # f has come to rest if it changes by no more than this part of itself.
 _AT_REST = 1e-7
-_STOPPED = (Reason.MAXTIME, Reason.INTERRUPTED)
 # The evaluations of a minimum, divided by n: of the first one, and how many more of each that follows.
 _EACH, _MORE = 20, 20
 # Minima must be as exact as that before the last one.
 _FINE = 1e-7
+_STOPPED = (Reason.TARGET, Reason.MAXITER, Reason.MAXTIME, Reason.INTERRUPTED, Reason.CALLBACK)
+# The step size of a minimum is how far the one before has led, and at least this part of the first.
+_SHORTEST = 1e-3
+
+Watch = Callable[[Any], Reason]
+"""Is shown a run after every round of evaluations, and may have a reason to stop."""
 
 
-class Lagrangian:
-    """The augmented Lagrangian: f and the constraints are evaluated once for each point.
-
-    It remembers the best point: the lowest value among those that violate nothing by more than `ctol`, or
-    else the one that violates least.
-    """
-
-    def __init__(self, fun: Callable[[Vector], Any], constraints: Constraints, ctol: float) -> None:
-        self._fun, self._constraints, self.ctol = fun, constraints, ctol
-        count = constraints.is_equation.size
-        self.scale_of_f, self.scales = 1.0, np.ones(count)
-        self.multipliers, self.weight = np.zeros(count), 1.0
-        self.best: tuple[float, float, Vector, float] = (math.inf, math.inf, np.empty(0), math.inf)
-        """What the best point violates, 0 if no more than `ctol`; its value; the point; what it violates."""
-        self.nfev = 0
-        self.latest, self.violated = math.inf, math.inf
-        """f at the latest minimum, and what is violated there."""
-
-    def parts(self, x: Vector) -> tuple[float, Vector]:
-        """Return f and the constraints at a point, as people wrote them."""
-        point = x.copy()
-        self.nfev += 1
-        f, entries = as_value(self._fun(x)), self._constraints.at(point)
-        violation = self._constraints.violation(entries)
-        excess = violation if violation > self.ctol else 0.0
-        if (excess, f) < self.best[:2] and math.isfinite(f) and math.isfinite(excess):
-            self.best = (excess, f, point, violation)
-        return f, entries
-
-    def __call__(self, x: Vector) -> float:
-        """Return the augmented Lagrangian."""
-        f, entries = self.parts(x)
-        if not np.isfinite(entries).all():
-            return math.inf
-        shifted = self.scales * entries + self.multipliers / self.weight
-        active = self._constraints.is_equation | (shifted > 0.0)
-        return self.scale_of_f * f + 0.5 * self.weight * float(np.sum(shifted[active] ** 2))
-
-    def scale(self, x: Vector, sizes: Vector, box: tuple[Vector, Vector]) -> None:
-        """Divide f and the constraints by their slopes at a point, from one probe for each variable."""
-        f, entries = self.parts(x)
-        slope, slopes = 0.0, np.zeros_like(entries)
-        for i, size in enumerate(sizes):
-            probe = x.copy()
-            probe[i] = x[i] + size if x[i] + size <= box[1][i] else max(x[i] - size, box[0][i])
-            step = probe[i] - x[i]
-            if step != 0.0:
-                other, others = self.parts(probe)
-                slope = max(slope, _finite(abs(other - f) / abs(step)))
-                slopes = np.maximum(slopes, [_finite(change) for change in np.abs((others - entries) / step)])
-        self.scale_of_f = 1.0 / max(_STEEP, slope)
-        self.scales = 1.0 / np.maximum(_STEEP, slopes)
-
-    def start_weight(self, x: Vector) -> None:
-        """Let the constraints that are violated at a point count about as much as f."""
-        f, entries = self.parts(x)
-        violated = self.scales * np.where(self._constraints.is_equation, entries, np.maximum(entries, 0.0))
-        square = float(np.sum(violated**2))
-        weight = 2.0 * max(1.0, abs(self.scale_of_f * f)) / max(1.0, square)
-        self.weight = min(max(weight, 1e-3), 10.0) if math.isfinite(weight) else 1.0
-
-    def update(self, x: Vector, before: float) -> float:
-        """Learn multipliers from the minimum at x; return what is violated there or not complementary."""
-        self.latest, entries = self.parts(x)
-        self.violated = self._constraints.violation(entries)
-        scaled, equations = self.scales * entries, self._constraints.is_equation
-        rest = np.where(equations, scaled, np.maximum(scaled, -self.multipliers / self.weight))
-        amount = float(np.max(np.abs(rest)))
-        learnt = self.multipliers + self.weight * scaled
-        lowest = np.where(equations, -_LARGEST_MULTIPLIER, 0.0)
-        if amount > 0.5 * before:
-            # The multipliers belong to the old weight.
-            self.weight = min(10.0 * self.weight, _LARGEST_WEIGHT)
-        self.multipliers = np.clip(learnt, lowest, _LARGEST_MULTIPLIER)
-        return amount
+def minimize_within(task: Task, conduct: Conduct, constraints: list[Any], ctol: float) -> Result:
+    """Return the best point within constraints; `conduct` has been checked."""
+    _check_combination(task, conduct)
+    if not callable(task.fun):
+        raise TypeError(f"fun must be callable, but {shown(task.fun)} was given.")
+    # auto would choose anew in each round what it chooses in the first.
+    method = "values" if task.method == DEFAULT_METHOD else task.method
+    with showing_compilation(conduct.progress):
+        setup, _ = set_up(task._replace(method=method, fun=BlackBox(), args=()))
+    tolerance = checked_number("ctol", ctol, at_least=0.0)
+    wanted = checked_constraints(constraints, setup.task.x0)
+    parts = Parts(function_of_point(task.fun, task.args), wanted)
+    with showing_compilation(conduct.progress), _crew_of(parts, conduct) as evaluate:
+        return _Rounds(setup, Lagrangian(wanted, tolerance, evaluate), conduct).result(evaluate)
 
 
-def check_nothing_else(beside: dict[str, Any], workers: Any) -> None:
+def _check_combination(task: Task, conduct: Conduct) -> None:
     """Complain of arguments that have no meaning together with constraints."""
-    given = [name for name, argument in beside.items() if argument]
-    given += [] if isinstance(workers, int) and workers == 1 else ["workers"]
-    if given:
-        raise ValueError(f"constraints cannot be combined with {', '.join(given)}.")
+    for name, is_given in {"checkpoint": conduct.checkpoint is not None, "restarts": task.restarts}.items():
+        if is_given:
+            raise ValueError(
+                f"constraints cannot be combined with {name}: a run with constraints begins once, and is "
+                "not resumed."
+            )
 
 
-def minimize_within(
-    minimize: Callable[..., Result],
-    fun: Callable[[Vector], Any],
-    x0: Any,
-    constraints: Constraints,
-    *,
-    ctol: float,
-    bounds: Any,
-    sigma0: Any,
-    maxfev: int | None,
-    maxtime: float | None,
-    callback: Any,
-    given: dict[str, Any],
-) -> Result:
-    """Return the best point within constraints; `minimize` finds minima without them, as it is `given`."""
-    x = checked_point("x0", x0)
-    n, call = x.size, scipy_style(callback, lambda result: result)
-    sizes = np.broadcast_to(
-        checked_numbers("sigma0", sigma0, n, at_least=SMALLEST_SIGMA0, below=LARGEST_SIGMA0), n
-    )
-    box = checked_box(bounds, x, 0.0)
-    sides = (np.full(n, -np.inf), np.full(n, np.inf)) if box is None else (box.lower, box.upper)
-    lagrangian = Lagrangian(fun, constraints, checked_number("ctol", ctol, at_least=0.0))
-    most = math.inf if maxfev is None else checked_count("maxfev", maxfev, at_least=1)
-    seconds = math.inf if maxtime is None else checked_number("maxtime", maxtime, above=0.0)
-    if most > n + 3:
-        lagrangian.scale(x, _PROBE * sizes, sides)
-        lagrangian.start_weight(x)
-    return _rounds(minimize, lagrangian, x, sizes=sizes, limits=(most, seconds), callback=call, given=given)
+@contextlib.contextmanager
+def _crew_of(parts: Parts, conduct: Conduct) -> Iterator[Evaluate]:
+    """Give what puts f and the constraints at points into a list."""
+    if conduct.vectorized:
+        values = at_once(parts.fun)
+
+        def evaluate(rows: list[Vector], found: list[Any]) -> None:
+            column: list[Any] = [None] * len(rows)
+            values(rows, column)
+            for j, (f, row) in enumerate(zip(column, rows, strict=True)):
+                found[j] = f, parts.constraints.at(row)
+
+        yield evaluate
+    elif conduct.workers == 1:
+        yield here(parts, tuple)
+    else:
+        with evaluator(parts, conduct.workers, tuple) as elsewhere:
+            yield elsewhere
 
 
-def _rounds(
-    minimize: Callable[..., Result],
-    lagrangian: Lagrangian,
-    x: Vector,
-    *,
-    sizes: Vector,
-    limits: tuple[float, float],
-    callback: Callable[[Any], object] | None,
-    given: dict[str, Any],
-) -> Result:
-    """Return the result of minima and multipliers in turn, within so many evaluations and seconds."""
-    begin = time.perf_counter()
-    amount, tolerance, nit, value = math.inf, _FIRST_TOLERANCE, 0, math.inf
-    inner = Result(nit=0, sigma=float(np.min(sizes)), nfaulty=0, noise=None, fun_is_estimate=False)
-    reason = Reason.STALLED
-    for number in range(_MOST_ROUNDS):
-        # The minimum is evaluated once more, for its multipliers.
-        evaluations, seconds = limits[0] - lagrangian.nfev - 1, limits[1] - (time.perf_counter() - begin)
-        if evaluations < 1 or seconds <= 0.0:
-            reason = Reason.MAXFEV if evaluations < 1 else Reason.MAXTIME
-            break
-        inner = minimize(
-            lagrangian, x, ftol=tolerance, xtol=tolerance,
-            maxfev=int(min(evaluations, (_EACH + number * _MORE) * x.size)),
-            maxtime=None if math.isinf(seconds) else seconds, **given,
+class _Row(NamedTuple):
+    """The best point so far, after an iteration in which it has changed."""
+
+    nit: int
+    nfev: int
+    fun: float
+
+
+class _Rounds:
+    """Minima and multipliers in turn, which look like one run to a monitor."""
+
+    def __init__(self, setup: Setup, lagrangian: Lagrangian, conduct: Conduct) -> None:
+        self._setup, self._lagrangian, self._conduct = setup, lagrangian, conduct
+        self._nit = 0
+        """The iterations of the rounds that have ended."""
+        self._run: StagedRun | None = None
+        self._sigma = setup.setting.first_step
+        self._rows: list[_Row] = []
+
+    @property
+    def nit(self) -> int:
+        """The iterations so far."""
+        return self._nit + (0 if self._run is None else self._run.nit)
+
+    def outcome(self, reason: Reason = Reason.RUNNING) -> Outcome:
+        """Return what all rounds together have come to."""
+        seen = self._lagrangian
+        message = reason.sentence()
+        if reason == Reason.STALLED:
+            message = f"Stalled: the multipliers have not settled within {_MOST_ROUNDS} rounds."
+        if seen.best.excess > 0.0:
+            message += f" The constraints are violated by up to {seen.best.violation:.3g}, more than "
+            message += f"ctol={seen.ctol:g}."
+        return Outcome(
+            x=seen.best.x.copy(), fun=seen.best.f, nit=self.nit, nfev=seen.nfev, best_nfev=seen.best.nfev,
+            faulty=seen.faulty, sigma=self._sigma, reason=reason, message=message, findings=Findings(),
+            trace=self._trace,
         )  # fmt: skip
-        nit += inner.nit
-        moved = float(np.max(np.abs(inner.x - x) / sizes))
-        x, before = inner.x, amount
-        amount = lagrangian.update(x, before)
-        if inner.status in _STOPPED:
-            reason = Reason(inner.status)
-            break
-        if _asks_to_stop(callback, _result(lagrangian, inner, nit, Reason.RUNNING)):
-            reason = Reason.CALLBACK
-            break
-        is_at_rest = abs(lagrangian.latest - value) <= _AT_REST * max(1.0, abs(value))
-        is_inside = max(amount, lagrangian.violated) <= lagrangian.ctol
-        if is_inside and is_at_rest and tolerance <= _FINE and inner.status != Reason.MAXFEV:
-            reason = Reason.FTOL
-            break
-        value = lagrangian.latest
-        tolerance = max(0.1 * tolerance, _LAST_TOLERANCE)
-        given = {**given, "sigma0": np.clip(moved * sizes, 1e-3 * sizes, sizes)}
-    result = _result(lagrangian, inner, nit, reason)
-    result.time = time.perf_counter() - begin
-    return result
+
+    def result(self, evaluate: Evaluate) -> Result:
+        """Return the result of all rounds."""
+        conduct = self._conduct
+        call = scipy_style(conduct.callback, lambda outcome: self._result_of(outcome, trace=False))
+        monitor = Monitor(maxtime=conduct.maxtime, callback=call, progress=conduct.progress)
+        self._measure(monitor.deadline)
+        keep_to(evaluate, monitor.deadline)
+        # A monitor needs no more of a run than its iterations and its outcome.
+        watch: Watch = monitor
+        end: Callable[[Any], None] = monitor.close
+        with Interrupts() as interrupts:
+            reason = self._all_rounds(watch, interrupts)
+            end(self)
+        result = self._result_of(self.outcome(reason), trace=conduct.trace)
+        result.time = monitor.seconds
+        return result
+
+    def _result_of(self, outcome: Outcome, *, trace: bool) -> Result:
+        """Return an outcome as a result, which is a success only within the constraints."""
+        best = self._lagrangian.best
+        result = result_of(outcome, self._setup.name, trace=trace)
+        has_settled = result.success and outcome.reason != Reason.STALLED
+        result.maxcv, result.success = best.violation, has_settled and best.excess == 0.0
+        return result
+
+    def _trace(self) -> Trace:
+        """Return the best point after each iteration in which it has changed, and at the end."""
+        best, nfev = self._lagrangian.best, self._lagrangian.nfev
+        rows = [*self._rows, _Row(self.nit, nfev, best.f)]
+        return Trace(*(np.array(column) for column in zip(*rows, strict=True)))
+
+    def _note(self) -> None:
+        """Keep the best point for the trace, if it has changed."""
+        best = self._lagrangian.best
+        if not self._rows or self._rows[-1].nfev < best.nfev:
+            self._rows.append(_Row(self.nit, best.nfev, best.f))
+
+    def _measure(self, deadline: float) -> None:
+        """Evaluate the start, and points beside it to learn of what size f and the constraints are there."""
+        seen, task, box = self._lagrangian, self._setup.task, self._setup.setting.box
+        sizes = np.broadcast_to(task.sigma0, task.x0.size)
+        seen.begin_at(task.x0)
+        self._note()
+        if self._left() <= task.x0.size:
+            return
+        start, probes = seen.here, _probes(task.x0, _PROBE * sizes, box)
+        points, most = [], 1 if task.rounds is None else task.rounds.most
+        for first in range(0, len(probes), most):
+            if time.perf_counter() >= deadline:
+                break
+            points += seen.evaluated(probes[first : first + most])
+        seen.scale(start, points, sizes)
+        self._note()
+
+    def _left(self) -> float:
+        """Return how many evaluations are left."""
+        most = self._setup.task.limits["maxfev"]
+        return math.inf if most is None else most - self._lagrangian.nfev
+
+    def _all_rounds(self, monitor: Watch, interrupts: Interrupts) -> Reason:
+        """Find minima and learn multipliers in turn; return why that has ended."""
+        seen, task, tolerance = self._lagrangian, self._setup.task, _FIRST_TOLERANCE
+        sizes = np.broadcast_to(task.sigma0, task.x0.size)
+        finest = max(_LAST_TOLERANCE, task.limits["ftol"])
+        at_rest, fine = max(_AT_REST, finest), max(_FINE, finest)
+        steps = task.sigma0
+        for number in range(_MOST_ROUNDS):
+            if self._left() < 1:
+                return Reason.MAXFEV
+            before = seen.here
+            most = min(self._left(), (_EACH + number * _MORE) * task.x0.size)
+            reason = self._round(tolerance, steps, int(most), monitor, interrupts)
+            if reason in _STOPPED:
+                return reason
+            is_at_rest = abs(seen.here.f - before.f) <= at_rest * max(1.0, abs(before.f))
+            rest = seen.update(is_minimum=reason != Reason.MAXFEV)
+            is_inside = max(rest, seen.here.violation) <= seen.ctol
+            if is_inside and is_at_rest and tolerance <= fine and reason != Reason.MAXFEV:
+                return Reason.FTOL
+            tolerance = max(0.1 * tolerance, finest)
+            moved = np.max(np.abs(seen.here.x - before.x) / sizes)
+            steps = np.clip(moved, _SHORTEST, 1.0) * sizes
+        return Reason.STALLED
+
+    def _round(
+        self,
+        tolerance: float,
+        steps: Any,
+        most: int,
+        monitor: Watch,
+        interrupts: Interrupts,
+    ) -> Reason:
+        """Find the minimum of the Lagrangian as it is; return why that has ended."""
+        limits, seen = self._setup.task.limits, self._lagrangian
+        iterations = limits["maxiter"]
+        task = self._setup.task._replace(
+            x0=seen.here.x.copy(),
+            sigma0=steps,
+            limits={
+                "ftarget": None,
+                "xtol": max(tolerance, limits["xtol"]),
+                "ftol": max(tolerance, limits["ftol"]),
+                "maxiter": None if iterations is None else iterations - self._nit,
+                # The value at the start of a round is known.
+                "maxfev": most + 1,
+            },
+        )
+        setup, start = set_up(task)
+        rng = self._conduct.rng
+        self._run = run = StagedRun(
+            setup, setup.first_memory(start, seen.value(seen.here), rng), rng, whole=False
+        )
+
+        def watch(_: object) -> Reason:
+            self._note()
+            target = limits["ftarget"]
+            if target is not None and seen.best.excess == 0.0 and seen.best.f <= target:
+                return Reason.TARGET
+            return monitor(self)
+
+        reason = driven(
+            run,
+            seen.evaluate,
+            interrupts=interrupts,
+            monitor=watch,
+            longest_leg=UNLIMITED,
+            found=lambda: self._result_of(self.outcome(), trace=True),
+        )
+        run.settle()
+        ended = run.outcome(reason, last=True)
+        self._nit, self._sigma, self._run = self.nit, ended.sigma, None
+        if ended.findings.is_estimate and self._left() >= 1:
+            # Next to an estimate, the point with the lowest value is only the luckiest.
+            seen.begin_at(ended.x)
+        return ended.reason
 
 
-def _asks_to_stop(callback: Callable[[Result], object] | None, found: Result) -> bool:
-    if callback is None:
-        return False
-    try:
-        callback(found)
-    except StopIteration:
-        return True
-    return False
-
-
-def _result(lagrangian: Lagrangian, inner: Result, nit: int, reason: Reason) -> Result:
-    """Return the best point as a result, with what the latest run has found out beside it."""
-    excess, fun, x, maxcv = lagrangian.best
-    message = reason.sentence()
-    if reason == Reason.STALLED:
-        message = f"Stalled: nothing better was found within {_MOST_ROUNDS} rounds of multipliers."
-    if excess > 0.0:
-        message += f" The constraints are violated by up to {maxcv:.3g}, more than ctol={lagrangian.ctol:g}."
-    return Result(
-        {**inner, "x": x.copy(), "fun": fun, "maxcv": maxcv, "nit": nit, "nfev": lagrangian.nfev,
-         "success": bool(reason.is_success and excess == 0.0), "status": int(reason), "message": message,
-         "stages": ()}
-    )  # fmt: skip
-
-
-def _finite(number: float) -> float:
-    return float(number) if math.isfinite(number) else 0.0
+def _probes(x: Vector, steps: Vector, box: Box | None) -> list[Vector]:
+    """Return points a step away from x along each variable, within the bounds."""
+    probes = []
+    for i, step in enumerate(steps):
+        probe = x.copy()
+        probe[i] += step
+        if box is not None and probe[i] > box.upper[i]:
+            probe[i] = max(x[i] - step, box.lower[i])
+        if probe[i] != x[i]:
+            probes.append(probe)
+    return probes

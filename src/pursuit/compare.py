@@ -16,7 +16,7 @@ from pursuit.checks import Vector, checked_count, checked_number, shown
 from pursuit.comparison import ComparedRun, Comparison
 from pursuit.counting import CountedFunction, RunEnded
 from pursuit.engine.evaluation import check_pickles
-from pursuit.engine.setup import set_up
+from pursuit.engine.setup import Task, set_up
 from pursuit.engine.stopping import FTOL, XTOL
 from pursuit.many import checked_count_of, executor_of
 from pursuit.methods.catalogue import method_name
@@ -119,7 +119,7 @@ def compare(
     limits = {"ftarget": target, "xtol": XTOL, "ftol": FTOL, "maxiter": None, "maxfev": most}
     # What is wrong for all runs is an error at once.
     for method in [method for method in named.values() if _is_own(method)] or [_ANY_METHOD]:
-        setup, _ = set_up(x0, method, sigma0=sigma0, bounds=bounds, options=None, limits=limits, fun=fun)
+        setup, _ = set_up(Task(x0, method, limits, sigma0=sigma0, bounds=bounds, fun=fun))
     start = setup.task.x0
     most = most or _EVALUATIONS_EACH * start.size
     settings = {"maxfev": most, "ftarget": target, "sigma0": sigma0, "bounds": bounds}

@@ -6,6 +6,7 @@ and inequalities g(x) <= 0 for each finite side elsewhere.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -13,6 +14,7 @@ import numpy as np
 from scipy.optimize import LinearConstraint, NonlinearConstraint
 
 from pursuit.checks import Vector, shown
+from pursuit.problems.objective import function_of_point
 
 
 class Constraint(NamedTuple):
@@ -40,14 +42,15 @@ class Constraints(NamedTuple):
         return float(np.max(sizes)) if np.isfinite(sizes).all() else np.inf
 
 
-def checked_constraints(constraints: Any, x0: Vector) -> Constraints | None:
-    """Return constraints as people pass them to SciPy: one or a sequence of them; None if there are none."""
+def given_constraints(constraints: Any) -> list[Any]:
+    """Return constraints as people pass them to SciPy, one or a sequence of them, as a list."""
     if isinstance(constraints, Sequence) and not isinstance(constraints, str):
-        given = list(constraints)
-    else:
-        given = [] if constraints is None else [constraints]
-    if not given:
-        return None
+        return list(constraints)
+    return [] if constraints is None else [constraints]
+
+
+def checked_constraints(given: list[Any], x0: Vector) -> Constraints:
+    """Return all constraints, which are evaluated at x0 to learn how many values they have."""
     parts = tuple(_checked(one, x0) for one in given)
     return Constraints(parts, np.concatenate([_kinds(part) for part in parts]))
 
@@ -60,7 +63,7 @@ def _checked(given: Any, x0: Vector) -> Constraint:
                 f"The matrix of a linear constraint must have a column for each of {x0.size} variables, but "
                 f"its shape is {matrix.shape}."
             )
-        return _with_sides(lambda x: matrix @ x, given.lb, given.ub, x0)
+        return _with_sides(functools.partial(np.matmul, matrix), given.lb, given.ub, x0)
     if isinstance(given, NonlinearConstraint):
         return _with_sides(given.fun, given.lb, given.ub, x0)
     if isinstance(given, Mapping):
@@ -70,7 +73,7 @@ def _checked(given: Any, x0: Vector) -> Constraint:
                 "A constraint that is a dictionary must have a 'type', 'eq' or 'ineq', and a function 'fun', "
                 f"but {shown(dict(given))} was given."
             )
-        return _with_sides(lambda x: function(x, *args), 0.0, 0.0 if kind == "eq" else np.inf, x0)
+        return _with_sides(function_of_point(function, args), 0.0, 0.0 if kind == "eq" else np.inf, x0)
     raise TypeError(
         "constraints must be NonlinearConstraint, LinearConstraint or dictionaries, as for SciPy, but "
         f"{shown(given)} was given."

@@ -21,11 +21,11 @@ from pursuit.checks import (
     checked_generator,
     checked_seeds,
 )
+from pursuit.engine.driving import drive, here
 from pursuit.engine.evaluation import check_pickles, checked_workers, ignore_interrupts
 from pursuit.engine.interrupts import Interrupts
 from pursuit.engine.outcome import Outcome
-from pursuit.engine.run import drive, here
-from pursuit.engine.setup import Setup, set_up
+from pursuit.engine.setup import Setup, Task, set_up
 from pursuit.engine.staged import StagedRun
 from pursuit.engine.stopping import FTOL, XTOL, Reason
 from pursuit.methods.catalogue import DEFAULT_METHOD
@@ -33,17 +33,12 @@ from pursuit.problems.contract import Problem, value, with_own_arrays
 from pursuit.result import Result, Results, result_of
 
 
-class _Task(NamedTuple):
+class _OneRun(NamedTuple):
     """All that a run is made of; it pickles if the function does."""
 
     number: int
-    fun: Any
-    x0: NDArray[np.float64]
-    args: Any
-    method: str | type
+    task: Task
     seed: Any
-    settings: Mapping[str, Any]
-    """`sigma0`, `bounds`, `options`, `limits` and `restarts`, as `set_up` takes them."""
     trace: bool
 
 
@@ -118,29 +113,28 @@ def minimize_many(
     """
     starts, given = _starts_and_seeds(x0, seeds, rng)
     limits = {"ftarget": ftarget, "xtol": xtol, "ftol": ftol, "maxiter": maxiter, "maxfev": maxfev}
-    settings = {
-        "sigma0": sigma0, "bounds": bounds, "options": options, "limits": limits, "restarts": restarts,
-    }  # fmt: skip
+    task = Task(
+        starts[0],
+        method,
+        limits,
+        sigma0=sigma0,
+        bounds=bounds,
+        options=options,
+        restarts=restarts,
+        fun=fun,
+        args=args,
+    )
     trace = checked_flag("trace", trace)
-    tasks = [
-        _Task(
-            number=number,
-            fun=fun,
-            x0=start,
-            args=args,
-            method=method,
-            seed=seed,
-            settings=settings,
-            trace=trace,
-        )
+    runs = [
+        _OneRun(number, task._replace(x0=start), seed, trace)
         for number, (start, seed) in enumerate(zip(starts, given, strict=True))
     ]
     # What is wrong for all runs is an error at once, and what they share is compiled once.
-    setup, _ = set_up(starts[0], method, fun=fun, args=args, **settings)
+    setup, _ = set_up(task)
     if checked_choice("device", device, ("cpu", "gpu")) == "gpu":
-        return Results(_run_on_gpu(tasks))
-    count = min(checked_count_of(workers), len(tasks))
-    return Results(_run_all(tasks, count, in_threads=setup.can_be_compiled or count == 1))
+        return Results(_run_on_gpu(runs))
+    count = min(checked_count_of(workers), len(runs))
+    return Results(_run_all(runs, count, in_threads=setup.can_be_compiled or count == 1))
 
 
 def _starts_and_seeds(x0: Any, seeds: Any, rng: Any) -> tuple[list[NDArray[np.float64]], list[Any]]:
@@ -175,16 +169,15 @@ def checked_count_of(workers: Any) -> int:
     return count
 
 
-def _run_all(tasks: list[_Task], count: int, *, in_threads: bool) -> list[Result]:
+def _run_all(runs: list[_OneRun], count: int, *, in_threads: bool) -> list[Result]:
     """Execute runs, so many at a time, and return the results in their order."""
     stopped = threading.Event()
     found: dict[int, Result] = {}
     with executor_of(count, in_threads=in_threads) as executor:
         if not in_threads:
-            check_pickles(tasks[0].fun)
+            check_pickles(runs[0].task.fun)
         begin: dict[Future[Result], int] = {
-            executor.submit(_execute, task, *((stopped,) if in_threads else ())): task.number
-            for task in tasks
+            executor.submit(_execute, one, *((stopped,) if in_threads else ())): one.number for one in runs
         }
         try:
             for future in as_completed(begin):
@@ -210,38 +203,38 @@ def _run_all(tasks: list[_Task], count: int, *, in_threads: bool) -> list[Result
     return _in_order(found)
 
 
-def _run_on_gpu(tasks: list[_Task]) -> list[Result]:
+def _run_on_gpu(runs: list[_OneRun]) -> list[Result]:
     """Execute runs on a GPU, all at a time."""
     # Numba's compiler for GPUs is an extra.
     from pursuit.engine.gpu.batch import Batch
     from pursuit.engine.gpu.schedule import run_batches
 
-    groups: dict[tuple[bytes, bytes], list[tuple[_Task, Setup, Vector]]] = {}
-    for task in tasks:
-        setup, start = set_up(task.x0, task.method, fun=task.fun, args=task.args, **task.settings)
+    groups: dict[tuple[bytes, bytes], list[tuple[_OneRun, Setup, Vector]]] = {}
+    for one in runs:
+        setup, start = set_up(one.task)
         box, scale = setup.setting.box, setup.setting.scale
         # The margins of bounds and the offset of scaled variables can depend on the start.
         place = (
             b"" if box is None else box.margin.tobytes(),
             b"" if scale is None else scale.offset.tobytes(),
         )
-        groups.setdefault(place, []).append((task, setup, start))
+        groups.setdefault(place, []).append((one, setup, start))
     batches = [
         Batch(
             group[0][1],
             group[0][1].limits,
             np.array([start for _, _, start in group]),
             [setup.value_at(start) for _, setup, start in group],
-            [checked_seeds(task.seed) for task, _, _ in group],
+            [checked_seeds(one.seed) for one, _, _ in group],
         )
         for group in groups.values()
     ]
     with contextlib.suppress(KeyboardInterrupt):
         run_batches(batches)
     found = {
-        task.number: _finished(batch.outcome(run), setup, task)
+        one.number: _finished(batch.outcome(run), setup, one)
         for batch, group in zip(batches, groups.values(), strict=True)
-        for run, (task, setup, _) in enumerate(group)
+        for run, (one, setup, _) in enumerate(group)
     }
     return _in_order(found)
 
@@ -266,11 +259,13 @@ def executor_of(count: int, *, in_threads: bool) -> Iterator[Executor]:
         processes.shutdown(cancel_futures=True)
 
 
-def _execute(task: _Task, stopped: threading.Event | None = None) -> Result:
+def _execute(one: _OneRun, stopped: threading.Event | None = None) -> Result:
     """Make one run, in this thread."""
-    fun = with_own_arrays(task.fun) if value.handles(type(task.fun)) else task.fun
-    setup, start = set_up(task.x0, task.method, fun=fun, args=task.args, **task.settings)
-    generator = checked_generator(task.seed)
+    fun = one.task.fun
+    if value.handles(type(fun)):
+        fun = with_own_arrays(fun)
+    setup, start = set_up(one.task._replace(fun=fun))
+    generator = checked_generator(one.seed)
     memory = setup.first_memory(start, setup.value_at(start), generator)
     run = StagedRun(setup, memory, generator, whole=setup.can_be_compiled)
 
@@ -280,13 +275,13 @@ def _execute(task: _Task, stopped: threading.Event | None = None) -> Result:
     with Interrupts() as interrupts:
         reason = drive(run, here(setup.objective), interrupts=interrupts, monitor=monitor)
         outcome = run.outcome(reason, last=True)
-    return _finished(outcome, setup, task)
+    return _finished(outcome, setup, one)
 
 
-def _finished(outcome: Outcome, setup: Setup, task: _Task) -> Result:
+def _finished(outcome: Outcome, setup: Setup, one: _OneRun) -> Result:
     """Return the result of a run; one that did not stop by itself was interrupted."""
     if outcome.reason == Reason.RUNNING:
         outcome = outcome._replace(reason=Reason.INTERRUPTED, message=Reason.INTERRUPTED.sentence())
-    result = result_of(outcome, setup.name, trace=task.trace)
-    result.seed = task.seed
+    result = result_of(outcome, setup.name, trace=one.trace)
+    result.seed = one.seed
     return result

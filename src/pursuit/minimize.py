@@ -2,50 +2,23 @@
 
 from __future__ import annotations
 
-import contextlib
-import math
 import os
-from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import Executor, ThreadPoolExecutor
-from pathlib import Path
-from typing import Any, NamedTuple
+from collections.abc import Callable, Mapping
+from concurrent.futures import Executor
+from typing import Any
 
-import numpy as np
 from numpy.typing import ArrayLike
 
-from pursuit.augmented import check_nothing_else, minimize_within
-from pursuit.checks import checked_flag, checked_generator, checked_number, checked_point, shown
-from pursuit.constraints import checked_constraints
-from pursuit.engine import checkpoint as checkpoints
-from pursuit.engine.evaluation import (
-    Futures,
-    Map,
-    Processes,
-    TimeLimitError,
-    at_once,
-    checked_workers,
-    evaluator,
-    number_of_workers,
-)
-from pursuit.engine.interrupts import Interrupts
-from pursuit.engine.monitor import Monitor, scipy_style, showing_compilation
-from pursuit.engine.outcome import Outcome
-from pursuit.engine.run import Evaluate, Memory, Threads, Unstarted, drive, here
-from pursuit.engine.saver import Saver
-from pursuit.engine.setup import Setup, rounds_of, set_up
-from pursuit.engine.staged import StagedRun
-from pursuit.engine.stages import stage_of
-from pursuit.engine.stopping import FTOL, XTOL, Reason
-from pursuit.engine.tally import UNLIMITED
+from pursuit.augmented import minimize_within
+from pursuit.checks import checked_flag
+from pursuit.constraints import given_constraints
+from pursuit.engine.evaluation import Map, number_of_workers
+from pursuit.engine.setup import Task, rounds_of
+from pursuit.engine.stopping import FTOL, XTOL
 from pursuit.methods.catalogue import DEFAULT_METHOD
-from pursuit.methods.contract import Rounds, findings_of
-from pursuit.problems.bounds import Box
 from pursuit.problems.contract import Problem
-from pursuit.problems.objective import function_of_point, row_by_row
-from pursuit.result import Result, result_of
-
-# A value may be off by so many standard deviations of the noise, that with which it was stored included.
-_LUCK = 10.0
+from pursuit.result import Result
+from pursuit.running import Conduct, minimize_task
 
 
 def minimize(
@@ -182,197 +155,16 @@ def minimize(
     >>> result.success
     True
     """
-    wanted = checked_constraints(constraints, checked_point("x0", x0))
-    if wanted is not None:
-        beside = {
-            "ftarget": ftarget, "maxiter": maxiter, "trace": trace, "checkpoint": checkpoint,
-            "restarts": restarts, "vectorized": vectorized, "batch": batch,
-        }  # fmt: skip
-        check_nothing_else(beside, workers)
-        return minimize_within(
-            minimize, function_of_point(fun, args), x0, wanted, ctol=ctol, bounds=bounds, sigma0=sigma0,
-            maxfev=maxfev, maxtime=maxtime, callback=callback,
-            given={"method": "values" if method == DEFAULT_METHOD else method, "bounds": bounds,
-                   "rng": checked_generator(rng), "sigma0": sigma0, "options": options, "progress": progress},
-        )  # fmt: skip
-    trace, progress = checked_flag("trace", trace), checked_flag("progress", progress)
-    checkpoint_check = checked_flag("checkpoint_check", checkpoint_check)
-    there = number_of_workers(workers)
-    workers, vectorized = checked_workers(workers), checked_flag("vectorized", vectorized)
-    if vectorized and workers != 1:
-        raise ValueError("With vectorized=True one call evaluates all points of a round: leave workers at 1.")
-    limits = {"ftarget": ftarget, "xtol": xtol, "ftol": ftol, "maxiter": maxiter, "maxfev": maxfev}
-    with showing_compilation(progress):
-        setup, start = set_up(
-            x0,
-            method,
-            sigma0=sigma0,
-            bounds=bounds,
-            options=options,
-            limits=limits,
-            restarts=restarts,
-            rounds=rounds_of(batch, there, vectorized=vectorized),
-            fun=row_by_row(fun, args) if vectorized else fun,
-            args=() if vectorized else args,
-        )
-    seconds = math.inf if maxtime is None else checked_number("maxtime", maxtime, above=0.0)
-    every = checked_number("checkpoint_every", checkpoint_every, at_least=0.0)
-    generator = checked_generator(rng)
-    call = scipy_style(callback, lambda outcome: result_of(outcome, setup.name, trace=False))
-
-    save = None if checkpoint is None else Saver(checkpoint, setup.setting)
-    with (
-        showing_compilation(progress),
-        _crew_of(setup, function_of_point(fun, args), workers, vectorized=vectorized) as crew,
-    ):
-        elsewhere = None if crew.is_here else crew.evaluate
-        found, memory = None, None
-        if checkpoint is not None and Path(checkpoint).exists():
-            found = checkpoints.Checkpoint(checkpoint)
-            _check_batch(checkpoint, found.setting.rounds, batch)
-            setup, memory, generator = _resumed(found, checkpoint, setup)
-            if checkpoint_check and isinstance(memory, Memory):
-                noise = findings_of(setup.scheme, memory.state).noise or 0.0
-                _check_objective(checkpoint, memory, setup.value_at(memory.state.x, elsewhere), noise)
-        if memory is None:
-            memory = setup.first_memory(start, setup.value_at(start, elsewhere), generator)
-        with Interrupts() as interrupts:
-            whole = setup.can_be_compiled and crew.is_here
-
-            def begun(_: object = None) -> StagedRun:
-                return StagedRun(setup, memory, generator, whole=whole, threads=crew.threads)
-
-            run = begun() if found is None else found.checked(begun)
-            monitor = Monitor(maxtime=seconds, callback=call, save=save, save_every=every, progress=progress)
-            if isinstance(crew.evaluate, Processes | Futures):
-                crew.evaluate.deadline = monitor.deadline
-            # A callback is called after every iteration.
-            longest_leg = UNLIMITED if call is None else 1
-            try:
-                outcome = _driven(run, crew.evaluate, monitor, interrupts, longest_leg, setup.name)
-            finally:
-                run.settle()
-                if save is not None:
-                    save(run)
-    result = result_of(outcome, setup.name, trace=trace)
-    result.time = monitor.seconds
-    return result
-
-
-class _Crew(NamedTuple):
-    """Who evaluates the points of a run."""
-
-    evaluate: Evaluate
-    is_here: bool = False
-    """Whether that is this process alone, where a whole loop may be compiled."""
-    threads: Threads | None = None
-    """Its threads, if it has several for that."""
-
-
-@contextlib.contextmanager
-def _crew_of(
-    setup: Setup, fun: Callable[[Any], Any], workers: int | Map | Executor, *, vectorized: bool
-) -> Iterator[_Crew]:
-    """Give who evaluates the points of a run."""
-    if vectorized:
-        yield _Crew(at_once(fun))
-    elif workers == 1:
-        yield _Crew(here(setup.objective), is_here=True)
-    elif isinstance(workers, int) and setup.can_be_compiled:
-        with ThreadPoolExecutor(workers) as executor:
-            yield _Crew(here(setup.objective), is_here=True, threads=Threads(executor, workers))
-    else:
-        # Workers get the function itself, at points inside the bounds: nothing else need pickle.
-        with evaluator(fun, workers) as evaluate:
-            yield _Crew(evaluate)
-
-
-def _driven(
-    run: StagedRun, evaluate: Evaluate, monitor: Monitor, interrupts: Interrupts, longest_leg: int, name: str
-) -> Outcome:
-    """Drive a run to its end; attach what it has found to an exception that ends it early."""
-    try:
-        reason = drive(
-            run,
-            evaluate,
-            interrupts=interrupts,
-            longest_leg=longest_leg,
-            monitor=None if monitor.is_idle else monitor,
-        )
-    except KeyboardInterrupt:
-        reason = Reason.INTERRUPTED
-    except TimeLimitError:
-        reason = Reason.MAXTIME
-    except Exception as error:
-        interrupts.hold()
-        with contextlib.suppress(AttributeError):
-            error.pursuit_result = result_of(run.outcome(), name, trace=True)  # type: ignore[attr-defined]
-            error.add_note("What was found before this is in the attribute pursuit_result of the exception.")
-        raise
-    interrupts.hold()
-    monitor.close(run)
-    return run.outcome(reason, last=True)
-
-
-def _check_objective(path: str | os.PathLike[str], memory: Memory, found: float, noise: float) -> None:
-    """Complain of an objective that is not the one of a checkpoint, given its value at the best point."""
-    stored = memory.state.fx
-    if found != stored and not abs(found - stored) <= _LUCK * noise:
-        raise ValueError(
-            f"{os.fspath(path)} holds a run of another function: at its best point the value is {found!r}, "
-            f"but {stored!r} was stored. If the function is noisy or was changed on purpose, pass "
-            "checkpoint_check=False."
-        )
-
-
-def _check_batch(path: str | os.PathLike[str], stored: Rounds | None, batch: int | None) -> None:
-    """Complain of a batch that is not the one of a checkpoint, whose rounds are then those of its workers."""
-    wanted = rounds_of(batch)
-    if wanted is not None and wanted != stored:
-        raise ValueError(
-            f"{os.fspath(path)} holds a run with batch={stored.most if stored else None}, which cannot be "
-            f"resumed with batch={batch}."
-        )
-
-
-def _resumed(
-    found: checkpoints.Checkpoint, path: str | os.PathLike[str], setup: Setup
-) -> tuple[Setup, Memory | Unstarted, np.random.Generator]:
-    """Return setup, memory and generator of a checkpoint, if it is one of the same run."""
-    for name in ("method", "options", "restarts", "n", "sigma0"):
-        stored, given = getattr(found.setting, name), getattr(setup.setting, name)
-        if not _same(stored, given):
-            raise ValueError(
-                f"{os.fspath(path)} holds a run with {name}={shown(stored, 300)}, which cannot be resumed "
-                f"with {name}={shown(given, 300)}."
-            )
-    if not _same_box(found.setting.box, setup.setting.box):
-        raise ValueError(
-            f"{os.fspath(path)} holds a run with other bounds, which cannot be resumed with these."
-        )
-    past, stored = found.past, found.setting.rounds
-    if found.is_unstarted and past is None:
-        raise ValueError(f"{os.fspath(path)} holds an optimizer that was told nothing yet.")
-    if stored != setup.task.rounds:
-        # How many workers there are now makes no difference to a run that has begun.
-        setup = setup._replace(task=setup.task._replace(rounds=stored))
-        setup = found.checked(lambda _: setup.at(setup.stage))
-    if past is not None:
-        setup = setup._replace(task=setup.task._replace(x0=past.x0))
-        known = {setup.setting.method: setup.task.method}
-        setup = found.checked(lambda _: setup.at(stage_of(past.stage, known)))
-    setup = found.checked(setup.resumed)
-    return (setup, *found.memory(setup.scheme))
-
-
-def _same(one: Any, other: Any) -> bool:
-    """Say whether two settings are the same; options may hold arrays."""
-    if isinstance(one, dict) and isinstance(other, dict):
-        return one.keys() == other.keys() and all(_same(one[name], other[name]) for name in one)
-    return np.array_equal(one, other)
-
-
-def _same_box(one: Box | None, other: Box | None) -> bool:
-    if one is None or other is None:
-        return one is other
-    return all(np.array_equal(*sides) for sides in zip(one[:2], other[:2], strict=True))
+    vectorized = checked_flag("vectorized", vectorized)
+    task = Task(
+        x0, method, {"ftarget": ftarget, "xtol": xtol, "ftol": ftol, "maxiter": maxiter, "maxfev": maxfev},
+        sigma0=sigma0, bounds=bounds, options=options, restarts=restarts,
+        rounds=rounds_of(batch, number_of_workers(workers), vectorized=vectorized), fun=fun, args=args,
+    )  # fmt: skip
+    conduct = Conduct(
+        rng=rng, workers=workers, vectorized=vectorized, batch=batch, maxtime=maxtime, callback=callback,
+        trace=trace, progress=progress, checkpoint=checkpoint, checkpoint_every=checkpoint_every,
+        checkpoint_check=checkpoint_check,
+    ).checked()  # fmt: skip
+    wanted = given_constraints(constraints)
+    return minimize_within(task, conduct, wanted, ctol) if wanted else minimize_task(task, conduct)

@@ -15,7 +15,7 @@ from pursuit.checks import Vector, checked_array, checked_flag, checked_generato
 from pursuit.engine import checkpoint
 from pursuit.engine.interrupts import Interrupts
 from pursuit.engine.run import Memory, Unstarted
-from pursuit.engine.setup import Setup, restored, rounds_of, set_up
+from pursuit.engine.setup import Setup, Task, restored, rounds_of, set_up
 from pursuit.engine.staged import StagedRun
 from pursuit.engine.stopping import FTOL, XTOL, Reason
 from pursuit.methods.catalogue import DEFAULT_METHOD
@@ -86,16 +86,17 @@ class Optimizer:
         trace: bool = False,
     ) -> None:
         limits = {"ftarget": ftarget, "xtol": xtol, "ftol": ftol, "maxiter": maxiter, "maxfev": maxfev}
-        setup, start = set_up(
+        task = Task(
             x0,
             method,
+            limits,
             sigma0=sigma0,
             bounds=bounds,
             options=options,
-            limits=limits,
             restarts=restarts,
             rounds=rounds_of(batch),
         )
+        setup, start = set_up(task)
         self._prepare(setup, start, checked_generator(rng), checked_flag("trace", trace))
 
     def _prepare(self, setup: Setup, start: Vector, rng: np.random.Generator, trace: bool) -> None:

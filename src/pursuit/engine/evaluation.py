@@ -18,11 +18,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pursuit.checks import Vector, checked_count, shown
-from pursuit.engine.run import Evaluate
+from pursuit.engine.driving import Evaluate
 from pursuit.problems.objective import as_value, checked_values
 
 Map = Callable[[Callable[[Vector], Any], Iterable[Vector]], Iterable[Any]]
 """A callable like `map`."""
+Read = Callable[[Any], Any]
+"""Checks what an objective has returned."""
 # A point at which workers die so often in a row is given up.
 _MOST_DEATHS = 2
 # Every worker is a process, started at once, and Windows cannot wait for more of them.
@@ -50,17 +52,17 @@ class _Guarded:
             raise StopIterationError(*stop.args) from stop
 
 
-def by_map(objective: Callable[[Vector], Any], apply: Map) -> Evaluate:
+def by_map(objective: Callable[[Vector], Any], apply: Map, read: Read = as_value) -> Evaluate:
     """Return what evaluates points by a callable like `map`."""
     guarded = _Guarded(objective)
 
-    def evaluate(rows: list[Vector], values: list[float | None]) -> None:
+    def evaluate(rows: list[Vector], values: list[Any]) -> None:
         count = 0
         try:
             # A map may keep the points for later, so each gets a copy.
             for result in apply(guarded, [row.copy() for row in rows]):
                 if count < len(rows):
-                    values[count] = as_value(result)
+                    values[count] = read(result)
                 count += 1
         except StopIterationError as raised:
             raise StopIteration(*raised.args) from None
@@ -73,7 +75,7 @@ def by_map(objective: Callable[[Vector], Any], apply: Map) -> Evaluate:
 def at_once(fun: Callable[[NDArray[np.float64]], Any]) -> Evaluate:
     """Return what evaluates all points of a round by one call of a function that takes them one a row."""
 
-    def evaluate(rows: list[Vector], values: list[float | None]) -> None:
+    def evaluate(rows: list[Vector], values: list[Any]) -> None:
         found = fun(np.array(rows))
         # A tensor of torch may be on a GPU, and may remember how to be differentiated.
         if hasattr(found, "detach"):
@@ -86,16 +88,16 @@ def at_once(fun: Callable[[NDArray[np.float64]], Any]) -> Evaluate:
 class Futures:
     """Evaluates points by an executor that people pass in, and keeps to a time limit."""
 
-    def __init__(self, objective: Callable[[Vector], Any], executor: Executor) -> None:
-        self._objective, self._executor = _Guarded(objective), executor
+    def __init__(self, objective: Callable[[Vector], Any], executor: Executor, read: Read = as_value) -> None:
+        self._objective, self._executor, self._read = _Guarded(objective), executor, read
         self.deadline = math.inf
         """When to stop waiting, on the clock of `time.perf_counter`."""
 
-    def __call__(self, rows: list[Vector], values: list[float | None]) -> None:
+    def __call__(self, rows: list[Vector], values: list[Any]) -> None:
         """Evaluate points."""
         try:
             futures = {self._executor.submit(self._objective, row.copy()): j for j, row in enumerate(rows)}
-            gather(futures, values, self.deadline)
+            gather(futures, values, self.deadline, self._read)
         except BrokenProcessPool:
             raise RuntimeError(
                 "A worker of the executor died: is there enough memory, and does the function leave its "
@@ -103,7 +105,7 @@ class Futures:
             ) from None
 
 
-def gather(futures: dict[Future[Any], int], values: list[float | None], deadline: float) -> None:
+def gather(futures: dict[Future[Any], int], values: list[Any], deadline: float, read: Read) -> None:
     """Put the results of futures into their places; what was found before an exception is there, too."""
     left = deadline - time.perf_counter()
     done, waiting = wait(futures, None if math.isinf(left) else max(0.0, left), FIRST_EXCEPTION)
@@ -111,7 +113,7 @@ def gather(futures: dict[Future[Any], int], values: list[float | None], deadline
         future.cancel()
     try:
         for future in sorted(done, key=lambda future: future.exception() is not None):
-            values[futures[future]] = as_value(future.result())
+            values[futures[future]] = read(future.result())
     except StopIterationError as raised:
         raise StopIteration(*raised.args) from None
     if waiting:
@@ -121,15 +123,16 @@ def gather(futures: dict[Future[Any], int], values: list[float | None], deadline
 class Processes:
     """Evaluates points in processes of its own, notices when one of them dies, and keeps to a time limit."""
 
-    def __init__(self, objective: Callable[[Vector], Any], count: int) -> None:
+    def __init__(self, objective: Callable[[Vector], Any], count: int, read: Read = as_value) -> None:
         check_pickles(objective)
+        self._read = read
         self._objective = _Guarded(objective)
         self._count = count
         self._pool: ProcessPoolExecutor | None = None
         self.deadline = math.inf
         """When to stop waiting, on the clock of `time.perf_counter`."""
 
-    def __call__(self, rows: list[Vector], values: list[float | None]) -> None:
+    def __call__(self, rows: list[Vector], values: list[Any]) -> None:
         """Evaluate points; those that a dying worker leaves without a value once more."""
         points = [row.copy() for row in rows]
         for deaths_left in reversed(range(_MOST_DEATHS)):
@@ -144,7 +147,7 @@ class Processes:
                         "enough memory, and does the function leave its process alive?"
                     ) from None
 
-    def _gather(self, points: list[Vector], values: list[float | None]) -> None:
+    def _gather(self, points: list[Vector], values: list[Any]) -> None:
         """Evaluate the points whose values are missing."""
         if self._pool is None:
             self._pool = ProcessPoolExecutor(self._count, initializer=ignore_interrupts)
@@ -153,7 +156,7 @@ class Processes:
             for j, point in enumerate(points)
             if values[j] is None
         }
-        gather(futures, values, self.deadline)
+        gather(futures, values, self.deadline, self._read)
 
     def close(self) -> None:
         """End all processes, without waiting for what they are doing."""
@@ -216,15 +219,20 @@ def number_of_workers(workers: Any) -> int | None:
 
 
 @contextlib.contextmanager
-def evaluator(objective: Callable[[Vector], Any], workers: int | Map | Executor) -> Iterator[Evaluate]:
-    """Give what evaluates points elsewhere: an executor, a map, or so many processes."""
+def evaluator(
+    objective: Callable[[Vector], Any], workers: int | Map | Executor, read: Read = as_value
+) -> Iterator[Evaluate]:
+    """Give what evaluates points elsewhere: an executor, a map, or so many processes.
+
+    What they return is `read` here; by default it must be a real number.
+    """
     if isinstance(workers, Executor):
-        yield Futures(objective, workers)
+        yield Futures(objective, workers, read)
         return
     if callable(workers):
-        yield by_map(objective, workers)
+        yield by_map(objective, workers, read)
         return
-    processes = Processes(objective, workers)
+    processes = Processes(objective, workers, read)
     try:
         yield processes
     finally:

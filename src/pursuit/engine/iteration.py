@@ -93,9 +93,9 @@ class Buffers(NamedTuple):
     """Their values."""
 
 
-def open_session(team, scheme, problem, state, counting, buffers, row):
-    """Return a session whose next query is asked, with that row of normals, but not evaluated yet."""
-    query = ask(team, scheme, state, buffers.normals[row])
+def open_session(team, scheme, problem, state, counting, buffers):
+    """Return a session whose next query is asked, with the first row of normals, but not evaluated yet."""
+    query = ask(team, scheme, state, buffers.normals[0])
     return Session(  # type: ignore[call-arg]
         team=team,
         scheme=scheme,
@@ -110,7 +110,7 @@ def open_session(team, scheme, problem, state, counting, buffers, row):
         reason=reason_to_stop(counting.tally, counting.limits, state),
         last=0,
         normals=buffers.normals,
-        row=row + 1,
+        row=1,
         points=buffers.points,
         values=buffers.values,
     )

@@ -1,20 +1,16 @@
-"""A run: a session with its generator and its arrays, and the two ways to drive it."""
+"""A run: a session with its generator and its arrays."""
 
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor, wait
-from itertools import pairwise
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from pursuit.checks import Vector
 from pursuit.compiling.cache import compiled, specialized
 from pursuit.compiling.vectors import SERIAL, Matrix
-from pursuit.engine.interrupts import Interrupts
 from pursuit.engine.iteration import (
     BlackBox,
     Buffers,
@@ -33,7 +29,8 @@ from pursuit.engine.iteration import (
 )
 from pursuit.engine.outcome import Outcome, outcome_of
 from pursuit.engine.stopping import Reason
-from pursuit.engine.tally import UNLIMITED, Counting, Limits, Tally, Trace, start_tally
+from pursuit.engine.tally import Counting, Limits, Tally, Trace, start_tally
+from pursuit.engine.threads import Threads
 from pursuit.methods.contract import (
     Scheme,
     draws_of,
@@ -41,16 +38,11 @@ from pursuit.methods.contract import (
     is_compiled_apart,
     points_of,
 )
-from pursuit.problems.objective import as_value
 
-Evaluate = Callable[[list[Vector], list[float | None]], None]
-"""Puts the values of points into a list of as many, so that those found before an exception are kept."""
 Move = Callable[[Matrix], None]
 """Replaces points as a scheme sees them, one a row, by those that they stand for."""
 # The normals that the Python loop draws at a time, so that passing the generator costs little.
 _NORMALS_AT_ONCE = 4096
-# How long the compiled loop runs before it returns to Python, in seconds.
-_LEG = 0.05
 
 
 class Memory(NamedTuple):
@@ -82,25 +74,6 @@ def first_memory(scheme: Scheme, x0: Vector, fx: float, sigma0: float, rng: np.r
     tally, trace = start_tally(fx, sigma0)
     state = scheme.init(x0, fx, sigma0)
     return Memory(state=state, tally=tally, trace=trace, generator=rng.bit_generator.state, received=[])
-
-
-class Threads(NamedTuple):
-    """Threads that share the points of a round, for functions which need no interpreter."""
-
-    executor: ThreadPoolExecutor
-    number: int
-
-    def call(self, evaluate: Callable[[int, int], None], points: int) -> None:
-        """Call a function with the first point and the end of every share, and wait until all are done."""
-        ends = [points * k // self.number for k in range(self.number + 1)]
-        shares = [(first, end) for first, end in pairwise(ends) if first < end]
-        futures = [self.executor.submit(evaluate, *share) for share in shares[1:]]
-        try:
-            evaluate(*shares[0])
-        finally:
-            wait(futures)
-        for future in futures:
-            future.result()
 
 
 class Run:
@@ -150,12 +123,7 @@ class Run:
         """How many iterations have ended since the generator was in the state `_before`."""
         self._scheme, self._move, self._limits = scheme, move, limits
         self._trace = memory.trace
-        n = memory.state.x.size
-        draws, points = draws_of(scheme, n), points_of(scheme)
-        # The compiled loop needs the normals of one iteration and one point at a time.
-        self._normals = np.empty((1 if loops else _rows_at_once(draws), draws))
-        self._points = np.empty((1 if loops else points, n))
-        self._values = np.empty(points)
+        self._normals, self._points, self._values = buffers = _buffers(scheme, memory.state.x.size, loops)
         self._rows = [self._points[j] for j in range(len(self._points))]
 
         known = BlackBox() if apart else problem
@@ -168,10 +136,9 @@ class Run:
         rng.bit_generator.state = memory.generator
         self._draw()
         counting = Counting(memory.tally, memory.trace, limits)
-        buffers = Buffers(self._normals, self._points, self._values)
         # Numba compiles what two functions share only once if it compiles both of them alike.
         open_new = entry(open_session, in_threads=loops)
-        self._session = open_new(SERIAL, scheme, known, memory.state, counting, buffers, 0)
+        self._session = open_new(SERIAL, scheme, known, memory.state, counting, buffers)
         # All of this is compiled now, so that the time of a run is that of its iterations.
         self._snapshot = specialized(entry(snapshot), self._session)
         self._received: list[list[float]] = []
@@ -358,84 +325,16 @@ class Run:
             self._move(self._points[:count])
 
 
+def _buffers(scheme: Scheme, n: int, loops: bool) -> Buffers:
+    """Return the arrays of a run; a loop compiled whole needs the normals of one iteration, and one point."""
+    draws, points = draws_of(scheme, n), points_of(scheme)
+    return Buffers(
+        normals=np.empty((1 if loops else _rows_at_once(draws), draws)),
+        points=np.empty((1 if loops else points, n)),
+        values=np.empty(points),
+    )
+
+
 def _rows_at_once(draws: int) -> int:
     """Return for how many iterations normals are drawn at a time, if each takes so many."""
     return max(1, _NORMALS_AT_ONCE // draws)
-
-
-def here(objective: Callable[[Vector], Any]) -> Evaluate:
-    """Return what evaluates points in this process, one after the other."""
-
-    def evaluate(rows: list[Vector], values: list[float | None]) -> None:
-        for j, row in enumerate(rows):
-            result = objective(row)
-            values[j] = result if type(result) is float else as_value(result)
-
-    return evaluate
-
-
-class Driven(Protocol):
-    """What `drive` needs of a run."""
-
-    whole: bool
-    rows: list[Vector]
-
-    def run_leg(self, iterations: int) -> bool:
-        """Run so many iterations in compiled code; return whether the run continues."""
-
-    def receive(self, values: list[float]) -> None:
-        """Take the values of `rows`."""
-
-    def receive_part(self, values: list[float | None]) -> None:
-        """Take some of them, after which the run does not continue."""
-
-
-def drive(
-    run: Driven,
-    evaluate: Evaluate,
-    *,
-    interrupts: Interrupts,
-    longest_leg: int = UNLIMITED,
-    monitor: Callable[[Any], Reason] | None = None,
-) -> Reason:
-    """Drive a run until it stops by itself, or until `monitor` gives a reason to.
-
-    Parameters
-    ----------
-    run : Run
-        The run.
-    evaluate : callable
-        Appends the values of points to a list; not called where the loop is compiled whole.
-    interrupts : Interrupts
-        Is told when Ctrl-C does no harm.
-    longest_leg : int
-        After how many iterations at most compiled code has to return to Python.
-    monitor : callable or None
-        Called after every leg or every round of evaluations.
-    """
-    leg, running = 1, True
-    while running:
-        if run.whole:
-            before = time.perf_counter()
-            running = run.run_leg(leg)
-            if time.perf_counter() - before < _LEG:
-                leg = min(2 * leg, longest_leg)
-        else:
-            if not run.rows:
-                break
-            values: list[Any] = [None] * len(run.rows)
-            interrupts.allow()
-            try:
-                evaluate(run.rows, values)
-            except BaseException:
-                interrupts.hold()
-                run.receive_part(values)
-                raise
-            interrupts.hold()
-            run.receive(values)
-        interrupts.deliver()
-        if monitor is not None:
-            reason = monitor(run)
-            if reason != Reason.RUNNING:
-                return reason
-    return Reason.RUNNING

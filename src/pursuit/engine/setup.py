@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from pursuit.checks import (
     Vector,
@@ -20,10 +19,12 @@ from pursuit.checks import (
 from pursuit.compiling.cache import check_compiler, compiled
 from pursuit.compiling.vectors import Matrix
 from pursuit.engine.checkpoint import Setting
+from pursuit.engine.driving import Evaluate, here
 from pursuit.engine.iteration import BlackBox
-from pursuit.engine.run import Evaluate, Memory, Move, Run, Threads, first_memory, here
+from pursuit.engine.run import Memory, Move, Run, first_memory
 from pursuit.engine.stages import Past, stage_of
 from pursuit.engine.tally import LIMITS, Limits
+from pursuit.engine.threads import Threads
 from pursuit.methods.catalogue import create_scheme, method_name, method_text, resolved
 from pursuit.methods.contract import Rounds, Scheme, batched, keeps_bounds, takes_vector
 from pursuit.methods.restarts import first_stage
@@ -34,26 +35,40 @@ from pursuit.problems.objective import checked_objective, rewrapped
 from pursuit.problems.scaled import rescale, scale_around
 
 # Far enough from the step sizes at which a run stops, so that it can find a better one first.
-SMALLEST_SIGMA0, LARGEST_SIGMA0 = 1e-200, 1e100
-_BLACK_BOX = BlackBox()
+_SMALLEST_SIGMA0, _LARGEST_SIGMA0 = 1e-200, 1e100
 # The points of a round for each worker, and for a function that takes all of them, where the method has them.
 _POINTS_EACH, _POINTS_OF_A_CALL = 8, 64
 
 
 class Task(NamedTuple):
-    """What people have asked for, checked: every stage of a run is set up from it."""
+    """What people have asked for: every stage of a run is set up from it, once it is checked."""
 
-    x0: Vector
+    x0: Any
+    """The start, a vector once it is checked."""
     method: str | type
-    options: dict[str, Any]
-    restarts: int
-    rounds: Rounds | None
-    sigma0: float | Vector
-    bounds: Any
     limits: dict[str, Any]
     """The arguments of `Limits.of`."""
-    fun: Any
-    args: Any
+    sigma0: Any = 1.0
+    bounds: Any = None
+    options: Any = None
+    restarts: Any = 0
+    rounds: Rounds | None = None
+    fun: Any = BlackBox()
+    """The function; a black box if people evaluate it themselves."""
+    args: Any = ()
+
+    def checked(self) -> Task:
+        """Return the same with arguments that were checked; the function is checked when it is wrapped."""
+        x0 = checked_point("x0", self.x0)
+        if self.rounds is not None:
+            most = self.rounds.most
+            checked_memory(f"A round of {most} points of n={x0.size} variables", most * x0.size)
+        return self._replace(
+            x0=x0,
+            options=checked_options(self.options),
+            restarts=checked_count("restarts", self.restarts, at_least=0),
+            sigma0=checked_steps(self.sigma0, x0.size),
+        )
 
     @property
     def wish(self) -> Wish:
@@ -173,6 +188,11 @@ class Setup(NamedTuple):
         )
 
 
+def checked_steps(sigma0: Any, n: int) -> float | Vector:
+    """Return the first step size, or one for each variable."""
+    return checked_numbers("sigma0", sigma0, n, at_least=_SMALLEST_SIGMA0, below=_LARGEST_SIGMA0)
+
+
 def rounds_of(batch: Any, workers: int | None = None, *, vectorized: bool = False) -> Rounds | None:
     """Return how large rounds shall be: as wanted, or as suits so many workers if that is known.
 
@@ -188,44 +208,15 @@ def rounds_of(batch: Any, workers: int | None = None, *, vectorized: bool = Fals
     return Rounds(at_once=workers, most=_POINTS_EACH * workers)
 
 
-def set_up(
-    x0: ArrayLike,
-    method: str | type,
-    *,
-    sigma0: Any,
-    bounds: Any,
-    options: Mapping[str, Any] | None,
-    limits: dict[str, Any],
-    restarts: Any = 0,
-    rounds: Rounds | None = None,
-    fun: Any = _BLACK_BOX,
-    args: Any = (),
-) -> tuple[Setup, Vector]:
-    """Check what people passed in; return the setup of the first stage and its start, as the scheme sees it.
-
-    `limits` are the arguments of `Limits.of`. Without `fun`, people evaluate their function themselves.
-    """
+def set_up(task: Task) -> tuple[Setup, Vector]:
+    """Check what people ask for; return the setup of the first stage and its start, as the scheme sees it."""
     check_compiler()
-    start = checked_point("x0", x0)
-    n = start.size
-    if rounds is not None:
-        checked_memory(f"A round of {rounds.most} points of n={n} variables", rounds.most * n)
-    task = Task(
-        x0=start,
-        method=method,
-        options=checked_options(options),
-        restarts=checked_count("restarts", restarts, at_least=0),
-        rounds=rounds,
-        sigma0=checked_numbers("sigma0", sigma0, n, at_least=SMALLEST_SIGMA0, below=LARGEST_SIGMA0),
-        bounds=bounds,
-        limits=limits,
-        fun=fun,
-        args=args,
-    )
+    task = task.checked()
+    n, start = task.x0.size, task.x0
     stage = first_stage(task.wish)
-    if stage.method != method:
+    if stage.method != task.method:
         # Options of later stages are wrong at once, too.
-        create_scheme(method, n, task.options, fun)
+        create_scheme(task.method, n, task.options, task.fun)
     return set_up_stage(task, stage, start.copy() if task.has_stages else start)
 
 

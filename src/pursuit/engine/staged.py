@@ -12,11 +12,12 @@ import numpy as np
 
 from pursuit.checks import Vector
 from pursuit.engine.outcome import Outcome
-from pursuit.engine.run import Memory, Run, Threads, Unstarted
+from pursuit.engine.run import Memory, Run, Unstarted
 from pursuit.engine.setup import Setup, set_up_stage
 from pursuit.engine.stages import Past, before, ended_stages, merged
 from pursuit.engine.stopping import Reason
 from pursuit.engine.tally import Limits
+from pursuit.engine.threads import Threads
 from pursuit.methods.catalogue import method_text
 from pursuit.methods.restarts import next_stage
 from pursuit.methods.stages import AT_START, Stage

@@ -12,7 +12,7 @@ from pursuit.compiling.gpu.errors import GpuError
 from pursuit.engine.gpu import kernels
 from pursuit.engine.gpu.batch import Batch
 from pursuit.engine.gpu.plan import default_lanes
-from pursuit.engine.setup import set_up
+from pursuit.engine.setup import Task, set_up
 from pursuit.engine.stopping import Reason
 from pursuit.problems.rotated import Rotated
 
@@ -20,7 +20,7 @@ H200 = (9, 0)
 
 
 def batch_of(fun, x0, method="rp", *, runs=3, lanes=None, bounds=None, **limits):
-    setup, start = set_up(x0, method, sigma0=1.0, bounds=bounds, options=None, limits=limits, fun=fun)
+    setup, start = set_up(Task(x0, method, limits, bounds=bounds, fun=fun))
     seeds = np.random.SeedSequence(1).spawn(runs)
     starts = np.tile(start, (runs, 1))
     return Batch(setup, setup.limits, starts, [float(fun(np.array(x0)))] * runs, seeds, lanes=lanes)
@@ -63,9 +63,7 @@ def test_runs_of_different_seeds_differ_in_their_keys_alone(batch):
 
 
 def test_a_python_function_is_refused_with_the_reason():
-    setup, start = set_up(
-        [1.0, 2.0], "rp", sigma0=1.0, bounds=None, options=None, limits={}, fun=lambda x: x @ x
-    )
+    setup, start = set_up(Task([1.0, 2.0], "rp", {}, fun=lambda x: x @ x))
     with pytest.raises(GpuError, match=r"functions jitted by Numba, but <function .* is none of these"):
         Batch(setup, setup.limits, [start], [5.0], [np.random.SeedSequence(1)])
 

@@ -8,7 +8,7 @@ from scipy.stats import mannwhitneyu
 import pursuit
 from conformance.own import Bowl, Narrowing
 from devices import REASON
-from pursuit.engine.setup import set_up
+from pursuit.engine.setup import Task, set_up
 from pursuit.engine.stopping import Reason
 
 pytestmark = [pytest.mark.gpu, pytest.mark.skipif(REASON is not None, reason=str(REASON))]
@@ -28,7 +28,7 @@ def ellipsoid(x):
 def batch_of(fun, x0, method="rp", *, runs=RUNS, lanes=None, bounds=None, options=None, **limits):
     from pursuit.engine.gpu.batch import Batch
 
-    setup, start = set_up(x0, method, sigma0=1.0, bounds=bounds, options=options, limits=limits, fun=fun)
+    setup, start = set_up(Task(x0, method, limits, bounds=bounds, options=options, fun=fun))
     seeds = np.random.SeedSequence(7).spawn(runs)
     starts = np.tile(start, (runs, 1))
     return Batch(setup, setup.limits, starts, [float(fun(np.array(x0)))] * runs, seeds, lanes=lanes)

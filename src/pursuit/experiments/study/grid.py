@@ -20,7 +20,7 @@ import numpy as np
 from pursuit import problems
 from pursuit.checks import Vector
 from pursuit.compiling.cache import code_hash
-from pursuit.engine.setup import Setup, set_up
+from pursuit.engine.setup import Setup, Task, set_up
 from pursuit.experiments.common.errors import StudyError
 from pursuit.experiments.common.formatting import shortened
 from pursuit.experiments.study.declaration import SchemeSpec, Study
@@ -190,15 +190,8 @@ def limits_of(recipe: Recipe) -> dict[str, Any]:
 def set_up_runs(recipe: Recipe) -> tuple[Setup, Vector]:
     """Return the setup of a recipe's runs, as `minimize` would make it, and their start."""
     problem = make_problem(recipe)
-    return set_up(
-        problem.x0,
-        make_method(recipe),
-        sigma0=1.0,
-        bounds=None,
-        options=options_under(recipe, recipe.reading),
-        limits=limits_of(recipe),
-        fun=problem,
-    )
+    options = options_under(recipe, recipe.reading)
+    return set_up(Task(problem.x0, make_method(recipe), limits_of(recipe), options=options, fun=problem))
 
 
 def make_batch(recipe: Recipe, seeds: Sequence[np.random.SeedSequence]) -> Any:

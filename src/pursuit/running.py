@@ -1,0 +1,194 @@
+"""One run, from what people have asked for to its result."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import os
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from pursuit.checks import Vector, checked_flag, checked_generator, checked_number
+from pursuit.engine.checkpoint import Checkpoint
+from pursuit.engine.driving import Driven, Evaluate, drive, here
+from pursuit.engine.evaluation import (
+    Futures,
+    Map,
+    Processes,
+    TimeLimitError,
+    at_once,
+    checked_workers,
+    evaluator,
+)
+from pursuit.engine.interrupts import Interrupts
+from pursuit.engine.monitor import Monitor, scipy_style, showing_compilation
+from pursuit.engine.run import Memory, Unstarted
+from pursuit.engine.saver import Saver
+from pursuit.engine.setup import Setup, Task, set_up
+from pursuit.engine.staged import StagedRun
+from pursuit.engine.stopping import Reason
+from pursuit.engine.tally import UNLIMITED
+from pursuit.engine.threads import Threads
+from pursuit.problems.objective import function_of_point, row_by_row
+from pursuit.result import Result, result_of
+from pursuit.resuming import check_batch, check_objective, resumed
+
+
+class Conduct(NamedTuple):
+    """How a run is made: who evaluates its points, and what happens beside it. See `pursuit.minimize`."""
+
+    rng: Any
+    workers: int | Map | Executor
+    vectorized: bool
+    batch: int | None
+    maxtime: Any
+    """A number once it is checked, which may be infinite."""
+    callback: Callable[..., object] | None
+    trace: bool
+    progress: bool
+    checkpoint: str | os.PathLike[str] | None
+    checkpoint_every: float
+    checkpoint_check: bool
+
+    def checked(self) -> Conduct:
+        """Return the same with arguments that were checked, with a generator and a number of seconds."""
+        workers = checked_workers(self.workers)
+        if self.vectorized and workers != 1:
+            raise ValueError(
+                "With vectorized=True one call evaluates all points of a round: leave workers at 1."
+            )
+        return self._replace(
+            rng=checked_generator(self.rng),
+            workers=workers,
+            maxtime=math.inf if self.maxtime is None else checked_number("maxtime", self.maxtime, above=0.0),
+            trace=checked_flag("trace", self.trace),
+            progress=checked_flag("progress", self.progress),
+            checkpoint_every=checked_number("checkpoint_every", self.checkpoint_every, at_least=0.0),
+            checkpoint_check=checked_flag("checkpoint_check", self.checkpoint_check),
+        )
+
+
+def minimize_task(task: Task, conduct: Conduct) -> Result:
+    """Return the result of a run without constraints; `conduct` has been checked."""
+    fun = function_of_point(task.fun, task.args)
+    if conduct.vectorized:
+        task = task._replace(fun=row_by_row(task.fun, task.args), args=())
+    with showing_compilation(conduct.progress):
+        setup, start = set_up(task)
+    call = scipy_style(conduct.callback, lambda outcome: result_of(outcome, setup.name, trace=False))
+    save = None if conduct.checkpoint is None else Saver(conduct.checkpoint, setup.setting)
+    with showing_compilation(conduct.progress), _crew_of(setup, fun, conduct) as crew:
+        found, setup, memory, rng = _begin(setup, start, conduct, None if crew.is_here else crew.evaluate)
+        with Interrupts() as interrupts:
+
+            def open_run(_: object = None) -> StagedRun:
+                whole = setup.can_be_compiled and crew.is_here
+                return StagedRun(setup, memory, rng, whole=whole, threads=crew.threads)
+
+            run = open_run() if found is None else found.checked(open_run)
+            monitor = Monitor(
+                maxtime=conduct.maxtime,
+                callback=call,
+                save=save,
+                save_every=conduct.checkpoint_every,
+                progress=conduct.progress,
+            )
+            keep_to(crew.evaluate, monitor.deadline)
+            try:
+                reason = driven(
+                    run,
+                    crew.evaluate,
+                    interrupts=interrupts,
+                    monitor=None if monitor.is_idle else monitor,
+                    # A callback is called after every iteration.
+                    longest_leg=UNLIMITED if call is None else 1,
+                    found=lambda: result_of(run.outcome(), setup.name, trace=True),
+                )
+                monitor.close(run)
+                outcome = run.outcome(reason, last=True)
+            finally:
+                run.settle()
+                if save is not None:
+                    save(run)
+    result = result_of(outcome, setup.name, trace=conduct.trace)
+    result.time = monitor.seconds
+    return result
+
+
+def _begin(
+    setup: Setup, start: Vector, conduct: Conduct, elsewhere: Evaluate | None
+) -> tuple[Checkpoint | None, Setup, Memory | Unstarted, np.random.Generator]:
+    """Return the checkpoint that is resumed, if there is one, and setup, memory and generator of the run."""
+    path = conduct.checkpoint
+    if path is None or not Path(path).exists():
+        memory = setup.first_memory(start, setup.value_at(start, elsewhere), conduct.rng)
+        return None, setup, memory, conduct.rng
+    found = Checkpoint(path)
+    check_batch(path, found.setting.rounds, conduct.batch)
+    setup, stored, rng = resumed(found, path, setup)
+    if conduct.checkpoint_check and isinstance(stored, Memory):
+        check_objective(path, setup, stored, elsewhere)
+    return found, setup, stored, rng
+
+
+def driven(
+    run: Driven,
+    evaluate: Evaluate,
+    *,
+    interrupts: Interrupts,
+    monitor: Callable[[Any], Reason] | None,
+    longest_leg: int,
+    found: Callable[[], Result],
+) -> Reason:
+    """Drive a run to its end; attach what was `found` to an exception that ends it early."""
+    try:
+        reason = drive(run, evaluate, interrupts=interrupts, longest_leg=longest_leg, monitor=monitor)
+    except KeyboardInterrupt:
+        reason = Reason.INTERRUPTED
+    except TimeLimitError:
+        reason = Reason.MAXTIME
+    except Exception as error:
+        interrupts.hold()
+        with contextlib.suppress(AttributeError):
+            error.pursuit_result = found()  # type: ignore[attr-defined]
+            error.add_note("What was found before this is in the attribute pursuit_result of the exception.")
+        raise
+    interrupts.hold()
+    return reason
+
+
+def keep_to(evaluate: Evaluate, deadline: float) -> None:
+    """Have workers who can keep to a time limit do so."""
+    if isinstance(evaluate, Processes | Futures):
+        evaluate.deadline = deadline
+
+
+class _Crew(NamedTuple):
+    """Who evaluates the points of a run."""
+
+    evaluate: Evaluate
+    is_here: bool = False
+    """Whether that is this process alone, where a whole loop may be compiled."""
+    threads: Threads | None = None
+    """Its threads, if it has several for that."""
+
+
+@contextlib.contextmanager
+def _crew_of(setup: Setup, fun: Callable[[Any], Any], conduct: Conduct) -> Iterator[_Crew]:
+    """Give who evaluates the points of a run."""
+    workers = conduct.workers
+    if conduct.vectorized:
+        yield _Crew(at_once(fun))
+    elif workers == 1:
+        yield _Crew(here(setup.objective), is_here=True)
+    elif isinstance(workers, int) and setup.can_be_compiled:
+        with ThreadPoolExecutor(workers) as executor:
+            yield _Crew(here(setup.objective), is_here=True, threads=Threads(executor, workers))
+    else:
+        # Workers get the function itself, at points inside the bounds: nothing else need pickle.
+        with evaluator(fun, workers) as evaluate:
+            yield _Crew(evaluate)
