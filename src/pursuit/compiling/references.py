@@ -13,6 +13,8 @@ from typing import Any
 from numba.core import ir, types
 from numba.core.compiler_machinery import AnalysisPass, register_pass
 
+# Of which mypy does not know that it can be iterated over.
+_TUPLE: Any = types.BaseTuple
 # What yields a part of something that is held already.
 _BORROWING = frozenset({"getattr", "getitem", "static_getitem", "build_tuple", "cast", "exhaust_iter"})
 
@@ -56,7 +58,7 @@ class _Judge:
 
     def _is_plain(self, kind: Any) -> bool:
         """Say whether a type refers to nothing but arrays."""
-        if isinstance(kind, types.BaseTuple):
+        if isinstance(kind, _TUPLE):
             return all(map(self._is_plain, kind))
         return isinstance(kind, types.Array) or not self._refers(kind)
 
@@ -89,5 +91,5 @@ class _Judge:
 
     def _is_place(self, index: Any) -> bool:
         """Say whether an index selects a part of an array where it stands, and not a copy."""
-        parts = index if isinstance(index, types.BaseTuple) else (index,)
+        parts = tuple(index) if isinstance(index, _TUPLE) else (index,)
         return all(isinstance(part, types.Integer | types.SliceType) for part in parts)
