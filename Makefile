@@ -9,7 +9,7 @@ reproduce: .venv/installed
 	$(BIN)/pursuit reproduce
 
 test: lint types
-	$(BIN)/python -m pytest --numprocesses 2 -m "not long" $(TESTS)
+	$(BIN)/python -m pytest --numprocesses 2 --dist loadgroup -m "not long" $(TESTS)
 
 # What takes long by its nature: runs killed again and again, a thousand random problems.
 test-full: .venv/installed

@@ -73,7 +73,7 @@ def trace_cost(rounds: int) -> float:
     problem = pursuit.problems.exp(2, 1e4)
     scheme = create_scheme("rp", 2, {}, problem)
     limits = Limits(target=-1.0, iterations=UNLIMITED, evaluations=UNLIMITED, patience=UNLIMITED)
-    best = dict.fromkeys((1, UNLIMITED), math.inf)
+    best, loop = dict.fromkeys((1, UNLIMITED), math.inf), compiled(iterate)
     for _ in range(rounds):
         for due in best:
             x0, rng = problem.x0, np.random.default_rng(1)
@@ -81,9 +81,9 @@ def trace_cost(rounds: int) -> float:
             counting = Counting(tally._replace(due=due), trace, limits)
             buffers = Buffers(rng.standard_normal((1, 2)), np.empty((1, 2)), np.empty(1))
             state = scheme.init(x0, problem(x0), 1.0)
-            session = compiled(open_session)(SERIAL, scheme, problem, state, counting, buffers)
-            compiled(iterate)(session, rng, 1)
-            taken = seconds(lambda s=session, r=rng: compiled(iterate)(s, r, 2_000_000))  # type: ignore[misc]
+            session = compiled(open_session)(SERIAL, scheme, problem, state, counting, buffers, 0)
+            loop(session, problem, rng, 1)
+            taken = seconds(lambda s=session, r=rng: loop(s, problem, r, 2_000_000))  # type: ignore[misc]
             best[due] = min(best[due], taken)
     return best[1] / best[UNLIMITED] - 1
 

@@ -2,6 +2,7 @@
 
 import signal
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 # How long an example takes says more about the machine than about this library.
@@ -12,3 +13,28 @@ settings.load_profile("untimed")
 # A job that a shell starts in the background ignores Ctrl-C, and so would the programs that tests interrupt.
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_collection_modifyitems(items):
+    """Let one of several processes run all tests of a method: each would compile the method for itself."""
+    # Only now: when it is imported, NumPy adds filters of warnings to those of pytest, which are set by then.
+    import pursuit
+
+    methods = frozenset(pursuit.methods())
+    for item in items:
+        method = method_of(item, methods)
+        if method is not None:
+            item.add_marker(pytest.mark.xdist_group(method))
+
+
+def method_of(item, methods):
+    """Return the method that a test compiles, if its parameters or its folder say so."""
+    parameters = item.callspec.params.values() if hasattr(item, "callspec") else ()
+    for name in (item.path.parent.name, *(text for text in parameters if isinstance(text, str))):
+        family = "ep-cma" if name.startswith("ep-cma-") else name.removesuffix("-bracketing")
+        # The default has these two as its stages.
+        if family in ("auto", "values", "momentum"):
+            return "auto"
+        if family == "ep-cma" or family in methods:
+            return family
+    return None

@@ -3,15 +3,38 @@
 Numba makes machine code of every function as soon as it is compiled, and optimises it again, with all that it
 calls, as a part of each caller. Neither is of use for a function that is never called from Python. So here
 such a function stays what LLVM calls a module, which is optimised once, in the function that Python calls.
+That function is compiled here as well: with all its parts, each taken in once.
 """
 
 from __future__ import annotations
 
+import gc
 from typing import Any
 
 import numba
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
+from numba.core.typed_passes import AnnotateTypes
+
+from pursuit.compiling.references import LeaveOutReferences
+
+
+class EntryCompiler(Compiler):
+    """Compiles a function that Python calls, with all that it calls. Pass it to Numba as `pipeline_class`."""
+
+    def compile_extra(self, func: Any) -> Any:
+        """Return the function compiled.
+
+        Meanwhile Python does not look for objects to free: the compiler makes millions and keeps most of
+        them, so that this would take a sixth of the time and find little.
+        """
+        was_enabled = gc.isenabled()
+        gc.disable()
+        try:
+            return super().compile_extra(func)
+        finally:
+            if was_enabled:
+                gc.enable()
 
 
 class PartCompiler(Compiler):
@@ -21,23 +44,54 @@ class PartCompiler(Compiler):
         """Return what Numba does to a function, which ends with code in a library: ours."""
         state = self.state
         state.library = _Part(state.targetctx.codegen(), state.func_id.func_qualname)
-        return super().define_pipelines()
+        pipelines = super().define_pipelines()
+        for pipeline in pipelines:
+            pipeline.add_pass_after(LeaveOutReferences, AnnotateTypes)
+            pipeline.finalize()
+        return pipelines
 
 
 class _Part(JITCodeLibrary):
-    """The code of a function, and of all that it calls, before any optimisation."""
+    """The code of a function before any optimisation."""
+
+    _whole: Any = None
+    """This and all that the function calls, once another library has asked for it."""
 
     def _optimize_functions(self, module: Any) -> None:
         module.data_layout = self._codegen._data_layout
 
     def finalize(self) -> None:
-        """Take in what the function calls, once each."""
-        for library in dict.fromkeys(self._linking_libraries):
+        """Leave what the function calls where it is, until code that Python calls takes it in."""
+        for library in self._linking_libraries:
             if hasattr(library, "_reload_init"):  # from Numba 0.62 on
                 self._reload_init.update(library._reload_init)
-            self._final_module.link_in(library._get_module_for_linking(), preserve=True)
-        self._finalize_dynamic_globals()
         self._finalized = True
+
+    def _get_module_for_linking(self) -> Any:
+        """Return the function with all that it calls, once each."""
+        if self._whole is None:
+            self._whole = self._get_own_module().clone()
+            for library in self._called():
+                is_part = isinstance(library, _Part)
+                module = library._get_own_module() if is_part else library._get_module_for_linking()
+                self._whole.link_in(module, preserve=True)
+        return self._whole
+
+    def _get_own_module(self) -> Any:
+        return super()._get_module_for_linking()
+
+    def _called(self) -> list[Any]:
+        """Return the libraries of all functions that are called from here, directly or not."""
+        found: dict[Any, None] = {}
+        waiting = list(self._linking_libraries)
+        while waiting:
+            library = waiting.pop()
+            if library not in found:
+                found[library] = None
+                if isinstance(library, _Part):
+                    waiting += library._linking_libraries
+        found.pop(self, None)
+        return list(found)
 
     def get_pointer_to_function(self, name: str) -> int:
         """Return that there is no machine code."""

@@ -2,14 +2,15 @@
 
 A session is driven in one of two ways, which give the same trajectory, bit for bit:
 
-- by a Python loop, which evaluates any Python function at the points that `begin_iteration` and `advance`
-  write for it, and hands the values back to `advance`; `evaluate_points` does that for objectives that Numba
-  can compile, where a scheme is compiled apart from them;
+- by a Python loop, which evaluates any Python function at the points that `advance` writes for it, and hands
+  the values back to `advance`; `evaluate_points` does that for objectives that Numba can compile, where a
+  scheme is compiled apart from them;
 - by `iterate`, a loop compiled whole, for such objectives and all other schemes.
 """
 
 from __future__ import annotations
 
+import enum
 import math
 from typing import NamedTuple
 
@@ -62,6 +63,17 @@ _inlined = numba.njit(inline="always")
 
 class BlackBox(NamedTuple):
     """The problem of which nothing is known but the values that Python will bring."""
+
+
+class Event(enum.IntEnum):
+    """What has happened before `advance`."""
+
+    VALUES = 0
+    """The values of the points written have come in."""
+    NEW_NORMALS = 1
+    """There are new normals, with which the next iteration begins."""
+    OPENED = 2
+    """The session was opened, and has written no points yet."""
 
 
 class Unfinished(NamedTuple):
@@ -123,31 +135,21 @@ def draw_normals(rng, normals):
             normals[row, i] = rng.standard_normal()
 
 
-def write_points(session):
-    """Write the points that the session wants now and return their number; 0 if it has stopped.
+def advance(session, event):
+    """Take the values of the points written, unless something else has happened, and write the next points.
 
-    The number of the last points of all, for which no answer will come, is negative.
+    Returns the number of points, which is 0 if the session has stopped or has used up its normals, and
+    negative for the last points of all, for which no answer will come; and the number of iterations so far.
     """
-    return _write_points(session) if session.reason == Reason.RUNNING else 0
-
-
-def begin_iteration(session):
-    """Begin an iteration with the first row of normals, write its first points and return their number.
-
-    As always, it is negative for the last points of all.
-    """
-    session.row = 0
-    return _begin_iteration(session)
-
-
-def advance(session):
-    """Take the values of the points written, and write the next.
-
-    Returns the number of points, which is 0 if the session has stopped or has used up its normals, and the
-    number of iterations so far.
-    """
-    wanted = _advance(session)
-    return wanted, session.tally.nit
+    goes_on = session.reason == Reason.RUNNING
+    begins = event == Event.NEW_NORMALS
+    if event == Event.VALUES:
+        goes_on, begins = _take_round(session)
+    elif begins:
+        session.row = 0
+    if begins:
+        _begin_iteration(session)
+    return _write_points(session) if goes_on else 0, session.tally.nit
 
 
 def evaluate_points(team, problem, points, values, finished):
@@ -200,21 +202,21 @@ def noted(unfinished, query, query_state, values, j):
 
 
 @_inlined
-def _advance(session):
+def _take_round(session):
+    """Take the values of the points written; return whether more are wanted, and if so of a new iteration."""
     if session.last > 0:
         for j in range(session.last):
             _note(session, j)
         session.last, session.reason = 0, Reason.MAXFEV
-        return 0
+        return False, False
     for j in range(session.query_state.wanted):
         _note(session, j)
     session.query_state = receive(session.scheme, session.query, session.query_state, session.values)
     if session.query_state.wanted > 0:
-        return _write_points(session)
+        return True, False
     _end_iteration(session)
-    if session.reason != Reason.RUNNING or session.row == session.normals.shape[0]:
-        return 0
-    return _begin_iteration(session)
+    begins = session.reason == Reason.RUNNING and session.row < session.normals.shape[0]
+    return begins, begins
 
 
 @_inlined
@@ -224,7 +226,6 @@ def _begin_iteration(session):
     session.query = query
     session.query_state = open_query(team, scheme, session.problem, query)
     session.row += 1
-    return _write_points(session)
 
 
 @_inlined
@@ -261,13 +262,14 @@ def concluded(team, scheme, state, query, answer, counting, unfinished):
     return state, tally, reason_to_stop(tally, counting.limits, state)
 
 
-def iterate(session, rng, until):
-    """Run a session whose problem can be compiled up to iteration `until`, or until it stops.
+def iterate(session, problem, rng, until):
+    """Run a session on a problem that can be compiled up to iteration `until`, or until it stops.
 
-    It does what `draw_normals`, `begin_iteration`, the objective and `advance` do, in that order, but with
-    everything that changes in local variables, which the compiler can keep in registers.
+    It does what `draw_normals`, the objective and `advance` do in turn, but with everything that changes in
+    local variables, which the compiler can keep in registers. The session need not know the problem: so
+    what is compiled for sessions is compiled once for all problems.
     """
-    team, scheme, problem = session.team, session.scheme, session.problem
+    team, scheme = session.team, session.scheme
     state, query, query_state = session.state, session.query, session.query_state
     tally, trace, limits, unfinished = session.tally, session.trace, session.limits, session.unfinished
     point, values, normals = session.points[0], session.values, session.normals[0]
@@ -278,26 +280,21 @@ def iterate(session, rng, until):
             for i in range(normals.shape[0]):
                 normals[i] = rng.standard_normal()
             query = ask(team, scheme, state, normals)
-            query_state = open_query(team, scheme, problem, query)
         asked = False
-        while (
-            query_state.wanted > 0 and tally.nfev + unfinished.nfev + query_state.needed <= limits.evaluations
-        ):
-            for j in range(query_state.wanted):
+        query_state = open_query(team, scheme, problem, query)
+        while query_state.wanted > 0 and reason == Reason.RUNNING:
+            count, left = query_state.wanted, limits.evaluations - tally.nfev - unfinished.nfev
+            if query_state.needed > left:
+                count, reason = points_to_spend(query, left), Reason.MAXFEV
+            for j in range(count):
                 write_point(team, query, position_of(query, query_state, j), point)
                 values[j] = value(team, problem, point)
                 unfinished = noted(unfinished, query, query_state, values, j)
                 # An objective that raises an exception leaves behind what was evaluated before,
                 session.unfinished = unfinished
-            query_state = receive(scheme, query, query_state, values)
-        if query_state.wanted > 0:
-            reason = Reason.MAXFEV
-            for j in range(points_to_spend(query, limits.evaluations - tally.nfev - unfinished.nfev)):
-                write_point(team, query, position_of(query, query_state, j), point)
-                values[j] = value(team, problem, point)
-                unfinished = noted(unfinished, query, query_state, values, j)
-                session.unfinished = unfinished
-        else:
+            if reason == Reason.RUNNING:
+                query_state = receive(scheme, query, query_state, values)
+        if reason == Reason.RUNNING:
             answer, counting = answer_to(query, query_state, values).content, Counting(tally, trace, limits)
             state, tally, reason = concluded(team, scheme, state, query, answer, counting, unfinished)
             unfinished = nothing()

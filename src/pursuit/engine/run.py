@@ -14,10 +14,10 @@ from pursuit.compiling.vectors import SERIAL, Matrix
 from pursuit.engine.iteration import (
     BlackBox,
     Buffers,
+    Event,
     Unfinished,
     advance,
     ask_again,
-    begin_iteration,
     draw_normals,
     evaluate_points,
     iterate,
@@ -25,7 +25,6 @@ from pursuit.engine.iteration import (
     receive_one,
     snapshot,
     write_best,
-    write_points,
 )
 from pursuit.engine.outcome import Outcome, outcome_of
 from pursuit.engine.stopping import Reason
@@ -38,9 +37,12 @@ from pursuit.methods.contract import (
     is_compiled_apart,
     points_of,
 )
+from pursuit.methods.line_searches import needs_problem
 
 Move = Callable[[Matrix], None]
 """Replaces points as a scheme sees them, one a row, by those that they stand for."""
+# Members of an enumeration take Numba longer to pass than numbers.
+_VALUES, _NEW_NORMALS, _OPENED = map(int, Event)
 # The normals that the Python loop draws at a time, so that passing the generator costs little.
 _NORMALS_AT_ONCE = 4096
 
@@ -126,19 +128,18 @@ class Run:
         self._normals, self._points, self._values = buffers = _buffers(scheme, memory.state.x.size, loops)
         self._rows = [self._points[j] for j in range(len(self._points))]
 
-        known = BlackBox() if apart else problem
+        # What a session need not know is not compiled for each problem.
+        known = problem if needs_problem(scheme) else BlackBox()
 
-        def entry(function: Callable[..., Any], *, in_threads: bool = False) -> Any:
-            return compiled(function, scheme, known, in_threads=in_threads or apart)
+        def entry(function: Callable[..., Any]) -> Any:
+            return compiled(function, scheme, known)
 
         self._draw_normals = compiled(draw_normals)
         self._entry = entry
         rng.bit_generator.state = memory.generator
         self._draw()
         counting = Counting(memory.tally, memory.trace, limits)
-        # Numba compiles what two functions share only once if it compiles both of them alike.
-        open_new = entry(open_session, in_threads=loops)
-        self._session = open_new(SERIAL, scheme, known, memory.state, counting, buffers)
+        self._session = entry(open_session)(SERIAL, scheme, known, memory.state, counting, buffers, 0)
         # All of this is compiled now, so that the time of a run is that of its iterations.
         self._snapshot = specialized(entry(snapshot), self._session)
         self._received: list[list[float]] = []
@@ -150,11 +151,10 @@ class Run:
         """The values of points before these, of the same round, that a checkpoint has brought."""
         self._evaluate = self._evaluated_by(problem) if whole and apart else None
         if loops:
-            self._iterate = specialized(entry(iterate, in_threads=True), self._session, rng, self.nit)
+            self._iterate = self._iterated_on(problem)
         else:
-            self._advance = specialized(entry(advance), self._session)
-            self._begin_iteration = specialized(entry(begin_iteration), self._session)
-            self._show(entry(write_points)(self._session))
+            self._advance = specialized(entry(advance), self._session, _OPENED)
+            self._show(self._advance(self._session, _OPENED)[0])
             for values in memory.received:
                 self._recall(values)
 
@@ -197,7 +197,7 @@ class Run:
                 self._take_round()
             return bool(self.rows)
         try:
-            self._iterate(self._session, self._rng, self.nit + iterations)
+            self._iterate(self.nit + iterations)
         except BaseException:
             self._finished += self._finish_leg()
             # The exception has left the query behind that the points of this iteration are read from.
@@ -255,6 +255,12 @@ class Run:
         counting = Counting(tally, self._trace, self._limits)
         return outcome_of(x, fun, state, counting, unfinished=unfinished, findings=findings, reason=reason)
 
+    def _iterated_on(self, problem: Any) -> Callable[[int], None]:
+        """Return what runs the loop compiled whole up to an iteration."""
+        loop = compiled(iterate, self._scheme, problem)
+        call = specialized(loop, self._session, problem, self._rng, self.nit)
+        return lambda until: call(self._session, problem, self._rng, until)
+
     def _evaluated_by(self, problem: Any) -> Callable[[int], None]:
         """Return what evaluates a problem at the first few points in compiled code."""
         finished = np.zeros(len(self._points), dtype=np.int64)
@@ -264,7 +270,7 @@ class Run:
             return SERIAL, problem, self._points[rows], self._values[rows], finished[rows]
 
         alone = [arguments(0, k) for k in range(len(self._points) + 1)]
-        call = specialized(compiled(evaluate_points, problem, in_threads=True), *alone[-1])
+        call = specialized(compiled(evaluate_points, problem), *alone[-1])
 
         def evaluate(count: int) -> None:
             finished[:] = 0
@@ -283,11 +289,11 @@ class Run:
     def _take_round(self) -> None:
         """Go on with the values that were written, and write the next points."""
         before = self.nit
-        wanted, self.nit = self._advance(self._session)
+        wanted, self.nit = self._advance(self._session, _VALUES)
         self._finished += self.nit - before
         if wanted == 0 and self.snapshot()[2] == Reason.RUNNING:
             self._draw()
-            wanted = self._begin_iteration(self._session)
+            wanted, _ = self._advance(self._session, _NEW_NORMALS)
         self._show(wanted)
 
     def _draw(self) -> None:

@@ -68,6 +68,11 @@ def known_minimizer(team: Any, line_search: Any, problem: Any, line: Line) -> fl
     return math.nan
 
 
+def needs_problem(scheme: Any) -> bool:
+    """Say whether the line search of a scheme, if it has one, wants to know minimisers from the problem."""
+    return known_minimizer.handles(type(getattr(scheme, "line_search", None)))
+
+
 @generic(on="line_search")
 def begin_search(line_search: Any, line: Line, minimizer: float) -> Any:
     """Return the first state of a search along a line, with the positions at which it wants values."""

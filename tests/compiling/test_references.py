@@ -1,0 +1,85 @@
+"""Functions that leave out the counting of references free what they make, and nothing else."""
+
+import sys
+from typing import NamedTuple
+
+import numba
+import numpy as np
+from numba.core.runtime import _nrt_python, rtsys
+
+from pursuit.checks import Vector
+from pursuit.compiling.inner import inner
+
+
+class Pair(NamedTuple):
+    first: Vector
+    second: Vector
+
+
+@inner
+def total(x):
+    """Only borrow parts of an array."""
+    sum_ = 0.0
+    for i in range(x.shape[0]):
+        rest = x[i:]
+        sum_ += rest[0]
+    return sum_
+
+
+@inner
+def swapped_difference(pair):
+    """Only borrow the arrays of records, under other names in turn."""
+    one, other = pair.first, pair.second
+    for _ in range(3):
+        one, other = other, one
+    return total(Pair(one, other).first) - total(other)
+
+
+@inner
+def doubled(x):
+    """Make an array, and give it away."""
+    out = np.empty(x.shape[0])
+    for i in range(x.shape[0]):
+        out[i] = 2.0 * x[i]
+    return out
+
+
+@inner
+def tail(x):
+    """Give a part of an array away."""
+    return x[1:]
+
+
+@inner
+def shifted(x):
+    """Copy between parts that overlap, for which Numba makes a third."""
+    x[1:] = x[:-1]
+
+
+@inner
+def chosen(x):
+    """Select entries by an array, which copies them."""
+    return x[np.array([0, 2])].sum()
+
+
+@numba.njit
+def everything(x, y):
+    z = doubled(x)
+    shifted(z)
+    return total(tail(doubled(tail(x)))) + swapped_difference(Pair(x, y)) + chosen(z), z
+
+
+def test_all_that_is_made_is_freed_and_what_is_borrowed_is_left_alone():
+    x, y = np.array([1.0, 2.0, 4.0, 8.0]), np.array([5.0, 6.0])
+    everything(x, y)
+    _nrt_python.memsys_enable_stats()
+    references, before = (sys.getrefcount(x), sys.getrefcount(y)), rtsys.get_allocation_stats()
+    for _ in range(100):
+        number, z = everything(x, y)
+        assert number == 24.0 + (11.0 - 15.0) + 6.0
+        np.testing.assert_array_equal(z, [2.0, 2.0, 4.0, 8.0])
+    del z
+    after = rtsys.get_allocation_stats()
+    assert after.alloc > before.alloc
+    assert after.alloc - before.alloc == after.free - before.free
+    assert (sys.getrefcount(x), sys.getrefcount(y)) == references
