@@ -81,7 +81,7 @@ def trace_cost(rounds: int) -> float:
             counting = Counting(tally._replace(due=due), trace, limits)
             buffers = Buffers(rng.standard_normal((1, 2)), np.empty((1, 2)), np.empty(1))
             state = scheme.init(x0, problem(x0), 1.0)
-            session = compiled(open_session)(SERIAL, scheme, problem, state, counting, buffers, 0)
+            session = compiled(open_session)(SERIAL, scheme, problem, state, counting, buffers)
             loop(session, problem, rng, 1)
             taken = seconds(lambda s=session, r=rng: loop(s, problem, r, 2_000_000))  # type: ignore[misc]
             best[due] = min(best[due], taken)

@@ -139,7 +139,7 @@ class Run:
         rng.bit_generator.state = memory.generator
         self._draw()
         counting = Counting(memory.tally, memory.trace, limits)
-        self._session = entry(open_session)(SERIAL, scheme, known, memory.state, counting, buffers, 0)
+        self._session = entry(open_session)(SERIAL, scheme, known, memory.state, counting, buffers)
         # All of this is compiled now, so that the time of a run is that of its iterations.
         self._snapshot = specialized(entry(snapshot), self._session)
         self._received: list[list[float]] = []
