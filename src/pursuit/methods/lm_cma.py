@@ -38,7 +38,7 @@ import numpy as np
 
 from pursuit.checks import Vector, checked_choice, checked_count, checked_memory, checked_number
 from pursuit.compiling.inner import inner
-from pursuit.compiling.vectors import Matrix, add, blend, copy, dot, scale
+from pursuit.compiling.vectors import Matrix, add, copy, dot, fill, scale
 from pursuit.methods.cma_rates import effective_size, log_weights
 from pursuit.methods.contract import ask, tell
 from pursuit.methods.options import checked_rate
@@ -53,6 +53,8 @@ from pursuit.methods.samples import (
 
 # How many paths the pairs of 2017 use: the size of |N(0, 1)| of them, and of the first pair of a round.
 _USED, _USED_FIRST = 4.0, 40.0
+# So many columns of all paths and of all pairs stay in a CPU's cache.
+_SLICE = 512
 
 
 @of_population
@@ -125,7 +127,8 @@ class LmCma(NamedTuple):
             d=np.zeros(m),
             places=np.zeros(m),
             times=np.zeros(m),
-            along=np.zeros(m),
+            products=np.zeros((m, m)),
+            parts=np.zeros((m, m)),
             weights=log_weights(self.popsize // 2),
             before=np.full(self.popsize, np.inf),
             s=0.0,
@@ -158,8 +161,10 @@ class LmCmaState(NamedTuple):
     """In which rows the paths are, the oldest first."""
     times: Vector
     """The iteration in which each row was stored."""
-    along: Vector
-    """How much of each path is in A z."""
+    products: Matrix
+    """The inner products of the paths, row by row."""
+    parts: Matrix
+    """How much of each path is in each v."""
     weights: Vector
     """w_1, ..., w_mu."""
     before: Vector
@@ -183,14 +188,14 @@ def _ask(team, scheme, state, normals):
     n, pairs = state.x.shape[0], (scheme.popsize + 1) // 2
     first = pairs if scheme.is_later else 0
     rows = normals[first:]
-    for k in range(pairs):
-        z, oldest = rows[k * n : (k + 1) * n], 0
-        if scheme.is_later:
-            for i in range(n):
-                z[i] = 1.0 if z[i] >= 0.0 else -1.0
+    oldest = np.zeros(pairs, dtype=np.int64)
+    if scheme.is_later:
+        for i in range(rows.shape[0]):
+            rows[i] = 1.0 if rows[i] >= 0.0 else -1.0
+        for k in range(pairs):
             used = abs(normals[k]) * (_USED_FIRST if k == 0 else _USED)
-            oldest = state.stored - math.ceil(min(used, float(state.stored)))
-        _transform(team, scheme, state, z, oldest)
+            oldest[k] = state.stored - math.ceil(min(used, float(state.stored)))
+    _transform(team, scheme, state, rows.reshape(pairs, n), oldest)
     nothing = state.mean[:0]
     return Samples(
         mean=state.mean,
@@ -206,15 +211,30 @@ def _ask(team, scheme, state, normals):
 
 @inner
 def _transform(team, scheme, state, z, oldest):
-    """Turn z into A z, A made of the paths from the `oldest` on: all inner products are with z as it was."""
-    n, power = z.shape[0], 1.0
-    for i in range(state.stored - 1, oldest - 1, -1):
-        row = int(state.places[i])
-        state.along[i] = power * state.b[row] * dot(team, n, state.v[row], z)
-        power *= math.sqrt(1.0 - scheme.c_1)
-    scale(team, z, power)
-    for i in range(oldest, state.stored):
-        add(team, z, state.along[i], state.paths[int(state.places[i])])
+    """Turn every row z into A z, A made of the paths from the `oldest` on for that row.
+
+    All inner products are with z as it was. Slice by slice, so that paths pass through memory twice a round.
+    """
+    pairs, n = z.shape
+    along, powers = np.zeros((pairs, state.stored)), np.ones(pairs)
+    for start in range(0, n, _SLICE):
+        end = min(start + _SLICE, n)
+        for i in range(oldest.min(), state.stored):
+            v = state.v[int(state.places[i]), start:end]
+            for k in range(pairs):
+                if i >= oldest[k]:
+                    along[k, i] += dot(team, end - start, v, z[k, start:end])
+    for k in range(pairs):
+        for i in range(state.stored - 1, oldest[k] - 1, -1):
+            along[k, i] *= powers[k] * state.b[int(state.places[i])]
+            powers[k] *= math.sqrt(1.0 - scheme.c_1)
+    for start in range(0, n, _SLICE):
+        end = min(start + _SLICE, n)
+        for k in range(pairs):
+            part = z[k, start:end]
+            scale(team, part, powers[k])
+            for i in range(oldest[k], state.stored):
+                add(team, part, along[k, i], state.paths[int(state.places[i]), start:end])
 
 
 @tell.register(LmCma)
@@ -245,7 +265,8 @@ def _tell(team, scheme, state, query, values):
         d=state.d,
         places=state.places,
         times=state.times,
-        along=state.along,
+        products=state.products,
+        parts=state.parts,
         weights=state.weights,
         before=state.before,
         s=s,
@@ -286,8 +307,12 @@ def _store(team, scheme, state):
     places[count - 1] = row
     state.times[row] = state.t
     copy(team, state.paths[row], state.p_c)
-    for i in range(changed, count):
-        _invert(team, scheme, state, i)
+    for i in range(count):
+        other = int(places[i])
+        product = dot(team, state.p_c.shape[0], state.paths[other], state.p_c)
+        state.products[row, other] = state.products[other, row] = product
+    _invert(scheme, state, changed, count)
+    _write_inverses(team, state, changed, count)
     return count
 
 
@@ -303,19 +328,49 @@ def _least_missed(scheme, state):
 
 
 @inner
-def _invert(team, scheme, state, last):
-    """Compute v, b and d of a path, by those before it."""
-    n, row = state.x.shape[0], int(state.places[last])
-    v, a = state.v[row], math.sqrt(1.0 - scheme.c_1)
-    copy(team, v, state.paths[row])
-    for i in range(last):
-        other = int(state.places[i])
-        product = state.d[other] * dot(team, n, state.v[other], v)
-        blend(team, v, 1.0 / a, -product, state.v[other])
-    square = dot(team, n, v, v)
-    root = math.sqrt(1.0 + scheme.c_1 / (1.0 - scheme.c_1) * square)
-    state.b[row] = a / square * (root - 1.0)
-    state.d[row] = (1.0 - 1.0 / root) / (a * square)
+def _invert(scheme, state, changed, count):
+    """Compute of which parts of the paths the v from the one `changed` on are made, and their b and d.
+
+    v^i is a sum of the paths up to the i-th. So its inner products follow from those of the paths.
+    """
+    a, size = math.sqrt(1.0 - scheme.c_1), scheme.m
+    along = np.zeros((count, size))  # <v, p> of each v with each path
+    for i in range(count):
+        row = int(state.places[i])
+        part = state.parts[row]
+        if i >= changed:
+            for j in range(size):
+                part[j] = 1.0 if j == row else 0.0
+            for t in range(i):
+                other, product = int(state.places[t]), 0.0
+                for j in range(size):
+                    product += along[t, j] * part[j]
+                for j in range(size):
+                    part[j] = part[j] / a - state.d[other] * product * state.parts[other, j]
+        square = 0.0
+        for j in range(size):
+            for k in range(size):
+                along[i, j] += part[k] * state.products[k, j]
+            square += along[i, j] * part[j]
+        if i >= changed:
+            root = math.sqrt(1.0 + scheme.c_1 / (1.0 - scheme.c_1) * square)
+            state.b[row] = a / square * (root - 1.0)
+            state.d[row] = (1.0 - 1.0 / root) / (a * square)
+
+
+@inner
+def _write_inverses(team, state, changed, count):
+    """Write the v from the one `changed` on."""
+    n = state.x.shape[0]
+    for start in range(0, n, _SLICE):
+        end = min(start + _SLICE, n)
+        for i in range(changed, count):
+            row = int(state.places[i])
+            v = state.v[row, start:end]
+            fill(team, v, 0.0)
+            for t in range(i + 1):
+                other = int(state.places[t])
+                add(team, v, state.parts[row, other], state.paths[other, start:end])
 
 
 @inner
