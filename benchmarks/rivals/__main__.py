@@ -21,7 +21,7 @@ RUNS, TIMES, REPORT = "runs.csv", "times.csv", "agreement.md"
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--out", type=Path, default=FOLDER, metavar="DIR")
-    parser.add_argument("--seeds", type=int, default=21)
+    parser.add_argument("--seeds", type=int, default=11)
     parser.add_argument("--no-runs", action="store_true", help="make no runs")
     parser.add_argument("--no-times", action="store_true", help="measure no times")
     add_rounds(parser)

@@ -1,4 +1,7 @@
-"""Evaluations to a target, of all solvers on three problems."""
+"""Evaluations to a target, of all solvers on three problems.
+
+A solver that the cap stops with its first three seeds is not run with the others; its rows say so.
+"""
 
 from __future__ import annotations
 
@@ -8,15 +11,18 @@ from typing import NamedTuple
 from benchmarks.peers.counting import REACHED, Counted, run_solver
 from benchmarks.peers.evaluations import SIGMA0
 from benchmarks.peers.problems import Task, make_objective
-from benchmarks.peers.records import Table
+from benchmarks.peers.records import SKIPPED, Table
 from benchmarks.peers.versions import version_of
 from benchmarks.rivals.pairs import solvers
+from pursuit.counting import CAP
 
 PROBLEMS = (("exp", 1.0), ("exp", 100.0), ("rosenbrock", None))
 """A sphere, an ellipsoid along the axes and Rosenbrock's function."""
 DIMENSIONS = (20, 100)
 _PER_VARIABLE = 5_000
 """The cap of evaluations, divided by n."""
+_TRIED = 3
+"""After so many seeds a solver that the cap stops with all of them is given up."""
 # Seconds of processor time, which no run of so many evaluations should need.
 _MOST_SECONDS = 600.0
 
@@ -50,7 +56,9 @@ def run_missing(seeds: int, table: Table[RivalRow], say: Callable[[str], None]) 
         found = table.get(row)
         if not row.version or (found is not None and found.version == row.version):
             continue
-        table.add(done := run(row))
+        tried = [table.get(row._replace(seed=seed)) for seed in range(1, _TRIED + 1)]
+        hopeless = row.seed > _TRIED and all(first is not None and first.status == CAP for first in tried)
+        table.add(done := row._replace(status=SKIPPED) if hopeless else run(row))
         say(f"{row.solver} on {row.problem} {row.L or ''}, n = {row.n}, seed {row.seed}: {done.evaluations}")
 
 

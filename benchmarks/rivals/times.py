@@ -1,20 +1,31 @@
-"""Time per evaluation of ours and of an independent implementation, which take turns in one process."""
+"""Time per evaluation of ours and of an independent implementation, which take turns in one process.
+
+The objective is |x|^2, on which none of them is done within the evaluations that are timed. Time is processor
+time, so that other work on the machine does not matter, and the difference between k and 2k evaluations
+cancels the time of getting started.
+"""
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Callable
 from typing import NamedTuple
 
-from benchmarks.peers.overhead import evaluate, objectives_for
+import numpy as np
+
+from benchmarks.peers.adapters import Fun, Solver
+from benchmarks.peers.overhead import evaluate
 from benchmarks.peers.records import Table
 from benchmarks.peers.versions import version_of
 from benchmarks.rivals.pairs import PAIRS, TIMED, Pair
-from benchmarks.timing import Repeat, seconds, seconds_each
+from benchmarks.timing import Repeat
 from pursuit.checks import Vector
+from pursuit.counting import RunEnded
 
 DIMENSIONS = (100, 1_000, 10_000)
-# Several populations, and about so many seconds in a turn.
-_FEWEST, _TURN = 150, 0.3
+# Several populations, about so many seconds in a turn, and not so many that a solver could end by itself.
+_FEWEST, _TURN, _MOST = 150, 0.3, 5_000
 
 
 class TimeRow(NamedTuple):
@@ -41,14 +52,17 @@ def measure(table: Table[TimeRow], rounds: int, say: Callable[[str], None]) -> N
 
 def one_measurement(pair: Pair, n: int, rounds: int) -> TimeRow:
     """Return the times of a pair."""
-    kind, x0 = objectives_for(pair.ours, n)
-    runs = {solver.name: _running(solver, kind, x0) for solver in (pair.ours, pair.theirs)}
-    guesses = []
+    runs = {solver.name: _running(solver, np.ones(n)) for solver in (pair.ours, pair.theirs)}
     for run in runs.values():
         run(_FEWEST)  # compiles and imports
-        guesses.append(seconds(lambda run=run: run(_FEWEST)) / _FEWEST)  # type: ignore[misc]
-    times = max(_FEWEST, int(_TURN / max(guesses)))
-    each = seconds_each(runs, times, rounds)
+    slowest = max(_seconds(run, _FEWEST) for run in runs.values()) / _FEWEST
+    times = min(_MOST, max(_FEWEST, int(_TURN / slowest)))
+    short, long = dict.fromkeys(runs, math.inf), dict.fromkeys(runs, math.inf)
+    for _ in range(rounds):
+        for name, run in runs.items():
+            short[name] = min(short[name], _seconds(run, times))
+            long[name] = min(long[name], _seconds(run, 2 * times))
+    each = {name: (long[name] - short[name]) / times for name in runs}
     return TimeRow(
         solver=pair.ours.name,
         other=pair.theirs.name,
@@ -59,8 +73,22 @@ def one_measurement(pair: Pair, n: int, rounds: int) -> TimeRow:
     )
 
 
-def _running(solver, kind, x0: Vector) -> Repeat:  # type: ignore[no-untyped-def]
-    def run(count: int) -> None:
-        evaluate(solver, kind(count), x0, count)
+def _seconds(run: Repeat, count: int) -> float:
+    begin = time.process_time()
+    run(count)
+    return time.process_time() - begin
 
-    return run
+
+def _running(solver: Solver, x0: Vector) -> Repeat:
+    return lambda count: evaluate(solver, _sphere, x0, count)
+
+
+def _sphere(count: int) -> Fun:
+    left = iter(range(count))
+
+    def fun(x: Vector) -> float:
+        if next(left, None) is None:
+            raise RunEnded
+        return float(x @ x)
+
+    return fun
