@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 TESTS ?=
 
-.PHONY: reproduce test test-full test-gpu lint types bench-speed bench-overhead bench-study bench-gpu bench-table bench-acceleration bench-readings bench-peers bench-values bench-choice bench-values-reach bench-momentum bench-parallel test-peers attack docs clean
+.PHONY: reproduce test test-full test-gpu lint types bench-speed bench-overhead bench-study bench-gpu bench-table bench-acceleration bench-readings bench-peers bench-values bench-choice bench-values-reach bench-momentum bench-parallel bench-rivals test-peers attack docs clean
 
 reproduce: .venv/installed
 	$(BIN)/pursuit reproduce
@@ -99,6 +99,9 @@ bench-momentum: .venv-peers/installed
 
 bench-parallel: .venv-peers/installed
 	OMP_NUM_THREADS=1 .venv-peers/bin/python -m benchmarks.parallel
+
+bench-rivals: .venv-peers/installed
+	OMP_NUM_THREADS=1 .venv-peers/bin/python -m benchmarks.rivals
 
 test-peers: .venv-peers/installed
 	.venv-peers/bin/python -m pytest tests/peers tests/values

@@ -11,7 +11,7 @@ PAPER = (
     "rp", "rp-exact", "sarp", "sarp-exact", "cma",
     "ep-cma-1", "ep-cma-2", "ep-cma-4", "ep-cma-sqrt", "ep-cma-n",
 )  # fmt: skip
-RIVALS = ("sep-cma", "cr-fm-nes", "r1-nes", "spsa", "rg", "ars", "arp", "acdm")
+RIVALS = ("sep-cma", "cr-fm-nes", "r1-nes", "lm-cma", "l-cma", "spsa", "rg", "ars", "arp", "acdm")
 
 
 def make_problem(name, n, L=1e4):

@@ -66,11 +66,13 @@ class Solver(NamedTuple):
 # --- ours ------------------------------------------------------------------------------------------
 
 
-def using_pursuit(method: str) -> Solve:
+def using_pursuit(method: str, **options: Any) -> Solve:
     def solve(fun: Fun, x0: Vector, *, sigma0: float, maxfev: int, seed: int) -> Vector:
         import pursuit
 
-        result = pursuit.minimize(fun, x0, method=method, rng=seed, sigma0=sigma0, maxfev=maxfev)
+        result = pursuit.minimize(
+            fun, x0, method=method, rng=seed, sigma0=sigma0, maxfev=maxfev, options=options
+        )
         return np.asarray(result.x)
 
     return solve
@@ -115,9 +117,9 @@ def using_cmaes(name: str) -> Solve:
 # --- pypop7 ----------------------------------------------------------------------------------------
 
 
-def using_pypop7(name: str) -> Solve:
+def using_pypop7(name: str, family: str = "es") -> Solve:
     def solve(fun: Fun, x0: Vector, *, sigma0: float, maxfev: int, seed: int) -> None:
-        module = importlib.import_module(f"pypop7.optimizers.es.{name.lower()}")
+        module = importlib.import_module(f"pypop7.optimizers.{family}.{name.lower()}")
         # It requires bounds, which it does not respect; it draws a new start within them when it restarts.
         problem = {
             "fitness_function": fun, "ndim_problem": x0.size,

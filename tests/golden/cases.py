@@ -33,7 +33,7 @@ PROBLEMS = {
     "own": Bowl(6),
 }
 # Of these, for which a loop is compiled around each problem, some problems will do.
-RIVALS = ("sep-cma", "cr-fm-nes", "r1-nes", "spsa", "rg", "ars", "arp", "acdm")
+RIVALS = ("sep-cma", "cr-fm-nes", "r1-nes", "lm-cma", "l-cma", "spsa", "rg", "ars", "arp", "acdm")
 SEEDS = (1, 2, 3)
 ITERATIONS = 400
 TARGET = 1e-9

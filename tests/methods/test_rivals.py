@@ -9,6 +9,7 @@ import pursuit
 from helpers import make_problem, options_for
 from pursuit.methods import create_scheme
 from pursuit.methods.contract import draws_of
+from reference import limited_memory
 from reference import problems as reference_problems
 from reference import rivals as reference
 
@@ -40,6 +41,8 @@ REFERENCES = {
     "sep-cma": of_population(reference.sep_cma),
     "cr-fm-nes": of_population(reference.cr_fm_nes),
     "r1-nes": of_population(reference.r1_nes),
+    "lm-cma": of_population(limited_memory.lm_cma),
+    "l-cma": of_population(limited_memory.l_cma),
     "spsa": lambda f, x, normals, scheme, problem: reference.spsa(
         f, x, SIGMA, normals, NEAR["spsa"]["c"], problem.L
     ),
@@ -55,14 +58,19 @@ REFERENCES = {
 @pytest.mark.parametrize("method", REFERENCES)
 def test_follows_the_pseudo_code(method, problem_name, n):
     """Up to a target: below it, f is made of rounding errors of the iterates."""
-    course = course_of(method, problem_name, n, ROUNDS)
-    problem = make_problem(problem_name, n, L)
+    check_rounds(
+        method, NEAR.get(method), make_problem(problem_name, n, L), course_of(method, problem_name, n, ROUNDS)
+    )
+
+
+def check_rounds(method, options, problem, course):
+    """Check that a run with n as its seed is the one of the reference, round by round."""
     result = pursuit.minimize(
         problem,
         problem.x0,
         method=method,
-        options=NEAR.get(method),
-        rng=n,
+        options=options,
+        rng=problem.n,
         sigma0=SIGMA,
         maxiter=ROUNDS,
         xtol=0.0,
@@ -83,6 +91,28 @@ def test_follows_the_pseudo_code(method, problem_name, n):
     values = result.trace.fun[np.isin(result.trace.nit, others)]
     np.testing.assert_allclose(values, [course[nit - 1][0] for nit in others], rtol=1e-9)
     np.testing.assert_allclose(result.sigma, course[result.nit - 1][2], rtol=1e-9)
+
+
+# Fewer vectors than the default, as many as there are variables, and the sampling of 2017.
+VARIANTS = {
+    "lm-cma, 1 path": ("lm-cma", {"m": 1}, limited_memory.lm_cma, {"m": 1}),
+    "lm-cma, 3 paths": ("lm-cma", {"m": 3}, limited_memory.lm_cma, {"m": 3}),
+    "lm-cma of 2017": ("lm-cma", {"version": "2017"}, limited_memory.lm_cma, {"later": True}),
+    "l-cma, 1 eigenvector": ("l-cma", {"m": 1}, limited_memory.l_cma, {"m": 1}),
+    "l-cma, n eigenvectors": ("l-cma", {"m": 20}, limited_memory.l_cma, {"m": 20}),
+}
+
+
+@pytest.mark.parametrize("problem_name", PROBLEMS)
+@pytest.mark.parametrize("name", VARIANTS)
+def test_variants_of_limited_memory_follow_the_pseudo_code(name, problem_name):
+    method, options, transcription, settings = VARIANTS[name]
+    problem = make_problem(problem_name, 20, L)
+    scheme = create_scheme(method, 20, options, problem)
+    normals = np.random.default_rng(20).standard_normal((ROUNDS, draws_of(scheme, 20)))
+    # By the same f: steps of random signs have equal values, which an f that rounds otherwise would sort.
+    course = transcription(problem, problem.x0, SIGMA, normals, scheme.popsize, **settings)
+    check_rounds(method, options, problem, course)
 
 
 def test_spsa_measures_slopes_where_the_curvature_is_unknown():

@@ -10,6 +10,7 @@ from pursuit.methods.cma import Cma
 from pursuit.methods.contract import Findings, Patience, Points, Round, Rounds, Scheme, ask, tell
 from pursuit.methods.cr_fm_nes import CrFmNes
 from pursuit.methods.ep_cma import EpCma
+from pursuit.methods.l_cma import LCma
 from pursuit.methods.line_searches import (
     AdaptiveStep,
     Bracketing,
@@ -20,6 +21,7 @@ from pursuit.methods.line_searches import (
     begin_search,
     continue_search,
 )
+from pursuit.methods.lm_cma import LmCma
 from pursuit.methods.momentum import RankedMomentum
 from pursuit.methods.r1_nes import R1Nes
 from pursuit.methods.random_pursuit import RandomPursuit
@@ -42,7 +44,9 @@ __all__ = [
     "EpCma",
     "ExactStep",
     "Findings",
+    "LCma",
     "Line",
+    "LmCma",
     "MirroredStep",
     "Patience",
     "Points",

@@ -18,6 +18,8 @@ from pursuit.methods.cma import Cma
 from pursuit.methods.contract import Scheme, ask, tell
 from pursuit.methods.cr_fm_nes import CrFmNes
 from pursuit.methods.ep_cma import EpCma
+from pursuit.methods.l_cma import LCma
+from pursuit.methods.lm_cma import LmCma
 from pursuit.methods.momentum import RankedMomentum
 from pursuit.methods.r1_nes import R1Nes
 from pursuit.methods.random_pursuit import RandomPursuit
@@ -51,6 +53,8 @@ _NAMED: dict[str, tuple[type, dict[str, Any]]] = {
     "sep-cma": (SepCma, {}),
     "cr-fm-nes": (CrFmNes, {}),
     "r1-nes": (R1Nes, {}),
+    "lm-cma": (LmCma, {}),
+    "l-cma": (LCma, {}),
     "spsa": (Spsa, {}),
     "rg": (RandomGradient, {}),
     "ars": (AcceleratedSearch, {}),

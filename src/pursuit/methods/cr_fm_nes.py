@@ -56,19 +56,20 @@ import numpy as np
 from pursuit.checks import Vector
 from pursuit.compiling.inner import inner
 from pursuit.compiling.vectors import blend, dot, fill
-from pursuit.methods.contract import Patience, ask, tell
+from pursuit.methods.contract import ask, tell
 from pursuit.methods.samples import (
     Samples,
     checked_population,
     expected_length,
+    of_population,
     order_of,
-    population_patience,
     usual_population,
     utilities,
     write_sample,
 )
 
 
+@of_population
 class CrFmNes(NamedTuple):
     """CR-FM-NES: mirrored points, a variance for each variable, and one direction."""
 
@@ -82,11 +83,6 @@ class CrFmNes(NamedTuple):
     """alpha where all points have values."""
     length: float
     """E|N(0, I)|."""
-
-    @property
-    def is_compiled_apart(self) -> bool:
-        """That it is compiled once for all problems."""
-        return True
 
     @classmethod
     def create(cls, n: int, *, popsize: int | None = None) -> CrFmNes:
@@ -131,14 +127,6 @@ class CrFmNes(NamedTuple):
     def draws(self, n: int) -> int:
         """Return how many standard normals an iteration takes: those of the pairs, and v of the first one."""
         return (self.popsize // 2 + 1) * n
-
-    def points(self) -> int:
-        """Return the number of points of a round."""
-        return self.popsize
-
-    def patience(self, n: int) -> Patience:
-        """Return after how many rounds without a better point to give up."""
-        return population_patience(n, self.popsize)
 
 
 class CrFmNesState(NamedTuple):

@@ -31,27 +31,23 @@ import numpy as np
 from pursuit.checks import Vector, checked_number
 from pursuit.compiling.inner import inner
 from pursuit.compiling.vectors import add, blend, dot, fill, scale
-from pursuit.methods.contract import Patience, ask, tell
+from pursuit.methods.contract import ask, tell
 from pursuit.methods.samples import (
     Samples,
     checked_population,
+    of_population,
     order_of,
-    population_patience,
     utilities,
     write_sample,
 )
 
 
+@of_population
 class R1Nes(NamedTuple):
     """R1-NES: a population with one direction in which it is wider."""
 
     popsize: int
     eta: float
-
-    @property
-    def is_compiled_apart(self) -> bool:
-        """That it is compiled once for all problems."""
-        return True
 
     @classmethod
     def create(cls, n: int, *, popsize: int | None = None, eta: float = 0.1) -> R1Nes:
@@ -83,14 +79,6 @@ class R1Nes(NamedTuple):
     def draws(self, n: int) -> int:
         """Return how many standard normals an iteration takes: z and b of all points, and the first u."""
         return (self.popsize + 1) * n + self.popsize
-
-    def points(self) -> int:
-        """Return the number of points of a round."""
-        return self.popsize
-
-    def patience(self, n: int) -> Patience:
-        """Return after how many rounds without a better point to give up."""
-        return population_patience(n, self.popsize)
 
 
 class R1NesState(NamedTuple):

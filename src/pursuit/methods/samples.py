@@ -8,19 +8,50 @@ with a diagonal D and a direction v where a method has them. Either every point 
 points are mirror images of each other: z_k and b_k stand for both, and the second one has the opposite sign.
 
 The z_k are the normals of the iteration, which a run holds in any case. So points are written one by one, and
-beside them a method needs a few vectors and lambda numbers.
+beside them a method needs a few vectors and lambda numbers. A method with another matrix A than D writes
+A z_k in place of z_k.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
 from pursuit.checks import Vector, checked_count, checked_memory
 from pursuit.compiling.inner import inner
 from pursuit.methods.contract import Patience
+
+SchemeClass = TypeVar("SchemeClass", bound=type)
+
+
+def of_population(scheme: SchemeClass) -> SchemeClass:
+    """Give a class of schemes with a field `popsize` what all of them share; a `NamedTuple` takes no base.
+
+    A round has all points of the population. Unless the class has `draws` of its own, each takes n normals.
+    """
+
+    def points(self: Any) -> int:
+        """Return the number of points of a round."""
+        return int(self.popsize)
+
+    def draws(self: Any, n: int) -> int:
+        """Return how many standard normals an iteration takes."""
+        return int(self.popsize) * n
+
+    def patience(self: Any, n: int) -> Patience:
+        """Return after how many rounds without a better point to give up."""
+        size = self.popsize
+        rounds, window = max(100, (10_000 + 1_000 * n) // size), max(20, (500 + 10 * n) // size)
+        return Patience(rounds, share=1.0, window=window)
+
+    # Populations take long to compile: once for all problems will do.
+    shared = {"points": points, "draws": draws, "patience": patience, "is_compiled_apart": True}
+    for name, entry in shared.items():
+        if not hasattr(scheme, name):
+            setattr(scheme, name, entry)
+    return scheme
 
 
 class Samples(NamedTuple):
@@ -61,6 +92,11 @@ def write_sample(query, j, out):
 def length_of_samples(query):
     """Return how far points are from the mean on average, divided by sqrt(n)."""
     n, square = query.mean.shape[0], 0.0
+    if query.direction.shape[0] + query.scales.shape[0] == 0:
+        count = (query.size + query.sides - 1) // query.sides * n
+        for i in range(count):
+            square += query.z[i] * query.z[i]
+        return query.sigma * math.sqrt(square / count)
     for i in range(n):
         variance = 1.0
         if query.direction.shape[0] > 0:
@@ -108,8 +144,3 @@ def utilities(popsize: int) -> Vector:
 def expected_length(n: int) -> float:
     """Return about the mean length of n standard normals."""
     return math.sqrt(n) * (1.0 - 1.0 / (4.0 * n) + 1.0 / (21.0 * n * n))
-
-
-def population_patience(n: int, size: int) -> Patience:
-    """Return after how many rounds of so many points without a better one to give up."""
-    return Patience(max(100, (10_000 + 1_000 * n) // size), share=1.0, window=max(20, (500 + 10 * n) // size))

@@ -1,0 +1,1 @@
+"""Our versions of the methods of others beside independent ones: evaluations and time."""

@@ -1,0 +1,257 @@
+"""`l-cma`, the limited memory CMA-ES of Knight and Lunacek: the m leading eigenvectors of the matrix.
+
+Of the covariance matrix C of the CMA-ES only the m largest eigenvalues are kept, with their eigenvectors b_i,
+and the mean r of the others:
+
+    C = sum_{i <= m} (r + e_i) b_i b_i^T + r (I - sum_{i <= m} b_i b_i^T),
+
+    m <- x_0;  e <- 0;  r <- 1;  p_sigma <- 0;  p_c <- 0
+    for g = 0, 1, ...:
+        y_j <- C^(1/2) z_j,  z_j ~ N(0, I_n);  x_j <- m + sigma y_j,  j = 1 ... lambda;  sort them by f(x_j)
+        <y> <- sum_{j <= mu} w_j y_j;  m <- m + sigma <y>
+        p_sigma <- (1 - c_sigma) p_sigma + sqrt(c_sigma (2 - c_sigma) mu_eff) C^(-1/2) <y>
+        p_c <- (1 - c_c) p_c + h sqrt(c_c (2 - c_c) mu_eff) <y>
+        C <- (1 - c_cov) C + c_cov/mu_eff p_c p_c^T + c_cov (1 - 1/mu_eff) sum_{j <= mu} w_j y_j y_j^T,
+            of which the m leading eigenvectors are kept
+        sigma <- sigma exp(c_sigma/d_sigma (|p_sigma|/E|N(0, I)| - 1))
+
+with lambda = 4 + 3 ln n, h, the weights and the rates of `cma_rates.py`, and m = 4 + 3 ln n, but at most n. C
+is never formed: what is added to (1 - c_cov) r I has the rank m + mu + 1 at most. In an orthonormal basis of
+the b_i and of what is new it is a small matrix, whose eigenvectors turn that basis. Work per iteration is
+Theta(n m^2), memory Theta(nm). With m = n this is the CMA-ES.
+
+J. N. Knight and M. Lunacek, Reducing the space-time complexity of the CMA-ES, GECCO 2007.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from pursuit.checks import Vector, checked_count, checked_memory
+from pursuit.compiling.inner import inner
+from pursuit.compiling.vectors import Matrix, add, blend, copy, dot, fill, scale
+from pursuit.methods.cma_rates import CmaRates, drift_of, follow_path, log_weights
+from pursuit.methods.contract import ask, tell
+from pursuit.methods.eigenvectors import diagonalise, largest_first, turn_rows
+from pursuit.methods.samples import (
+    Samples,
+    checked_population,
+    of_population,
+    order_of,
+    usual_population,
+    write_sample,
+)
+
+# What is left of a vector outside a basis, relative to it, below which its square is a rounding error.
+_NOTHING = 1e-8
+
+
+@of_population
+class LCma(NamedTuple):
+    """L-CMA-ES: a population, a step size by path length, and the leading eigenvectors of a matrix."""
+
+    popsize: int
+    m: int
+    rates: CmaRates
+
+    @classmethod
+    def create(
+        cls,
+        n: int,
+        *,
+        popsize: int | None = None,
+        m: int | None = None,
+        c_sigma: float | None = None,
+        c_c: float | None = None,
+        c_cov: float | None = None,
+    ) -> LCma:
+        """Return the scheme; `popsize` is lambda, and more than n eigenvectors are n."""
+        popsize = checked_population("l-cma", n, popsize, usual_population(n))
+        m = min(n, usual_population(n) if m is None else checked_count("m", m, at_least=1))
+        checked_memory(f"l-cma with m={m} eigenvectors of n={n} variables", (m + popsize // 2 + 1) * n)
+        return cls(popsize, m, CmaRates.create(n, popsize, c_sigma=c_sigma, c_c=c_c, c_cov=c_cov))
+
+    def init(self, x: Vector, fx: float, sigma: float) -> LCmaState:
+        """Return the first state, without an eigenvector."""
+        n = x.size
+        return LCmaState(
+            x=x,
+            fx=fx,
+            f=fx,
+            sigma=sigma,
+            mean=x.copy(),
+            p_sigma=np.zeros(n),
+            p_c=np.zeros(n),
+            step=np.zeros(n),
+            basis=np.zeros((self.m + self.rates.mu + 1, n)),
+            excess=np.zeros(self.m),
+            rest=1.0,
+            rank=0,
+            weights=log_weights(self.rates.mu),
+            faded=1.0,
+        )
+
+
+class LCmaState(NamedTuple):
+    """The state of L-CMA-ES; `f` is the best value of the latest round."""
+
+    x: Vector
+    fx: float
+    f: float
+    sigma: float
+    mean: Vector
+    """m."""
+    p_sigma: Vector
+    p_c: Vector
+    step: Vector
+    """<y>."""
+    basis: Matrix
+    """The b_i, and room for what is new in a round."""
+    excess: Vector
+    """The e_i."""
+    rest: float
+    """r; 0 where there are n eigenvectors."""
+    rank: int
+    """How many eigenvectors there are."""
+    weights: Vector
+    """w_1, ..., w_mu."""
+    faded: float
+    """(1 - c_sigma)^(2g), the part of p_sigma that the rounds so far have not filled."""
+
+    def is_valid(self) -> bool:
+        """Say whether there is room for the eigenvectors, and whether eigenvalues are not negative."""
+        return (
+            0 <= self.rank <= min(self.excess.size, self.x.size)
+            and 0.0 <= self.rest < math.inf
+            and bool((self.excess >= 0.0).all())
+        )
+
+
+@ask.register(LCma)
+def _ask(team, scheme, state, normals):
+    n, root = state.x.shape[0], math.sqrt(state.rest)
+    for j in range(scheme.popsize):
+        z = normals[j * n : (j + 1) * n]
+        _stretch(team, state, z, root, 0.5)
+    nothing = state.mean[:0]
+    return Samples(
+        mean=state.mean,
+        scales=nothing,
+        direction=nothing,
+        along=nothing,
+        z=normals,
+        sigma=state.sigma,
+        size=scheme.popsize,
+        sides=1,
+    )
+
+
+@inner
+def _stretch(team, state, z, of_rest, exponent):
+    """Multiply z by C to a power; `of_rest` is r to that power."""
+    n = z.shape[0]
+    along = np.empty(state.rank)
+    for i in range(state.rank):
+        product = dot(team, n, state.basis[i], z)
+        along[i] = ((state.rest + state.excess[i]) ** exponent - of_rest) * product
+    scale(team, z, of_rest)
+    for i in range(state.rank):
+        add(team, z, along[i], state.basis[i])
+
+
+@tell.register(LCma)
+def _tell(team, scheme, state, query, values):
+    rates, n = scheme.rates, state.x.shape[0]
+    order = order_of(values)
+    f, fx = values[order[0]], state.fx
+    if f < fx:
+        fx = f
+        write_sample(query, order[0], state.x)
+    fill(team, state.step, 0.0)
+    for rank in range(rates.mu):
+        j = order[rank]
+        add(team, state.step, state.weights[rank], query.z[j * n : (j + 1) * n])
+    add(team, state.mean, state.sigma, state.step)
+    whitened = state.basis[state.rank]  # free for the moment
+    copy(team, whitened, state.step)
+    _stretch(team, state, whitened, 1.0 / math.sqrt(state.rest) if state.rest > 0.0 else 0.0, -0.5)
+    path = follow_path(team, rates, state.p_sigma, state.faded, whitened)
+    gain = math.sqrt(rates.c_c * (2.0 - rates.c_c) * rates.mu_eff)
+    blend(team, state.p_c, 1.0 - rates.c_c, gain if path.is_short else 0.0, state.step)
+    rest, rank = _learn(team, scheme, state, query.z, order)
+    power = drift_of(math.sqrt(rest + state.excess[:rank].sum() / n))
+    if power != 1.0:
+        scale(team, state.excess, 1.0 / (power * power))
+        scale(team, state.p_c, 1.0 / power)
+    return LCmaState(
+        x=state.x,
+        fx=fx,
+        f=f,
+        sigma=state.sigma * power * path.change,
+        mean=state.mean,
+        p_sigma=state.p_sigma,
+        p_c=state.p_c,
+        step=state.step,
+        basis=state.basis,
+        excess=state.excess,
+        rest=rest / (power * power),
+        rank=rank,
+        weights=state.weights,
+        faded=path.faded,
+    )
+
+
+@inner
+def _learn(team, scheme, state, z, order):
+    """Update C, and keep its leading eigenvectors; return r and how many there are."""
+    rates, n = scheme.rates, state.x.shape[0]
+    kept_part = (1.0 - rates.c_cov) * state.rest
+    small = np.zeros((state.basis.shape[0], state.basis.shape[0]))
+    for i in range(state.rank):
+        small[i, i] = (1.0 - rates.c_cov) * state.excess[i]
+    size = _add_square(team, state.basis, small, state.rank, rates.c_cov / rates.mu_eff, state.p_c)
+    for rank in range(rates.mu):
+        weight = rates.c_cov * (1.0 - 1.0 / rates.mu_eff) * state.weights[rank]
+        y = z[order[rank] * n : (order[rank] + 1) * n]
+        size = _add_square(team, state.basis, small, size, weight, y)
+    small = small[:size, :size].copy()
+    vectors = diagonalise(small)
+    leading = largest_first(small)
+    kept = min(scheme.m, size)
+    lost = 0.0
+    for i in range(kept, size):
+        lost += max(0.0, small[leading[i], leading[i]])
+    rest = kept_part + lost / (n - kept) if kept < n else 0.0
+    for i in range(kept):
+        state.excess[i] = max(0.0, small[leading[i], leading[i]] + kept_part - rest)
+    turn_rows(state.basis, vectors, leading[:kept])
+    return rest, kept
+
+
+@inner
+def _add_square(team, basis, small, size, weight, u):
+    """Add weight u u^T to the matrix in the basis; return the basis's size, which u may have increased.
+
+    If little of u is left after a subtraction, that is not orthogonal yet. So there are two.
+    """
+    n, row = u.shape[0], basis[size]
+    copy(team, row, u)
+    along = np.zeros(size + 1)
+    for _ in range(2):
+        for i in range(size):
+            product = dot(team, n, basis[i], row)
+            along[i] += product
+            add(team, row, -product, basis[i])
+    left = math.sqrt(dot(team, n, row, row))
+    is_new = size < n and left > _NOTHING * math.sqrt(dot(team, n, u, u))
+    if is_new:
+        along[size] = left
+        scale(team, row, 1.0 / left)
+        size += 1
+    for i in range(size):
+        for k in range(size):
+            small[i, k] += weight * along[i] * along[k]
+    return size
