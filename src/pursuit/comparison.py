@@ -74,8 +74,12 @@ class Comparison:
     """
 
     def __init__(self, runs: Sequence[ComparedRun], *, maxfev: int, ftarget: float | None) -> None:
-        self.runs, self.maxfev, self.ftarget = tuple(runs), maxfev, ftarget
-        self.rows = tuple(_row(group, has_target=ftarget is not None) for group in self._groups())
+        self.runs: tuple[ComparedRun, ...] = tuple(runs)
+        self.maxfev: int = maxfev
+        self.ftarget: float | None = ftarget
+        self.rows: tuple[Row, ...] = tuple(
+            _row(group, has_target=ftarget is not None) for group in self._groups()
+        )
 
     def plot(self, ax: Axes | None = None, *, fmin: float | None = None) -> Axes:
         """Draw the best value so far against evaluations: the median of the runs, and their quartiles.

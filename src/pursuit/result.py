@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import OptimizeResult
 
-from pursuit.engine.outcome import Outcome
+from pursuit.engine.outcome import Outcome, StageRecord
 from pursuit.optional import optional_module
 from pursuit.plotting import plot_run
 from pursuit.summary import summary_of
+
+if TYPE_CHECKING:
+    # SciPy has no types of its own: to type checkers its result is the dictionary that it is.
+    OptimizeResult = dict[str, Any]
+else:
+    from scipy.optimize import OptimizeResult
 
 
 class Result(OptimizeResult):
@@ -56,6 +61,10 @@ class Result(OptimizeResult):
     trace : History
         With ``trace=True``: the arrays `nit`, `nfev` and `fun` at about 50 iterations per decade, among them
         the first, the last and the best, and `method`, which was at work.
+    seed : object
+        The seed of a run of `minimize_many`.
+    maxcv : float
+        With constraints: by how much they are violated at x.
 
     Examples
     --------
@@ -71,6 +80,25 @@ class Result(OptimizeResult):
     method   rp
     x        [...]
     """
+
+    # The entries of the dictionary are attributes; their types are declared for type checkers.
+    x: NDArray[np.float64]
+    fun: float
+    fun_is_estimate: bool
+    nit: int
+    nfev: int
+    success: bool
+    status: int
+    message: str
+    method: str
+    stages: tuple[StageRecord, ...]
+    sigma: float
+    time: float
+    nfaulty: int
+    noise: float | None
+    trace: History
+    seed: Any
+    maxcv: float
 
     def __repr__(self) -> str:
         return summary_of(self) or "Result()"
