@@ -29,8 +29,9 @@ from pursuit.engine.driving import Evaluate, here
 from pursuit.engine.evaluation import at_once, evaluator
 from pursuit.engine.interrupts import Interrupts
 from pursuit.engine.iteration import BlackBox
-from pursuit.engine.monitor import Monitor, scipy_style, showing_compilation
+from pursuit.engine.monitor import Monitor, scipy_style
 from pursuit.engine.outcome import Outcome
+from pursuit.engine.progress import showing_compilation
 from pursuit.engine.setup import Setup, Task, set_up
 from pursuit.engine.staged import StagedRun
 from pursuit.engine.stopping import Reason
