@@ -113,7 +113,6 @@ def draw_curves(axes: Axes, curves: Sequence[Curve], styles: Mapping[str, Style]
                 frame.floor,
                 xerr=[[curve.mean - curve.low], [curve.high - curve.mean]],
                 fmt=style.marker,
-                markerfacecolor="white",
                 color=style.colour,
                 label=f"{curve.scheme}, mean and standard deviation",
                 transform=offset_copy(axes.transData, axes.get_figure(root=True), y=down, units="points"),
