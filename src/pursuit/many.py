@@ -284,6 +284,6 @@ def _finished(outcome: Outcome, setup: Setup, one: _OneRun) -> Result:
     """Return the result of a run; one that did not stop by itself was interrupted."""
     if outcome.reason == Reason.RUNNING:
         outcome = outcome._replace(reason=Reason.INTERRUPTED, message=Reason.INTERRUPTED.sentence())
-    result = result_of(outcome, setup.name, trace=one.trace)
+    result = result_of(outcome, setup.name, trace=one.trace, box=setup.setting.box)
     result.seed = one.seed
     return result

@@ -200,7 +200,8 @@ class Optimizer:
                 stages=(),
             )
         with Interrupts():
-            return result_of(self._run.outcome(), self._setup.name, trace=self._trace)
+            box = self._setup.setting.box
+            return result_of(self._run.outcome(), self._setup.name, trace=self._trace, box=box)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write all that is needed to resume, bit for bit, to a file; atomically, and without pickle."""

@@ -115,7 +115,7 @@ def minimize_task(task: Task, conduct: Conduct) -> Result:
                 run.settle()
                 if save is not None:
                     save(run)
-    result = result_of(outcome, setup.name, trace=conduct.trace)
+    result = result_of(outcome, setup.name, trace=conduct.trace, box=setup.setting.box)
     result.time = monitor.seconds
     return result
 
