@@ -80,6 +80,7 @@ pursuit.minimize(slow, problem.x0, method="rp", rng=1, maxtime=5.3, progress=Tru
     first, last = done.stderr.splitlines()
     assert re.fullmatch("pursuit: " + LINE, first)
     assert re.fullmatch("pursuit: " + LINE, last)
+    assert first.count("/s)") == last.count("/s)") == 1
     assert first.endswith(" left")
     assert done.stdout.replace("pursuit INFO ", "pursuit: ") == done.stderr
 

@@ -12,7 +12,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from typing import Any, Protocol, TextIO
+from typing import Any, NamedTuple, Protocol, TextIO
 
 from pursuit.compiling.cache import announcing
 from pursuit.engine.outcome import Outcome
@@ -127,6 +127,14 @@ class _LoggerLines:
         """Do nothing: messages stay."""
 
 
+class _Glance(NamedTuple):
+    """What was seen of a run at some time."""
+
+    time: float
+    nfev: int
+    nit: int
+
+
 class Progress:
     """Shows from time to time how far a run has come.
 
@@ -150,52 +158,54 @@ class Progress:
             (self._begin + (display.every if display.every == _LOG_EVERY else 0.0), display)
             for display in displays
         ]
-        self._before: tuple[float, int] | None = None
-        """When the run was first seen, and its evaluations then: those of a resumed run are not ours."""
-        self.next: float = min((due for due, _ in self._due), default=math.inf)
+        self._first: _Glance | None = None
+        """What was seen of the run first: the evaluations before it was resumed are not ours."""
+        self.next: float = self._begin if self._due else math.inf
         """When something is due, on the clock of `time.perf_counter`; never if there is nobody to see it."""
 
     def show(self, run: Any, now: float) -> None:
         """Show how far a run has come wherever that is due."""
-        text = self._text(run, now)
+        outcome = run.outcome()
+        self._first = self._first or _Glance(now, outcome.nfev, outcome.nit)
         for place, (due, display) in enumerate(self._due):
             if now >= due:
-                display.show(text)
+                display.show(self._text(run, outcome, now))
                 self._due[place] = (now + display.every, display)
         self.next = min(due for due, _ in self._due)
 
     def close(self, run: Any) -> None:
         """Show everywhere how far a run has come at its end."""
         if self._due:
-            text = self._text(run, time.perf_counter(), is_last=True)
+            text = self._text(run, run.outcome(), time.perf_counter(), is_last=True)
             for _, display in self._due:
                 display.show(text)
                 display.close()
 
-    def _text(self, run: Any, now: float, *, is_last: bool = False) -> str:
-        outcome: Outcome = run.outcome()
-        if self._before is None:
-            self._before = (self._begin, outcome.nfev) if is_last else (now, outcome.nfev)
-        since, nfev = self._before
-        rate = (outcome.nfev - nfev) / (now - since) if now > since else 0.0
+    def _text(self, run: Any, outcome: Outcome, now: float, *, is_last: bool = False) -> str:
+        first = self._first
+        rate = (outcome.nfev - first.nfev) / (now - first.time) if first and now > first.time else 0.0
         parts = [
             f"f {outcome.fun:.6e}",
             f"{outcome.nfev} evaluations" + (f" ({_brief(rate)}/s)" if rate else ""),
             f"{method_text(run.setup.stage.method)} at sigma {outcome.sigma:.2e}",
             _duration(now - self._begin),
         ]
-        left = self._left(outcome, run.setup.limits, now, rate)
+        left = self._left(outcome, run.setup.limits, now)
         if math.isfinite(left) and not is_last:
             parts[-1] += f", at most {_duration(left)} left"
         return "  ".join(parts)
 
-    def _left(self, outcome: Outcome, limits: Limits, now: float, rate: float) -> float:
+    def _left(self, outcome: Outcome, limits: Limits, now: float) -> float:
         """Return how many seconds are left until a limit is reached; infinite if that is not known."""
         left = [self._begin + self._maxtime - now]
-        if rate > 0.0 and limits.evaluations < UNLIMITED:
-            left.append((limits.evaluations - outcome.nfev) / rate)
-        if outcome.nit > 0 and limits.iterations < UNLIMITED:
-            left.append((limits.iterations - outcome.nit) * (now - self._begin) / outcome.nit)
+        if self._first is not None:
+            since, nfev, nit = self._first
+            for limit, count, before in (
+                (limits.evaluations, outcome.nfev, nfev),
+                (limits.iterations, outcome.nit, nit),
+            ):
+                if limit < UNLIMITED and count > before:
+                    left.append((limit - count) * (now - since) / (count - before))
         return max(0.0, min(left))
 
 
