@@ -1,5 +1,6 @@
 """What people see of a run: in a terminal, in a notebook, in a log file, and from the logger."""
 
+import json
 import os
 import re
 import subprocess
@@ -134,8 +135,6 @@ client = Watching(notebook, kernel_name="python3", timeout=300)
 client.execute()
 print(json.dumps([notebook.cells[0].outputs, client.texts]))
 """
-    import json
-
     done = subprocess.run(
         [sys.executable, "-c", script],
         input=code,
