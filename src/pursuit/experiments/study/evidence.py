@@ -99,7 +99,9 @@ class Evidence:
         }
         self._entries = entries
         self._rates: dict[tuple[str, PaperSetting], BootstrapBounds] = {}
-        self._medians = {place: median_of(entry) for place, entry in entries.items() if place[0] in PAPER_SCHEMES}
+        self._medians = {
+            place: median_of(entry) for place, entry in entries.items() if place[0] in PAPER_SCHEMES
+        }
         self._complete = {place for place, entry in entries.items() if len(entry.runs) >= entry.wanted}
 
     def ratio(self, slower: str, faster: str, setting: PaperSetting, rule: Rule) -> Measurement:
