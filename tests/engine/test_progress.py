@@ -86,6 +86,15 @@ pursuit.minimize(slow, problem.x0, method="rp", rng=1, maxtime=5.3, progress=Tru
     assert done.stdout.replace("pursuit INFO ", "pursuit: ") == done.stderr
 
 
+def test_a_run_within_constraints_is_shown_too(cache):
+    code = """
+within = {"type": "ineq", "fun": lambda x: x[0] - 0.5}
+pursuit.minimize(slow, problem.x0, method="rp", constraints=within, rng=1, maxfev=60, progress=True)
+"""
+    _, lines = in_a_terminal(code, cache)
+    assert any(re.fullmatch(LINE, line) for line in lines)
+
+
 def test_nothing_is_said_that_nobody_asked_for(cache, tmp_path):
     done = subprocess.run(
         [sys.executable, "-c", RUN + "pursuit.minimize(slow, problem.x0, method='rp', rng=1, maxfev=30)"],

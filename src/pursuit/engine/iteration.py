@@ -105,7 +105,7 @@ class Buffers(NamedTuple):
     """Their values."""
 
 
-def open_session(team, scheme, problem, state, counting, buffers):
+def open_session(team: Any, scheme: Any, problem: Any, state: Any, counting: Any, buffers: Any) -> Any:
     """Return a session whose next query is asked, with the first row of normals, but not evaluated yet."""
     query = ask(team, scheme, state, buffers.normals[0])
     return Session(  # type: ignore[call-arg]
