@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 TESTS ?=
 
-.PHONY: reproduce test test-full test-gpu lint types bench-speed bench-overhead bench-study bench-gpu bench-table bench-acceleration bench-readings bench-peers bench-values bench-choice bench-values-reach bench-momentum bench-parallel bench-rivals test-peers attack docs clean
+.PHONY: reproduce test test-full test-gpu test-wheel lint types bench-speed bench-overhead bench-study bench-gpu bench-table bench-acceleration bench-readings bench-peers bench-values bench-choice bench-values-reach bench-momentum bench-parallel bench-rivals test-peers attack docs clean
 
 reproduce: .venv/installed
 	$(BIN)/pursuit reproduce
@@ -18,6 +18,14 @@ test-full: .venv/installed
 # All that has to do with a GPU, on one.
 test-gpu: .venv/installed
 	$(BIN)/python -m pytest tests/compiling/gpu tests/engine/gpu $(TESTS)
+
+# The wheel as people get it: built, and installed with its dependencies alone. It is run outside the checkout.
+test-wheel:
+	rm -rf build/wheel
+	$(PYTHON) -m venv build/wheel
+	build/wheel/bin/python -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir build/wheel .
+	build/wheel/bin/python -m pip install --quiet --disable-pip-version-check build/wheel/pursuit-*.whl
+	cd build && wheel/bin/python ../tests/wheel.py
 
 lint: .venv/installed
 	$(BIN)/ruff check .
@@ -129,4 +137,4 @@ docs: .venv/docs-installed
 	@touch $@
 
 clean:
-	rm -rf .venv .venv-peers coco reproduced docs/_build .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	rm -rf .venv .venv-peers build coco reproduced docs/_build .hypothesis .mypy_cache .pytest_cache .ruff_cache

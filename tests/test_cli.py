@@ -39,8 +39,10 @@ def test_reproduce_runs_reports_and_prints_the_paths(tmp_path):
         r"\d\d:\d\d:\d\d exp L=10 n=4 (rp|cma) frozen: 2 runs, \S+ s each\. \d of 8 done, \d:\d\d:\d\d left\."
     )
     assert sum(bool(re.fullmatch(pattern, line)) for line in lines[1:]) == 2
-    for name in ("report.html", "report.md", "tables/runs.csv", "tables/summary.csv", "tables/claims.csv"):
+    for name in ("report.html", "report.md", "tables/runs.csv", "tables/summary.csv"):
         assert (tmp_path / "out" / name).stat().st_size > 0
+    # It is not the paper's study.
+    assert not (tmp_path / "out" / "tables" / "claims.csv").exists()
 
 
 def test_status_export_and_report_of_a_folder(tmp_path, capsys):

@@ -70,6 +70,41 @@ def test_rows_are_medians_and_quartiles_that_occurred():
     assert row.seconds > 0.0
 
 
+NOISE, REPEATS = 0.1, 400
+
+
+class Noisy:
+    """A sphere under noise."""
+
+    def __init__(self):
+        self.rng = np.random.default_rng(5)
+
+    def __call__(self, x):
+        return sphere(x) + NOISE * self.rng.standard_normal()
+
+
+def centre(fun, x0, *, maxfev, seed, sigma0):
+    """Evaluate the start alone, and recommend another point."""
+    for _ in range(maxfev):
+        fun(x0)
+    return np.zeros(x0.size)
+
+
+def test_noisy_values_are_compared_by_new_ones_on_request_and_not_without_a_word():
+    methods = ("values", greedy, centre)
+    settings = {"seeds": 2, "maxfev": 300}
+    found = pursuit.compare(Noisy(), np.ones(4), methods, **settings)
+    assert "Those of values are estimates; those of others are the smallest seen" in str(found)
+    assert all(run.fun < sphere(run.x) - NOISE for run in found.runs if run.method == "greedy")
+    again = pursuit.compare(Noisy(), np.ones(4), methods, **settings, repeats=REPEATS)
+    assert str(again).startswith("Means of 400 new values at the ends of 2 runs of each method")
+    assert "noisy" not in str(again)
+    for run in again.runs:
+        assert run.fun == pytest.approx(sphere(run.x), abs=5.0 * NOISE / math.sqrt(REPEATS))
+        assert run.nfev <= 300
+    assert all(not run.x.any() for run in again.runs if run.method == "centre")
+
+
 def test_runs_that_miss_the_target_count_as_infinite():
     found = pursuit.compare(EXP, EXP.x0, ("rp", "cma"), seeds=3, maxfev=100, ftarget=1e-6)
     assert [row.success_share for row in found.rows] == [0.0, 0.0]
@@ -176,6 +211,7 @@ def test_the_picture_shows_medians_of_the_best_so_far():
         ({"seeds": [-1]}, "A seed must be at least 0, but -1 was given."),
         ({"seeds": 0}, "seeds must be at least 1, but 0 was given."),
         ({"maxfev": 0}, "maxfev must be at least 1, but 0 was given."),
+        ({"repeats": -1}, "repeats must be at least 0, but -1 was given."),
         ({"ftarget": "low"}, "ftarget must be a number, but 'low' was given."),
         ({"workers": 0}, "workers must be positive, or -1 for one for each core, but 0 was given."),
         ({"methods": (powell,), "sigma0": -1.0}, "sigma0 must be "),

@@ -67,3 +67,22 @@ def test_example(name, tmp_path):
     assert done.stderr == ""
     assert list(tmp_path.iterdir()) == []
     CHECKS[name](done.stdout)
+
+
+def test_the_study_of_the_documentation_is_the_one_that_can_be_run(tmp_path):
+    page = (EXAMPLES.parent / "docs" / "study.md").read_text()
+    (shown,) = re.findall(r"^```toml\n(.*?)^```$", page, flags=re.MULTILINE | re.DOTALL)
+    study = EXAMPLES / "own_study" / "mine.toml"
+    heading, _, declared = study.read_text().partition("\n")
+    assert heading == "# A study of one's own: pursuit reproduce examples/own_study/mine.toml"
+    assert shown == declared
+    command = [sys.executable, "-W", "error", "-m", "pursuit.cli", "reproduce", study, "--out", tmp_path]
+    done = subprocess.run(
+        [*command, "--runs", "2", "--jobs", "1"], capture_output=True, text=True, timeout=SECONDS
+    )
+    assert done.returncode == 0, done.stderr
+    report = (tmp_path / "report.md").read_text()
+    assert report.startswith("# My scheme beside SARP\n")
+    assert "| runs | 36 of 36 wanted |" in report
+    assert "| ended by | target 36 |" in report
+    assert "claim" not in report

@@ -29,8 +29,9 @@ from pursuit.engine.driving import Evaluate, here
 from pursuit.engine.evaluation import at_once, evaluator
 from pursuit.engine.interrupts import Interrupts
 from pursuit.engine.iteration import BlackBox
-from pursuit.engine.monitor import Monitor, scipy_style, showing_compilation
+from pursuit.engine.monitor import Monitor, scipy_style
 from pursuit.engine.outcome import Outcome
+from pursuit.engine.progress import showing_compilation
 from pursuit.engine.setup import Setup, Task, set_up
 from pursuit.engine.staged import StagedRun
 from pursuit.engine.stopping import Reason
@@ -120,7 +121,7 @@ class _Rounds:
     """Minima and multipliers in turn, which look like one run to a monitor."""
 
     def __init__(self, setup: Setup, lagrangian: Lagrangian, conduct: Conduct) -> None:
-        self._setup, self._lagrangian, self._conduct = setup, lagrangian, conduct
+        self.setup, self._lagrangian, self._conduct = setup, lagrangian, conduct
         self._nit = 0
         """The iterations of the rounds that have ended."""
         self._run: StagedRun | None = None
@@ -154,7 +155,7 @@ class _Rounds:
         monitor = Monitor(maxtime=conduct.maxtime, callback=call, progress=conduct.progress)
         self._measure(monitor.deadline)
         keep_to(evaluate, monitor.deadline)
-        # A monitor needs no more of a run than its iterations and its outcome.
+        # A monitor needs no more of a run than its setup, its iterations and its outcome.
         watch: Watch = monitor
         end: Callable[[Any], None] = monitor.close
         with Interrupts() as interrupts:
@@ -167,7 +168,7 @@ class _Rounds:
     def _result_of(self, outcome: Outcome, *, trace: bool) -> Result:
         """Return an outcome as a result, which is a success only within the constraints."""
         best = self._lagrangian.best
-        result = result_of(outcome, self._setup.name, trace=trace)
+        result = result_of(outcome, self.setup.name, trace=trace, box=self.setup.setting.box)
         has_settled = result.success and outcome.reason != Reason.STALLED
         result.maxcv, result.success = best.violation, has_settled and best.excess == 0.0
         return result
@@ -186,7 +187,7 @@ class _Rounds:
 
     def _measure(self, deadline: float) -> None:
         """Evaluate the start, and points beside it to learn of what size f and the constraints are there."""
-        seen, task, box = self._lagrangian, self._setup.task, self._setup.setting.box
+        seen, task, box = self._lagrangian, self.setup.task, self.setup.setting.box
         sizes = np.broadcast_to(task.sigma0, task.x0.size)
         seen.begin_at(task.x0)
         self._note()
@@ -203,12 +204,12 @@ class _Rounds:
 
     def _left(self) -> float:
         """Return how many evaluations are left."""
-        most = self._setup.task.limits["maxfev"]
+        most = self.setup.task.limits["maxfev"]
         return math.inf if most is None else most - self._lagrangian.nfev
 
     def _all_rounds(self, monitor: Watch, interrupts: Interrupts) -> Reason:
         """Find minima and learn multipliers in turn; return why that has ended."""
-        seen, task, tolerance = self._lagrangian, self._setup.task, _FIRST_TOLERANCE
+        seen, task, tolerance = self._lagrangian, self.setup.task, _FIRST_TOLERANCE
         sizes = np.broadcast_to(task.sigma0, task.x0.size)
         finest = max(_LAST_TOLERANCE, task.limits["ftol"])
         at_rest, fine = max(_AT_REST, finest), max(_FINE, finest)
@@ -240,9 +241,9 @@ class _Rounds:
         interrupts: Interrupts,
     ) -> Reason:
         """Find the minimum of the Lagrangian as it is; return why that has ended."""
-        limits, seen = self._setup.task.limits, self._lagrangian
+        limits, seen = self.setup.task.limits, self._lagrangian
         iterations = limits["maxiter"]
-        task = self._setup.task._replace(
+        task = self.setup.task._replace(
             x0=seen.here.x.copy(),
             sigma0=steps,
             limits={

@@ -209,14 +209,16 @@ def _parser() -> argparse.ArgumentParser:
     status = add("status", _status, _STUDY)
     export = add("export", _export, _STUDY)
     for command in (report, status, export):
-        command.add_argument("folder", type=Path, metavar="DIR")
+        command.add_argument("folder", type=Path, metavar="DIR", help="the folder of a study")
         _add_device(command, "the runs to read (those of the device that ran last)")
     _add_against(report)
     export.add_argument("--to", type=Path, required=True, metavar="FILE", help="runs.csv or runs.parquet")
 
     _add_coco_options(add("coco", _coco, _COCO))
     profiles = add("coco-profiles", _coco_profiles, _COCO)
-    profiles.add_argument("folders", nargs="+", type=Path, metavar="DIR")
+    profiles.add_argument(
+        "folders", nargs="+", type=Path, metavar="DIR", help="what `pursuit coco` wrote, a folder per method"
+    )
     _add_selections(profiles, dimensions="20,40", functions="10-14")
     profiles.add_argument("--out", type=Path, required=True, metavar="FILE", help="a .svg, .png or .pdf")
 

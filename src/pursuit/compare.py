@@ -50,6 +50,7 @@ class _Task(NamedTuple):
     x0: Vector
     settings: Mapping[str, Any]
     """`maxfev`, `ftarget`, `sigma0` and `bounds`."""
+    repeats: int
 
 
 def compare(
@@ -67,6 +68,7 @@ def compare(
     ftarget: float | None = None,
     sigma0: float | ArrayLike = 1.0,
     bounds: Any = None,
+    repeats: int = 0,
     workers: int = 1,
 ) -> Comparison:
     """Compare methods on a function: run each of them with several seeds.
@@ -93,6 +95,12 @@ def compare(
     bounds : scipy.optimize.Bounds, sequence of pairs, or None
         As in `pursuit.minimize`. A function that calls another optimiser gets them as `bounds` if there are
         any. Outside of them its values are infinite, and `fun` is not called.
+    repeats : int
+        For noisy functions: how often to evaluate the point that a run has come to once more, which is not
+        counted; the run is then judged by the mean. That point is the `x` of our results, what another
+        optimiser returns if that is a point, and otherwise the best that it has evaluated. By default, ours
+        are judged by `fun`, which may be an estimate, and others by the smallest value seen; where ours have
+        found noise, the table says so.
     workers : int
         How many runs to make at a time, each in a process of its own; -1 for one on each core. Then the
         functions must be such as other processes can import, and runs may take longer than alone.
@@ -122,13 +130,16 @@ def compare(
         setup, _ = set_up(Task(x0, method, limits, sigma0=sigma0, bounds=bounds, fun=fun))
     start = setup.task.x0
     most = most or _EVALUATIONS_EACH * start.size
+    again = checked_count("repeats", repeats, at_least=0)
     settings = {"maxfev": most, "ftarget": target, "sigma0": sigma0, "bounds": bounds}
     tasks = [
-        _Task(label, method, seed, fun, start, settings) for label, method in named.items() for seed in chosen
+        _Task(label, method, seed, fun, start, settings, again)
+        for label, method in named.items()
+        for seed in chosen
     ]
     count = min(checked_count_of(workers), len(tasks))
     runs = [_execute(task) for task in tasks] if count == 1 else _in_processes(tasks, count)
-    return Comparison(runs, maxfev=most, ftarget=target)
+    return Comparison(runs, maxfev=most, ftarget=target, repeats=again)
 
 
 def _checked_methods(methods: Any) -> dict[str, Any]:
@@ -193,9 +204,13 @@ def _in_processes(tasks: list[_Task], count: int) -> list[ComparedRun]:
 
 
 def _execute(task: _Task) -> ComparedRun:
-    """Make one run."""
+    """Make one run, and judge it by the mean of new values if that is wanted."""
     try:
-        return _own_run(task) if _is_own(task.method) else _other_run(task)
+        run = _own_run(task) if _is_own(task.method) else _other_run(task)
+        if not task.repeats:
+            return run
+        values = [as_value(task.fun(run.x.copy())) for _ in range(task.repeats)]
+        return run._replace(fun=float(np.mean(values)))
     except Exception as error:
         error.add_note(f"This ended the run of the method {task.label} with the seed {task.seed}.")
         raise
@@ -213,6 +228,8 @@ def _own_run(task: _Task) -> ComparedRun:
         seconds=result.time,
         progress_nfev=result.trace.nfev,
         progress_fun=np.fmin.accumulate(result.trace.fun),
+        x=result.x,
+        is_estimate=result.fun_is_estimate,
     )
 
 
@@ -222,23 +239,34 @@ def _other_run(task: _Task) -> ComparedRun:
         task.settings[name] for name in ("maxfev", "ftarget", "sigma0", "bounds")
     )
     better: list[tuple[int, float]] = []
+    latest = best = task.x0
+
+    def fun(x: Any) -> float:
+        nonlocal latest
+        latest = np.array(x, dtype=np.float64)
+        return inside(latest)
 
     def reason_to_end(value: float) -> str:
+        nonlocal best
         # `counted.best` includes this value already.
         if counted.best < (better[-1][1] if better else math.inf):
             better.append((counted.evaluations, counted.best))
+            best = latest
         return _REACHED if target is not None and value <= target else ""
 
-    counted = CountedFunction(_inside(task.fun, task.x0, bounds), maxfev, reason_to_end)
+    inside = _inside(task.fun, task.x0, bounds)
+    counted = CountedFunction(fun, maxfev, reason_to_end)
     given = {} if bounds is None else {"bounds": bounds}
+    returned = None
     begin = time.perf_counter()
     with contextlib.suppress(RunEnded):
-        task.method(counted, task.x0.copy(), maxfev=maxfev, seed=task.seed, sigma0=sigma0, **given)
+        returned = task.method(counted, task.x0.copy(), maxfev=maxfev, seed=task.seed, sigma0=sigma0, **given)
     seconds = time.perf_counter() - begin
     if not better:
         raise RuntimeError("The method ended before it had found a finite value.")
     better.append((counted.evaluations, counted.best))
-    nfev, fun = zip(*better, strict=True)
+    nfev, values = zip(*better, strict=True)
+    point = _point_of(returned, task.x0)
     return ComparedRun(
         method=task.label,
         seed=task.seed,
@@ -247,8 +275,17 @@ def _other_run(task: _Task) -> ComparedRun:
         reached=counted.evaluations if counted.status == _REACHED else math.inf,
         seconds=seconds,
         progress_nfev=np.array(nfev, dtype=np.int64),
-        progress_fun=np.array(fun, dtype=np.float64),
+        progress_fun=np.array(values, dtype=np.float64),
+        x=best if point is None else point,
+        is_estimate=False,
     )
+
+
+def _point_of(returned: object, x0: Vector) -> Vector | None:
+    """Return the point that somebody else's method has returned; None if it is something else."""
+    if isinstance(returned, np.ndarray) and returned.shape == x0.shape:
+        return np.array(returned, dtype=np.float64)
+    return None
 
 
 def _inside(fun: Callable[[Any], Any], x0: Vector, bounds: Any) -> Callable[[Any], float]:

@@ -22,7 +22,7 @@ class ComparedRun(NamedTuple):
     method: str
     seed: int
     fun: float
-    """The best value."""
+    """The best value, or the mean of new values at `x`, if that was wanted."""
     nfev: int
     """The evaluations made."""
     reached: float
@@ -32,6 +32,10 @@ class ComparedRun(NamedTuple):
     """Evaluations, up to the last."""
     progress_fun: Vector
     """The best value after each of these."""
+    x: Vector
+    """The point that it has come to."""
+    is_estimate: bool
+    """Whether the best value is an estimate by the method, and not a value seen."""
 
 
 class Row(NamedTuple):
@@ -71,11 +75,20 @@ class Comparison:
         The most evaluations of a run.
     ftarget : float or None
         The target.
+    repeats : int
+        How many new values at its end each run is judged by; 0 if by its own best value.
     """
 
-    def __init__(self, runs: Sequence[ComparedRun], *, maxfev: int, ftarget: float | None) -> None:
-        self.runs, self.maxfev, self.ftarget = tuple(runs), maxfev, ftarget
-        self.rows = tuple(_row(group, has_target=ftarget is not None) for group in self._groups())
+    def __init__(
+        self, runs: Sequence[ComparedRun], *, maxfev: int, ftarget: float | None, repeats: int = 0
+    ) -> None:
+        self.runs: tuple[ComparedRun, ...] = tuple(runs)
+        self.maxfev: int = maxfev
+        self.ftarget: float | None = ftarget
+        self.repeats: int = repeats
+        self.rows: tuple[Row, ...] = tuple(
+            _row(group, has_target=ftarget is not None) for group in self._groups()
+        )
 
     def plot(self, ax: Axes | None = None, *, fmin: float | None = None) -> Axes:
         """Draw the best value so far against evaluations: the median of the runs, and their quartiles.
@@ -98,13 +111,25 @@ class Comparison:
         count = len(self._groups()[0])
         runs = "1 run" if count == 1 else f"{count} runs"
         target = "" if self.ftarget is None else f", to the target {self.ftarget:g}"
-        title = f"Best values of {runs} of each method, of at most {self.maxfev} evaluations{target}"
+        what = f"Means of {self.repeats} new values at the ends" if self.repeats else "Best values"
+        title = f"{what} of {runs} of each method, of at most {self.maxfev} evaluations{target}"
         cells = [self._header(), *(self._cells(row, count) for row in self.rows)]
         widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
         lines = [
             "  ".join([line[0].ljust(widths[0]), *map(str.rjust, line[1:], widths[1:])]) for line in cells
         ]
-        return "\n".join([title, "", *lines])
+        return "\n".join([title, "", *lines, *self._warning()])
+
+    def _warning(self) -> list[str]:
+        """Return what makes the values of some methods look better than those of others, if anything does."""
+        estimating = dict.fromkeys(run.method for run in self.runs if run.is_estimate)
+        if self.repeats or len(estimating) in (0, len(self.rows)):
+            return []
+        return [
+            "",
+            f"Values are noisy. Those of {', '.join(estimating)} are estimates; those of others are the "
+            "smallest seen,\nwhich luck makes too small: pass repeats=100 to compare new values.",
+        ]
 
     def _header(self) -> list[str]:
         last = ["evaluations"] if self.ftarget is None else ["reached", "evaluations to it"]

@@ -52,9 +52,9 @@ class CountedFunction:
     def __init__(
         self, fun: Callable[[Any], float], maxfev: int, reason_to_end: Callable[[float], str] | None = None
     ) -> None:
-        self.evaluations = 0
-        self.best = math.inf
-        self.status = ""
+        self.evaluations: int = 0
+        self.best: float = math.inf
+        self.status: str = ""
         self._fun = fun
         self._maxfev = maxfev
         self._reason_to_end = reason_to_end

@@ -63,11 +63,13 @@ class Lagrangian:
     """
 
     def __init__(self, constraints: Constraints, ctol: float, evaluate: Evaluate) -> None:
-        self._constraints, self.ctol, self._evaluate = constraints, ctol, evaluate
+        self._constraints, self._evaluate = constraints, evaluate
+        self.ctol: float = ctol
         count = constraints.is_equation.size
         self._scale_of_f, self._scales = 1.0, np.ones(count)
         self._multipliers, self._weight = np.zeros(count), 1.0
-        self.nfev, self.faulty = 0, 0
+        self.nfev: int = 0
+        self.faulty: int = 0
         nowhere = Point(np.empty(0), math.inf, np.full(count, math.inf), math.inf, math.inf, 0)
         self.best: Point = nowhere
         self.here: Point = nowhere

@@ -25,6 +25,7 @@ from pursuit.engine.driving import drive, here
 from pursuit.engine.evaluation import check_pickles, checked_workers, ignore_interrupts
 from pursuit.engine.interrupts import Interrupts
 from pursuit.engine.outcome import Outcome
+from pursuit.engine.progress import showing_compilation
 from pursuit.engine.setup import Setup, Task, set_up
 from pursuit.engine.staged import StagedRun
 from pursuit.engine.stopping import FTOL, XTOL, Reason
@@ -266,8 +267,9 @@ def _execute(one: _OneRun, stopped: threading.Event | None = None) -> Result:
         fun = with_own_arrays(fun)
     setup, start = set_up(one.task._replace(fun=fun))
     generator = checked_generator(one.seed)
-    memory = setup.first_memory(start, setup.value_at(start), generator)
-    run = StagedRun(setup, memory, generator, whole=setup.can_be_compiled)
+    with showing_compilation(False):
+        memory = setup.first_memory(start, setup.value_at(start), generator)
+        run = StagedRun(setup, memory, generator, whole=setup.can_be_compiled)
 
     def monitor(_: object) -> Reason:
         return Reason.INTERRUPTED if stopped is not None and stopped.is_set() else Reason.RUNNING
@@ -282,6 +284,6 @@ def _finished(outcome: Outcome, setup: Setup, one: _OneRun) -> Result:
     """Return the result of a run; one that did not stop by itself was interrupted."""
     if outcome.reason == Reason.RUNNING:
         outcome = outcome._replace(reason=Reason.INTERRUPTED, message=Reason.INTERRUPTED.sentence())
-    result = result_of(outcome, setup.name, trace=one.trace)
+    result = result_of(outcome, setup.name, trace=one.trace, box=setup.setting.box)
     result.seed = one.seed
     return result

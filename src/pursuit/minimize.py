@@ -124,9 +124,11 @@ def minimize(
         Whether a run that is resumed evaluates the stored point once more, which does not count, and refuses
         to go on if the value is another, by more than the noise that the method has measured.
     progress : bool
-        Whether to show a line of progress, if standard error is a terminal. It also says what is being
-        compiled, which takes some seconds if it was never done before; so does the logger ``pursuit``, at
-        the level INFO.
+        Whether to show how far the run has come: value, evaluations and their rate, the method at work, the
+        time, and how much is left at most where a limit says so. In a terminal and in a notebook that is a
+        line, elsewhere a line on standard error every five seconds. The logger ``pursuit`` says the same at
+        the level INFO, with or without this. What is compiled for the first time takes some seconds; people
+        at a terminal or a notebook are told so after one second, in any case.
 
     Returns
     -------

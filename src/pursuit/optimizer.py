@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from pursuit.checks import Vector, checked_array, checked_flag, checked_generator
 from pursuit.engine import checkpoint
 from pursuit.engine.interrupts import Interrupts
+from pursuit.engine.progress import showing_compilation
 from pursuit.engine.run import Memory, Unstarted
 from pursuit.engine.setup import Setup, Task, restored, rounds_of, set_up
 from pursuit.engine.staged import StagedRun
@@ -161,7 +162,8 @@ class Optimizer:
     def _receive(self, values: list[float]) -> None:
         with Interrupts():
             if self._run is None:
-                self._begin(self._setup.first_memory(self._x0.copy(), values[0], self._rng))
+                with showing_compilation(False):
+                    self._begin(self._setup.first_memory(self._x0.copy(), values[0], self._rng))
             else:
                 self._run.receive(values)
                 if not self._run.rows:
@@ -198,7 +200,8 @@ class Optimizer:
                 stages=(),
             )
         with Interrupts():
-            return result_of(self._run.outcome(), self._setup.name, trace=self._trace)
+            box = self._setup.setting.box
+            return result_of(self._run.outcome(), self._setup.name, trace=self._trace, box=box)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write all that is needed to resume, bit for bit, to a file; atomically, and without pickle."""

@@ -148,8 +148,14 @@ def plot_run(result: OptimizeResult, *, fmin: float | None = None, ax: Axes | No
             label="_again" if name in labelled else name,
         )
         labelled.add(name)
-    axes.legend(title="method at work")
+    axes.legend(title="\n".join(["method at work", *_bounds_hit(result)]))
     return axes
+
+
+def _bounds_hit(result: OptimizeResult) -> list[str]:
+    """Return how many variables are at a bound, in words, if there are bounds."""
+    mask = result.get("active_mask")
+    return [] if mask is None else [f"{np.count_nonzero(mask)} of {mask.size} variables at a bound"]
 
 
 def plot_bands(bands: Sequence[Band], *, fmin: float | None = None, ax: Axes | None = None) -> Axes:

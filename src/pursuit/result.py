@@ -3,16 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import OptimizeResult
 
-from pursuit.engine.outcome import Outcome
+from pursuit.checks import Vector
+from pursuit.engine.outcome import Outcome, StageRecord
 from pursuit.optional import optional_module
 from pursuit.plotting import plot_run
+from pursuit.problems.bounds import Box
 from pursuit.summary import summary_of
+
+# How close to a bound a variable is at it, as a share of the bound or of 1.
+_AT_BOUND = 1e-9
+
+if TYPE_CHECKING:
+    # SciPy has no types of its own: to type checkers its result is the dictionary that it is.
+    OptimizeResult = dict[str, Any]
+else:
+    from scipy.optimize import OptimizeResult
 
 
 class Result(OptimizeResult):
@@ -56,6 +66,12 @@ class Result(OptimizeResult):
     trace : History
         With ``trace=True``: the arrays `nit`, `nfev` and `fun` at about 50 iterations per decade, among them
         the first, the last and the best, and `method`, which was at work.
+    active_mask : ndarray of int
+        With bounds: which variables are at one, as in SciPy: -1 at the lower, 1 at the upper, else 0.
+    seed : object
+        The seed of a run of `minimize_many`.
+    maxcv : float
+        With constraints: by how much they are violated at x.
 
     Examples
     --------
@@ -72,11 +88,33 @@ class Result(OptimizeResult):
     x        [...]
     """
 
+    # The entries of the dictionary are attributes; their types are declared for type checkers.
+    x: NDArray[np.float64]
+    fun: float
+    fun_is_estimate: bool
+    nit: int
+    nfev: int
+    success: bool
+    status: int
+    message: str
+    method: str
+    stages: tuple[StageRecord, ...]
+    sigma: float
+    time: float
+    nfaulty: int
+    noise: float | None
+    trace: History
+    active_mask: NDArray[np.int64]
+    seed: Any
+    maxcv: float
+
     def __repr__(self) -> str:
         return summary_of(self) or "Result()"
 
     def plot(self, ax: Any = None, *, fmin: float | None = None) -> Any:
         """Draw the best value so far against evaluations, in a colour for each method that was at work.
+
+        Of a run with bounds, the legend also says how many variables are at one in the end.
 
         The run must have been made with ``trace=True``, and Matplotlib must be installed.
 
@@ -201,8 +239,8 @@ def _rank(result: Result) -> tuple[float, int]:
     return result.fun, result.nfev
 
 
-def result_of(outcome: Outcome, method: str, *, trace: bool) -> Result:
-    """Return an outcome as a result, with the trace if it is wanted."""
+def result_of(outcome: Outcome, method: str, *, trace: bool, box: Box | None = None) -> Result:
+    """Return an outcome as a result, with the trace if it is wanted, and the bounds hit if there are any."""
     at_work = list(dict.fromkeys(stage.method for stage in outcome.stages))
     result = Result(
         x=outcome.x,
@@ -221,7 +259,21 @@ def result_of(outcome: Outcome, method: str, *, trace: bool) -> Result:
     )
     if trace:
         result.trace = _history(outcome, method)
+    if box is not None:
+        result.active_mask = _active_mask(outcome.x, box)
     return result
+
+
+def _active_mask(x: Vector, box: Box) -> NDArray[np.int64]:
+    """Return -1 for variables at their lower bounds, 1 at the upper ones, and 0 between."""
+
+    def is_at(bounds: Vector) -> NDArray[np.bool_]:
+        near: NDArray[np.bool_] = np.abs(x - bounds) <= _AT_BOUND * np.maximum(1.0, np.abs(bounds))
+        return near & np.isfinite(bounds)
+
+    mask = np.where(is_at(box.upper), 1, 0)
+    mask[is_at(box.lower)] = -1
+    return mask
 
 
 def _history(outcome: Outcome, method: str) -> History:

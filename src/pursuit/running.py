@@ -25,7 +25,8 @@ from pursuit.engine.evaluation import (
     evaluator,
 )
 from pursuit.engine.interrupts import Interrupts
-from pursuit.engine.monitor import Monitor, scipy_style, showing_compilation
+from pursuit.engine.monitor import Monitor, scipy_style
+from pursuit.engine.progress import showing_compilation
 from pursuit.engine.run import Memory, Unstarted
 from pursuit.engine.saver import Saver
 from pursuit.engine.setup import Setup, Task, set_up
@@ -114,7 +115,7 @@ def minimize_task(task: Task, conduct: Conduct) -> Result:
                 run.settle()
                 if save is not None:
                     save(run)
-    result = result_of(outcome, setup.name, trace=conduct.trace)
+    result = result_of(outcome, setup.name, trace=conduct.trace, box=setup.setting.box)
     result.time = monitor.seconds
     return result
 

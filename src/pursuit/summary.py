@@ -57,6 +57,9 @@ def _lines(result: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         yield "sigma", f"{result['sigma']:.3g}, the step size"
     if result.get("noise") is not None:
         yield "noise", f"{result['noise']:.2g}, the standard deviation of the noise of a value"
+    if "active_mask" in result:
+        mask = result["active_mask"]
+        yield "bounds", f"{np.count_nonzero(mask)} of {mask.size} variables at a bound"
     if "method" in result:
         yield "method", result["method"]
     if "seed" in result:

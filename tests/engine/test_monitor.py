@@ -1,10 +1,6 @@
-"""Callbacks as in SciPy, and a line of progress that only a terminal sees."""
+"""Callbacks as in SciPy, and a clock that does not count what is compiled."""
 
-import os
-import pty
-import subprocess
 import sys
-import textwrap
 
 import numpy as np
 import pytest
@@ -120,40 +116,3 @@ def test_nothing_is_compiled_while_the_clock_runs(fun, bounds, empty_cache, monk
     assert result.time > 0.0
     assert "snapshot" in seen[: seen.index("begin")]
     assert seen[seen.index("begin") + 1] == "end"
-
-
-SHOW = """
-import time, pursuit
-problem = pursuit.problems.exp(5, 100.0)
-def slow(x):
-    time.sleep(0.01)
-    return problem(x)
-pursuit.minimize(slow, problem.x0, method="rp", rng=1, maxiter=100, progress=True)
-print("done")
-"""
-
-
-def test_progress_is_shown_in_a_terminal(tmp_path):
-    ours, theirs = pty.openpty()
-    done = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(SHOW)],
-        stderr=theirs,
-        stdout=subprocess.PIPE,
-        check=True,
-        env={**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)},
-    )
-    os.close(theirs)
-    shown = os.read(ours, 100_000).decode()
-    os.close(ours)
-    assert done.stdout == b"done\n"
-    lines = shown.replace("\n", "").split("\r")
-    assert sum(line.startswith("iteration ") for line in lines) >= 3
-    words = [line.split()[0] for line in lines if line.strip()]
-    assert words == sorted(words)  # "compiling" before "iteration"
-    assert "compiling advance ..." in map(str.strip, lines)
-    assert any(line.startswith("iteration 100  evaluation 101  f ") for line in lines)
-
-
-def test_progress_is_silent_elsewhere():
-    done = subprocess.run([sys.executable, "-c", textwrap.dedent(SHOW)], capture_output=True, check=True)
-    assert (done.stdout, done.stderr) == (b"done\n", b"")

@@ -38,7 +38,8 @@ _numba_config: Any = numba.config
 # Numba has one setting for its folder, which no two threads may change at the same time.
 _one_at_a_time = threading.Lock()
 _logger = logging.getLogger("pursuit")
-_listener: ContextVar[Callable[[str], None] | None] = ContextVar("_listener", default=None)
+_Listener = tuple[Callable[[str], None], Callable[[], None]]
+_listeners: ContextVar[tuple[_Listener, ...]] = ContextVar("_listeners", default=())
 
 
 def code_hash(*records: Any) -> str:
@@ -88,20 +89,24 @@ def check_compiler() -> None:
 
 
 @contextlib.contextmanager
-def announcing(listener: Callable[[str], None]) -> Iterator[None]:
-    """Call `listener` with the name of every function that is about to be compiled meanwhile."""
-    token = _listener.set(listener)
+def announcing(begin: Callable[[str], None], end: Callable[[], None] = lambda: None) -> Iterator[None]:
+    """Call `begin` with the name of every function that is about to be compiled meanwhile, `end` after it."""
+    token = _listeners.set((*_listeners.get(), (begin, end)))
     try:
         yield
     finally:
-        _listener.reset(token)
+        _listeners.reset(token)
 
 
 def _announce(function: Callable[..., Any]) -> None:
     _logger.info("Compiling %s, which is not in the cache on disk.", function.__name__)
-    listener = _listener.get()
-    if listener is not None:
-        listener(function.__name__)
+    for begin, _ in _listeners.get():
+        begin(function.__name__)
+
+
+def _announce_end() -> None:
+    for _, end in _listeners.get():
+        end()
 
 
 def cache_folder(*records: Any) -> Path | None:
@@ -157,6 +162,11 @@ class _Cache(FunctionCache):
             _announce(self._py_func)
         return found
 
+    def save_overload(self, sig: Any, data: Any) -> None:
+        """Keep what was compiled for a signature."""
+        _announce_end()
+        super().save_overload(sig, data)
+
 
 class _NoCache(NullCache):
     """Keeps nothing, but says what is compiled."""
@@ -167,6 +177,10 @@ class _NoCache(NullCache):
     def load_overload(self, sig: Any, target_context: Any) -> None:
         """Find nothing, so that Numba compiles it next."""
         _announce(self._function)
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        """Keep nothing of what was compiled."""
+        _announce_end()
 
 
 class _Files(IndexDataCacheFile):

@@ -148,10 +148,10 @@ class Checkpoint:
             raise self._error(
                 f"is a {found[0]} of version {found[1]}, but this version of pursuit reads version {_VERSION}"
             )
-        self.setting = self._checked(self._read_setting)
-        self.past = self._checked(self._read_past)
+        self.setting: Setting = self._checked(self._read_setting)
+        self.past: Past | None = self._checked(self._read_past)
         """What the run remembers beside its present stage; None if there can be no other."""
-        self.told = self._checked(lambda: _checked_told(self._header.get("told", [])))
+        self.told: list[float | None] = self._checked(lambda: _checked_told(self._header.get("told", [])))
         """The values of a round that was not told wholly, None where they are missing."""
 
     @property

@@ -90,7 +90,7 @@ class Futures:
 
     def __init__(self, objective: Callable[[Vector], Any], executor: Executor, read: Read = as_value) -> None:
         self._objective, self._executor, self._read = _Guarded(objective), executor, read
-        self.deadline = math.inf
+        self.deadline: float = math.inf
         """When to stop waiting, on the clock of `time.perf_counter`."""
 
     def __call__(self, rows: list[Vector], values: list[Any]) -> None:
@@ -129,7 +129,7 @@ class Processes:
         self._objective = _Guarded(objective)
         self._count = count
         self._pool: ProcessPoolExecutor | None = None
-        self.deadline = math.inf
+        self.deadline: float = math.inf
         """When to stop waiting, on the clock of `time.perf_counter`."""
 
     def __call__(self, rows: list[Vector], values: list[Any]) -> None:

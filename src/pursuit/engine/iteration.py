@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import enum
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numba
 from numba import types
@@ -105,7 +105,7 @@ class Buffers(NamedTuple):
     """Their values."""
 
 
-def open_session(team, scheme, problem, state, counting, buffers):
+def open_session(team: Any, scheme: Any, problem: Any, state: Any, counting: Any, buffers: Any) -> Any:
     """Return a session whose next query is asked, with the first row of normals, but not evaluated yet."""
     query = ask(team, scheme, state, buffers.normals[0])
     return Session(  # type: ignore[call-arg]
@@ -128,14 +128,14 @@ def open_session(team, scheme, problem, state, counting, buffers):
     )
 
 
-def draw_normals(rng, normals):
+def draw_normals(rng: Any, normals: Any) -> Any:
     """Fill the rows with new standard normals."""
     for row in range(normals.shape[0]):
         for i in range(normals.shape[1]):
             normals[row, i] = rng.standard_normal()
 
 
-def advance(session, event):
+def advance(session: Any, event: Any) -> Any:
     """Take the values of the points written, unless something else has happened, and write the next points.
 
     Returns the number of points, which is 0 if the session has stopped or has used up its normals, and
@@ -152,24 +152,24 @@ def advance(session, event):
     return _write_points(session) if goes_on else 0, session.tally.nit
 
 
-def evaluate_points(team, problem, points, values, finished):
+def evaluate_points(team: Any, problem: Any, points: Any, values: Any, finished: Any) -> Any:
     """Evaluate a problem at points, one a row; `finished` says at which, whatever exception comes."""
     for j in range(points.shape[0]):
         values[j] = value(team, problem, points[j])
         finished[j] = 1
 
 
-def receive_one(session, j):
+def receive_one(session: Any, j: Any) -> Any:
     """Take the value of one of the points written, of a round that is not completed."""
     _note(session, j)
 
 
-def write_best(session, out):
+def write_best(session: Any, out: Any) -> Any:
     """Write the best point of the iteration at hand."""
     write_point(session.team, session.query, session.unfinished.position, out)
 
 
-def ask_again(session):
+def ask_again(session: Any) -> Any:
     """Ask the query of the iteration at hand again, with the first row of normals, to read its points."""
     session.query = ask(session.team, session.scheme, session.state, session.normals[0])
 
@@ -187,7 +187,7 @@ def _note(session, j):
 
 
 @_inlined
-def noted(unfinished, query, query_state, values, j):
+def noted(unfinished: Any, query: Any, query_state: Any, values: Any, j: Any) -> Any:
     """Return what was evaluated, the j-th value included, which becomes infinite if it is not a number."""
     faulty, best, position = unfinished.faulty, unfinished.value, unfinished.position
     highest = unfinished.highest
@@ -253,7 +253,9 @@ def _end_iteration(session):
 
 
 @_inlined
-def concluded(team, scheme, state, query, answer, counting, unfinished):
+def concluded(
+    team: Any, scheme: Any, state: Any, query: Any, answer: Any, counting: Any, unfinished: Any
+) -> Any:
     """Return state and tally after an iteration, and the reason to stop if there is one."""
     length = trial_length(team, query, state) if is_measured(counting.tally, counting.limits) else 0.0
     trial = Trial(length=length, highest=highest_trial(query, state, unfinished.highest))
@@ -262,7 +264,7 @@ def concluded(team, scheme, state, query, answer, counting, unfinished):
     return state, tally, reason_to_stop(tally, counting.limits, state)
 
 
-def iterate(session, problem, rng, until):
+def iterate(session: Any, problem: Any, rng: Any, until: Any) -> Any:
     """Run a session on a problem that can be compiled up to iteration `until`, or until it stops.
 
     It does what `draw_normals`, the objective and `advance` do in turn, but with everything that changes in
@@ -305,6 +307,6 @@ def iterate(session, problem, rng, until):
     session.row = 1 if asked else 0
 
 
-def snapshot(session):
+def snapshot(session: Any) -> Any:
     """Return the session's state, tally, reason, and the evaluations of the iteration at hand."""
     return session.state, session.tally, session.reason, session.unfinished

@@ -1,22 +1,17 @@
-"""What happens beside a run: time limit, callbacks, checkpoints and a line of progress."""
+"""What happens beside a run: time limit, callbacks, checkpoints and progress."""
 
 from __future__ import annotations
 
-import contextlib
 import math
-import sys
 import time
-from collections.abc import Callable, Iterator
-from typing import Any, TextIO
+from collections.abc import Callable
+from typing import Any
 
 from pursuit.checks import takes_intermediate_result
-from pursuit.compiling.cache import announcing
 from pursuit.engine.outcome import Outcome
+from pursuit.engine.progress import Progress
 from pursuit.engine.staged import StagedRun
 from pursuit.engine.stopping import Reason
-
-# How often the line of progress is written anew, in seconds.
-_LINE_EVERY = 0.2
 
 
 class Monitor:
@@ -33,7 +28,7 @@ class Monitor:
     save_every : float
         How often, in seconds.
     progress : bool
-        Whether to show a line of progress, if standard error is a terminal.
+        Whether to show how far the run has come.
     """
 
     def __init__(
@@ -47,22 +42,21 @@ class Monitor:
     ) -> None:
         now = time.perf_counter()
         self._begin = now
-        self.deadline = now + maxtime
+        self.deadline: float = now + maxtime
         """When the time is up, on the clock of `time.perf_counter`."""
-        self.seconds = 0.0
+        self.seconds: float = 0.0
         """How long the run took, once it has ended."""
         self._callback = callback
         self._called_at = 0
         self._save, self._save_every = save, save_every
         self._next_save = now + save_every if save else math.inf
-        self._line = _ProgressLine(sys.stderr) if progress and sys.stderr.isatty() else None
-        self._next_line = now if self._line else math.inf
+        self._progress = Progress(progress, maxtime)
 
     @property
     def is_idle(self) -> bool:
         """Whether there is nothing to do beside the run."""
-        busy = self._callback or self._save or self._line or math.isfinite(self.deadline)
-        return not busy
+        shows = math.isfinite(self._progress.next)
+        return not (self._callback or self._save or shows or math.isfinite(self.deadline))
 
     def __call__(self, run: StagedRun) -> Reason:
         """Do what is due."""
@@ -76,49 +70,14 @@ class Monitor:
         if now >= self._next_save and self._save is not None:
             self._save(run)
             self._next_save = time.perf_counter() + self._save_every
-        if now >= self._next_line and self._line is not None:
-            self._line.write(run, now - self._begin)
-            self._next_line = now + _LINE_EVERY
+        if now >= self._progress.next:
+            self._progress.show(run, now)
         return Reason.MAXTIME if now >= self.deadline else Reason.RUNNING
 
     def close(self, run: StagedRun) -> None:
-        """Stop the clock, write the line of progress a last time, and end it."""
+        """Stop the clock, and show for the last time how far the run has come."""
         self.seconds = time.perf_counter() - self._begin
-        if self._line is not None:
-            self._line.write(run, time.perf_counter() - self._begin, end="\n")
-
-
-class _ProgressLine:
-    """One line of a terminal, written over and over."""
-
-    def __init__(self, stream: TextIO) -> None:
-        self._stream = stream
-
-    def write(self, run: StagedRun, seconds: float, end: str = "") -> None:
-        now = run.outcome()
-        text = (
-            f"iteration {now.nit}  evaluation {now.nfev}  f {now.fun:.6e}  "
-            f"sigma {now.sigma:.2e}  {seconds:.1f} s"
-        )
-        self.write_text(text, end)
-
-    def write_text(self, text: str, end: str = "") -> None:
-        self._stream.write(f"\r{text:79}{end}")
-        self._stream.flush()
-
-
-@contextlib.contextmanager
-def showing_compilation(progress: bool) -> Iterator[None]:
-    """Show on the line of progress, if there is one, what is compiled meanwhile; leave it empty."""
-    if not (progress and sys.stderr.isatty()):
-        yield
-        return
-    line = _ProgressLine(sys.stderr)
-    try:
-        with announcing(lambda name: line.write_text(f"compiling {name} ...")):
-            yield
-    finally:
-        line.write_text("", end="\r")
+        self._progress.close(run)
 
 
 def scipy_style(callback: Any, result_of: Callable[[Outcome], Any]) -> Callable[[Outcome], object] | None:

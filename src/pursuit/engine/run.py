@@ -115,10 +115,11 @@ class Run:
         move: Move | None = None,
         threads: Threads | None = None,
     ) -> None:
-        self.whole, self._threads = whole, threads
+        self.whole: bool = whole
+        self._threads = threads
         apart = is_compiled_apart(scheme)
         loops = whole and not apart
-        self.nit = memory.tally.nit
+        self.nit: int = memory.tally.nit
         self._rng = rng
         self._before: Mapping[str, Any] = {}
         self._finished = 0

@@ -49,8 +49,9 @@ class StagedRun:
         whole: bool,
         threads: Threads | None = None,
     ) -> None:
-        self.whole, self._threads = whole, threads
-        self.setup = setup
+        self.whole: bool = whole
+        self._threads = threads
+        self.setup: Setup = setup
         self.rows: list[Vector] = []
         """The points whose values are wanted now; none if the run has stopped."""
         self._rng = rng

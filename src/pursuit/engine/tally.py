@@ -252,7 +252,7 @@ def count_iteration(counting, state, unfinished, trial):
 
 
 @numba.njit
-def reason_at_target(limits):
+def reason_at_target(limits: Any) -> Any:
     """Return why a run stops whose best value is not above the target; without one, it is minus infinity."""
     return Reason.TARGET if limits.target > -math.inf else Reason.UNBOUNDED
 

@@ -102,7 +102,7 @@ def _carry(team, momentum, past, y, v, s, m, value):
 
 
 @numba.njit(forceinline=True)
-def restarted(team, past, y, v):
+def restarted(team: Any, past: Any, y: Any, v: Any) -> Any:
     """Let momentum begin anew at y; return the past that it begins with."""
     copy(team, v, y)
     fill(team, past.values, math.inf)

@@ -12,7 +12,7 @@ other directions. When f falls no further along p, y moves in another direction,
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numba
 import numpy as np
@@ -50,7 +50,7 @@ def checked_learning(learning: float) -> float:
 
 
 @numba.njit(forceinline=True)
-def carry_and_learn(team, scheme, state, m, value):
+def carry_and_learn(team: Any, scheme: Any, state: Any, m: Any, value: Any) -> Any:
     """Carry y and v along after m directions; return the past, the flat direction, and whether it is new."""
     flat, n = state.flat, state.y.shape[0]
     blend(team, flat.displacement, 1.0 - m / (_SPAN * n), -1.0, state.y)

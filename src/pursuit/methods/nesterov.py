@@ -11,7 +11,7 @@ alone. In the states of these schemes, and of SARP's, x is the best point of all
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numba
 
@@ -58,7 +58,7 @@ def accelerated_patience(n: int, m: float, top: float) -> Patience:
 
 
 @numba.njit(forceinline=True)
-def weights_of(theta, m, gamma):
+def weights_of(theta: Any, m: Any, gamma: Any) -> Any:
     """Return the weights of the iteration that begins with gamma."""
     alpha = _root(theta, m, gamma)
     after = alpha * alpha / theta
@@ -79,7 +79,7 @@ def _root(theta, m, gamma):
 
 
 @numba.njit(forceinline=True)
-def keep_best_of_line(team, state, line, step):
+def keep_best_of_line(team: Any, state: Any, line: Any, step: Any) -> Any:
     """Write the end of a step from y into x if it is the best point of all; return the best value."""
     if step.value < state.fx:
         if step.length != 0.0:

@@ -60,7 +60,7 @@ def _value(team, bounded, x):
     return value(team, bounded.problem, x)
 
 
-def reflect(points, box):
+def reflect(points: Any, box: Any) -> Any:
     """Replace every row of `points` by its image inside the box."""
     for j in range(points.shape[0]):
         _reflect(SERIAL, points.shape[1], points[j], box)

@@ -136,6 +136,6 @@ def evaluate(problem: Any, x: Any) -> float:
     return float(compiled(value_at, problem)(SERIAL, problem, point))
 
 
-def value_at(team, problem, x):
+def value_at(team: Any, problem: Any, x: Any) -> Any:
     """Return f(x); as a function of its own, so that it can be compiled alone."""
     return value(team, problem, x)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from decimal import Context, Decimal
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -25,7 +25,7 @@ class Quadratic(_Spectrum, ProblemBase):
     """The quadratic 1/2 sum_i a_i x_i^2 with the spectrum a, started at (1, ..., 1); the minimiser is 0."""
 
     __slots__ = ()
-    constants = ("spectrum",)
+    constants: ClassVar[tuple[str, ...]] = ("spectrum",)
 
     @property
     def n(self) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numba
 import numpy as np
@@ -21,8 +21,8 @@ class Rosenbrock(_Dimension, ProblemBase):
     """Rosenbrock's function of n variables; the start is 0, since (1, ..., 1) is the minimiser."""
 
     __slots__ = ()
-    start = 0.0
-    optimum = 1.0
+    start: ClassVar[float] = 0.0
+    optimum: ClassVar[float] = 1.0
 
     @property
     def m(self) -> float:

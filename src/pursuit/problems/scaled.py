@@ -91,7 +91,7 @@ def _to_direction(i, x, z, scale):
     x[i] = scale.factor[i] * z[i]
 
 
-def rescale(points, scale):
+def rescale(points: Any, scale: Any) -> Any:
     """Replace every row z of `points` by the x that it stands for."""
     for j in range(points.shape[0]):
         _to_x(SERIAL, points.shape[1], points[j], points[j], scale)

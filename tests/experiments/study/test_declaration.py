@@ -57,6 +57,13 @@ def test_only_the_presets_use_another_reading_than_minimize(tmp_path):
     }
 
 
+def test_title_and_runs_have_defaults_and_only_the_presets_judge_claims(tmp_path):
+    text = DECLARATION.replace('title = "A small study"\n', "").replace("\nruns = 3\n", "\n", 1)
+    study = load_study(declared(tmp_path, text))
+    assert (study.title, study.runs, study.claims) == ("small", 11, False)
+    assert all(load_study(preset).claims for preset in PRESETS)
+
+
 def test_the_presets_are_those_of_the_command_line():
     assert PRESETS == ("quick", "main", "full")
 
@@ -65,7 +72,8 @@ def test_the_presets_are_those_of_the_command_line():
     ("old", "new", "message"),
     [
         ("runs = 3", "runs = 0", "the key runs must be a whole number of at least 1, but 0 was given"),
-        ("runs = 3", "run = 3", "the key runs is missing"),
+        ("runs = 3", "claims = 3", "the key claims must be true or false, but 3 was given"),
+        ("target = 1e-6", "", "the key target is missing"),
         ("runs = 3", "runs = 3\nrun = 3", "the key run is unknown; allowed are title, problems, schemes,"),
         ("target = 1e-6", "target = nan", "the key target must be a finite number, but nan was given"),
         (

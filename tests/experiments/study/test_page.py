@@ -154,7 +154,27 @@ def test_the_axis_can_be_changed(page, axis, end):
     # The median of three runs under the first reading, which has 2 000 iterations in its shortest run.
     place = "exp, L = 1e4, n = 5"
     assert shown_panels(page, only=place)[place]["sarp"] == (pytest.approx(end), pytest.approx(5e-10))
+    captions = [caption.text for caption in page.find_elements(By.TAG_NAME, "figcaption")]
+    unit = "seconds" if axis == "time" else axis
+    assert captions == [
+        f"wide On exp. Function values against {unit}.",
+        f"narrow On rosenbrock. Function values against {unit}.",
+    ]
     choose(page, "axis", "iterations")
+
+
+def test_means_are_not_drawn_as_values(page):
+    shown_panels(page)
+    axes = page.execute_script(
+        "return [...document.querySelectorAll('#trajectories .plot')]"
+        ".flatMap((plot) => plot.data.map((trace) => [trace.mode, trace.yaxis ?? 'y']))"
+    )
+    assert {tuple(pair) for pair in axes} == {("lines", "y"), ("markers", "y2")}
+    domains = page.execute_script(
+        "const layout = document.querySelector('#trajectories .plot').layout;"
+        "return [layout.yaxis.domain[0], layout.yaxis2.domain[1]]"
+    )
+    assert domains[0] > domains[1]
 
 
 def test_the_reading_can_be_changed(page):
@@ -222,6 +242,27 @@ def test_a_claim_opens_to_its_measurements(page):
     assert f"1 [{math.log2(2 / 3):.3g}, {math.log2(2 * 3):.3g}]" in inside.text
     claim.send_keys(Keys.ENTER)
     assert not inside.is_displayed()
+
+
+def test_what_there_is_nothing_of_has_no_section(browser, tmp_path):
+    results = made_up_results(places=[("rosenbrock", None)])._replace(judges_claims=False)
+    results = results._replace(cells=tuple(entry for entry in results.cells if entry.cell.n == 5))
+    path = tmp_path / "report.html"
+    path.write_text(page_of(analyse(results), "iterations"), encoding="utf-8")
+    browser.switch_to.new_window("tab")
+    browser.get(path.as_uri())
+    titles, links = (
+        browser.execute_script(
+            "return [...document.querySelectorAll(arguments[0])].map((found) => found.textContent)", found
+        )
+        for found in ("h2", "nav a")
+    )
+    assert (
+        titles == links == ["What was run", "Trajectories", "Runtime distributions", "Numbers", "How to cite"]
+    )
+    assert browser.get_log("browser") == []
+    browser.close()
+    browser.switch_to.window(browser.window_handles[0])
 
 
 @pytest.mark.parametrize("width", [1280, 420])

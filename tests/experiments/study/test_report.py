@@ -91,6 +91,36 @@ def test_claims_have_a_row_per_reading_and_measurement(report):
     assert {row["holds"] for row in growth} == {"True"}
 
 
+def test_a_study_that_is_not_the_papers_shows_no_claims_and_no_empty_tables(tmp_path):
+    paper = made_up_results(places=[("rosenbrock", None)], readings=["fitted"], figures=[])
+    renamed = {
+        entry.cell._replace(problem="bowl", scheme=f"my-{entry.cell.scheme}"): entry
+        for entry in paper.cells
+        if entry.cell.n == 5
+    }
+    own = paper._replace(
+        cells=tuple(entry._replace(cell=cell) for cell, entry in renamed.items()),
+        trace=lambda cell, number: paper.trace(renamed[cell].cell, number),
+        judges_claims=False,
+    )
+    (tmp_path / "tables").mkdir()
+    (tmp_path / "tables" / "claims.csv").write_text("of an earlier report")
+    write_report(own, tmp_path)
+    assert {path.name for path in (tmp_path / "tables").iterdir()} == {"summary.csv", "runs.csv"}
+    text = (tmp_path / "report.md").read_text()
+    assert re.findall(r"^## (.*)$", text, re.MULTILINE) == [
+        "What was run",
+        "Figures",
+        "Medians of iterations / n",
+        "How to cite",
+    ]
+    assert "Stich" not in text
+    page = (tmp_path / "report.html").read_text()
+    (content,) = re.findall(r'<script type="application/json" id="data">(.*?)</script>', page)
+    data = json.loads(content)
+    assert (data["claims"], data["growth"], len(data["citations"])) == ([], [], 1)
+
+
 def test_growth_by_hand(report):
     """All lengths are proportional to n; a scheme that always fails has no growth to speak of."""
     rows = rows_of(report / "tables" / "growth.csv")

@@ -141,7 +141,7 @@ class _Source:
 
 
 @intrinsic
-def piece(typingctx, pool, offset, length):
+def piece(typingctx: Any, pool: Any, offset: Any, length: Any) -> Any:
     """Return `length` numbers of an array from `offset` on."""
     kind = types.Array(pool.dtype, 1, "C")
 
@@ -163,7 +163,7 @@ def piece(typingctx, pool, offset, length):
 
 
 @intrinsic
-def seen_from(typingctx, lane, arguments):
+def seen_from(typingctx: Any, lane: Any, arguments: Any) -> Any:
     """Return arguments as a thread sees them: every vector from the thread's first entry on.
 
     The places of a thread's entries then differ by numbers that the compiler knows. So it knows which of
@@ -209,4 +209,5 @@ def array_at(dtype: Any) -> Any:
     return at
 
 
-doubles_at, integers_at = array_at(types.float64), array_at(types.int64)
+doubles_at: Any = array_at(types.float64)
+integers_at: Any = array_at(types.int64)

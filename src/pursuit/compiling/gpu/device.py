@@ -56,7 +56,7 @@ class Gpu:
         if found != driver.CUresult.CUDA_SUCCESS or self._call("cuDeviceGetCount") == 0:
             raise GpuError(f"There is no GPU here: NVIDIA's driver says {self._name_of(found)}.")
         handle = self._call("cuDeviceGet", 0)
-        self.device = self._described(handle)
+        self.device: Device = self._described(handle)
         self._check_versions()
         self._call("cuCtxSetCurrent", self._call("cuDevicePrimaryCtxRetain", handle))
         self._loaded: dict[tuple[bytes, int, bool], Any] = {}
@@ -224,7 +224,8 @@ class Buffer:
 
     def __init__(self, gpu: Gpu, address: int, size: int) -> None:
         self._gpu = gpu
-        self.address, self.size = address, size
+        self.address: int = address
+        self.size: int = size
 
     def write(self, words: Words) -> None:
         """Copy an array of the same size there."""

@@ -114,7 +114,7 @@ class Space:
     """Memory that is given away piece by piece."""
 
     def __init__(self, begin: int = 0) -> None:
-        self.words = begin
+        self.words: int = begin
 
     def take(self, words: int) -> int:
         """Return where a piece of so many words begins."""

@@ -40,7 +40,7 @@ class Key(NamedTuple):
 
 
 @numba.njit(forceinline=True)
-def four_words(counter, place, key):
+def four_words(counter: Any, place: Any, key: Any) -> Any:
     """Return four random words for a place in an iteration, whose number is the counter."""
     c0, c1, c2, c3 = _u32(counter), _u32(counter >> 32), _u32(place), _u32(0)
     k0, k1 = _u32(key.first), _u32(key.second)
@@ -74,12 +74,12 @@ _log2, _root = _instruction("lg2.approx.ftz.f32"), _instruction("sqrt.approx.ftz
 _sine, _cosine = _instruction("sin.approx.ftz.f32"), _instruction("cos.approx.ftz.f32")
 
 
-widened = _instruction("cvt.f64.f32", types.float64)
+widened: Any = _instruction("cvt.f64.f32", types.float64)
 """The same number in double precision, computed where this stands: a cast would wait until it is needed."""
 
 
 @numba.njit(forceinline=True)
-def two_normals(first, second):
+def two_normals(first: Any, second: Any) -> Any:
     """Return two standard normals from two random words, in single precision."""
     uniform = _f32(_u32(first)) * _UNIT + _HALF_UNIT
     radius = _root(_MINUS_TWO_LN_2 * _log2(uniform))

@@ -161,15 +161,15 @@ class Entries:
         lanes, n = shape.lanes, shape.n
         self.n = n
         self.lanes = lanes
-        self.whole = n // lanes
+        self.whole: int = n // lanes
         """Every thread has so many entries,"""
-        self.rows = -(-n // lanes)
+        self.rows: int = -(-n // lanes)
         """and some have so many."""
-        self.unrolled = self.rows <= _MOST_UNROLLED
-        self.evaluates_origins = shape.points > 1
+        self.unrolled: bool = self.rows <= _MOST_UNROLLED
+        self.evaluates_origins: bool = shape.points > 1
 
         @numba.njit(forceinline=True)
-        def entry(team, row):
+        def entry(team: Any, row: Any) -> Any:
             # Unsigned, so that nothing looks for negative indices.
             return u64(team.lane) + u64(row * lanes)
 

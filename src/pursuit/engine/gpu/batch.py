@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from pursuit.checks import shown
+from pursuit.compiling.gpu.device import Words
 from pursuit.compiling.gpu.errors import GpuError
 from pursuit.compiling.gpu.philox import GENERATOR, Key
 from pursuit.compiling.gpu.team import checked_lanes
@@ -77,7 +78,9 @@ class Batch:
         if not all(map(math.isfinite, values)):
             raise ValueError("The objective must be finite at every start.")
         n = setup.setting.n
-        self.lanes = default_lanes(setup.scheme, setup.problem, n) if lanes is None else checked_lanes(lanes)
+        self.lanes: int = (
+            default_lanes(setup.scheme, setup.problem, n) if lanes is None else checked_lanes(lanes)
+        )
         if self.lanes == GRID and len(seeds) > 1:
             raise ValueError(
                 f"A run of n={n} variables takes all threads of the GPU: one run at a time, but {len(seeds)} "
@@ -85,7 +88,7 @@ class Batch:
             )
         first = first_own(setup, starts[0], float(values[0]), Key.of(seeds[0]), self.lanes)
         self._prepare(setup, limits, first)
-        self.words = np.zeros((len(seeds), self.plan.own.words), dtype=np.int64)
+        self.words: Words = np.zeros((len(seeds), self.plan.own.words), dtype=np.int64)
         self._write_starts(starts, [float(value) for value in values], [Key.of(seed) for seed in seeds])
 
     def _write_starts(self, starts: Any, values: list[float], keys: list[Key]) -> None:
@@ -100,16 +103,17 @@ class Batch:
                 self.plan.own.write(own, self.words[k])
 
     def _prepare(self, setup: Setup, limits: Limits, like: Own) -> None:
-        self.setup, self.limits = setup, limits
+        self.setup: Setup = setup
+        self.limits: Limits = limits
         fixed = Fixed(setup.scheme, setup.problem, limits)
         self.plan: Plan = plan_for(fixed, like, self.lanes)
-        self.fixed_words = np.zeros(self.plan.fixed.words, dtype=np.int64)
+        self.fixed_words: Words = np.zeros(self.plan.fixed.words, dtype=np.int64)
         self.plan.fixed.write(fixed, self.fixed_words)
         self._fixed, self._like = fixed, like
         self._blueprint: Blueprint | None = None
-        self.expected = math.inf
+        self.expected: float = math.inf
         """How many iterations the longest of its runs is expected to take."""
-        self.microseconds = math.nan
+        self.microseconds: float = math.nan
         """How long an iteration takes all runs together, once that is known."""
 
     @classmethod

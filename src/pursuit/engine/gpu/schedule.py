@@ -131,9 +131,10 @@ class Flight:
     """A batch on the GPU."""
 
     def __init__(self, gpu: Gpu, batch: Batch) -> None:
-        self._gpu, self.batch = gpu, batch
+        self._gpu = gpu
+        self.batch: Batch = batch
         self._running = batch.running
-        self.iterations = 0
+        self.iterations: int = 0
         self._begun = 0.0
 
     @property

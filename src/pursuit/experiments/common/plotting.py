@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import math
 import warnings
@@ -55,7 +56,7 @@ _PRINT = {
 _METADATA: dict[str, dict[str, Any]] = {"pdf": {"CreationDate": None}, "svg": {"Date": None}, "png": {}}
 
 FORMATS = tuple(_METADATA)
-print_style = matplotlib.style.context(_PRINT, after_reset=True)
+print_style: contextlib.ContextDecorator = matplotlib.style.context(_PRINT, after_reset=True)
 """Decorates functions that draw: the user's own settings of Matplotlib neither matter nor change."""
 
 

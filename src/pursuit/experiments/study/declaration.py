@@ -2,11 +2,12 @@
 
 A declaration names problems with their dimensions, schemes, readings and runs::
 
-    title = "Two schemes on two problems"
+    title = "Two schemes"       # by default the name of the file
     schemes = ["sarp", { method = "own:Pattern", label = "pattern", options = { p = 0.3 } }]
     readings = ["frozen"]       # of the paper: the default, as of `minimize`; --reading overrides it
     device = "cpu"              # or "gpu"; --device overrides it
-    runs = 11
+    runs = 11                   # the default
+    claims = false              # whether to judge the paper's claims; false is the default
     target = 1e-9
     cap = 3162277.66            # the largest number of iterations of a run, divided by n
 
@@ -50,6 +51,8 @@ _BUILT_IN_PROBLEMS = {"exp": True, "lin": True, "two": True, "rosenbrock": False
 _PANEL_FIELDS = ("problem", "L", "n")
 DEFAULT_READING = "frozen"
 """The reading of studies that name none, which is that of `pursuit.minimize`."""
+# How often a cell is run by default.
+_RUNS = 11
 # The largest numbers that a study can hold; iterations are counted in 64 bits.
 _MOST_RUNS, _MOST_VARIABLES, _LARGEST_CAP = 1_000_000, 10_000_000, 1e11
 # There is a figure of this name in every report.
@@ -93,6 +96,8 @@ class Study(NamedTuple):
     runs: int
     target: float
     cap: float
+    claims: bool
+    """Whether it is the paper's, by which its claims are judged."""
     exceptions: tuple[Override, ...]
     figures: tuple[FigureSpec, ...]
     folder: str
@@ -144,16 +149,17 @@ def parse_study(text: str, name: str, folder: str) -> Study:
     top = TableReader(content, name)
     study = Study(
         name=Path(name).stem,
-        title=top.take("title", reader.line(200)),
+        title=top.take("title", reader.line(200), default=Path(name).stem),
         problems=tuple(_problem(table) for table in top.tables("problems", required=True)),
         schemes=tuple(
             _scheme(top, i, entry) for i, entry in enumerate(top.take("schemes", reader.filled_list))
         ),
         readings=top.take("readings", _readings, default=(DEFAULT_READING,)),
         device=top.take("device", reader.one_of(DEVICES), default=DEVICES[0]),
-        runs=top.take("runs", reader.whole(1, _MOST_RUNS)),
+        runs=top.take("runs", reader.whole(1, _MOST_RUNS), default=_RUNS),
         target=top.take("target", reader.target),
         cap=top.take("cap", reader.positive(_LARGEST_CAP)),
+        claims=top.take("claims", reader.flag, default=False),
         exceptions=tuple(_override(table) for table in top.tables("exceptions")),
         figures=tuple(_figure(table) for table in top.tables("figures")),
         folder=folder,

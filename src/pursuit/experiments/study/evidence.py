@@ -20,7 +20,7 @@ from pursuit.methods.ep_cma import EpCma
 from pursuit.methods.sarp import Sarp
 
 EP_CMA = ("ep-cma-1", "ep-cma-2", "ep-cma-4", "ep-cma-sqrt", "ep-cma-n")
-_SCHEMES = ("rp", "rp-exact", "sarp", "sarp-exact", "cma", *EP_CMA)
+PAPER_SCHEMES = ("rp", "rp-exact", "sarp", "sarp-exact", "cma", *EP_CMA)
 LM_CMA = {scheme: scheme.replace("ep", "lm", 1) for scheme in EP_CMA}
 """What the schemes with as much memory are labelled that the paper names and does not run."""
 DIMENSIONS = (20, 40, 60, 80, 100)
@@ -95,11 +95,13 @@ class Evidence:
         entries = {
             (entry.cell.scheme, _setting_of(entry.cell)): entry
             for entry in results.select(reading=reading)
-            if entry.cell.scheme in (*_SCHEMES, *LM_CMA.values()) and entry.cell.n <= DIMENSIONS[-1]
+            if entry.cell.scheme in (*PAPER_SCHEMES, *LM_CMA.values()) and entry.cell.n <= DIMENSIONS[-1]
         }
         self._entries = entries
         self._rates: dict[tuple[str, PaperSetting], BootstrapBounds] = {}
-        self._medians = {place: median_of(entry) for place, entry in entries.items() if place[0] in _SCHEMES}
+        self._medians = {
+            place: median_of(entry) for place, entry in entries.items() if place[0] in PAPER_SCHEMES
+        }
         self._complete = {place for place, entry in entries.items() if len(entry.runs) >= entry.wanted}
 
     def ratio(self, slower: str, faster: str, setting: PaperSetting, rule: Rule) -> Measurement:
@@ -118,7 +120,7 @@ class Evidence:
         }
         best = min(others, key=others.__getitem__, default="none")
         text = f"{setting}: best of {len(others)} others ({best}) / {scheme}"
-        complete = self._has_all([name for name in _SCHEMES if setting.has(name)], [setting])
+        complete = self._has_all([name for name in PAPER_SCHEMES if setting.has(name)], [setting])
         return _measured(text, rule, self._ratio(best, scheme, setting), complete)
 
     def contrast(

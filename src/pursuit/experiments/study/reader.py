@@ -99,6 +99,13 @@ def label(value: Any) -> str:
     return given
 
 
+def flag(value: Any) -> bool:
+    """Return true or false."""
+    if not isinstance(value, bool):
+        raise ValueError("must be true or false")
+    return value
+
+
 def number(value: Any) -> float:
     """Check a finite number."""
     try:

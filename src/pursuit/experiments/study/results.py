@@ -94,6 +94,8 @@ class Results(NamedTuple):
     """Returns the trace of a cell's run of that number."""
     made: dict[str, str]
     """Versions, date and machine, for people."""
+    judges_claims: bool = True
+    """Whether it is the paper's study, by which its claims are judged."""
 
     def shown_figures(self) -> tuple[FigureSpec, ...]:
         """Return the declared figures or, if there are none, one for each problem."""
@@ -101,7 +103,7 @@ class Results(NamedTuple):
         return self.figures or tuple(
             FigureSpec(
                 name=problem,
-                caption=f"FVAL against #ITS on {problem}.",
+                caption=f"The problem {problem}.",
                 rows="n",
                 columns="L",
                 where={"problem": (problem,)},

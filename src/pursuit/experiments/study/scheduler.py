@@ -22,13 +22,13 @@ class RunGroup:
     """The runs that one or several cells share, and their progress."""
 
     def __init__(self, entries: Sequence[Entry], done: dict[int, float]) -> None:
-        self.entry = entries[0]
-        self.cells = [entry.cell for entry in entries]
-        self.wanted = max(entry.runs for entry in entries)
-        self.missing = [number for number in range(self.wanted) if number not in done]
-        self.done = self.wanted - len(self.missing)
-        self.running = 0
-        self.given_up = False
+        self.entry: Entry = entries[0]
+        self.cells: list[Cell] = [entry.cell for entry in entries]
+        self.wanted: int = max(entry.runs for entry in entries)
+        self.missing: list[int] = [number for number in range(self.wanted) if number not in done]
+        self.done: int = self.wanted - len(self.missing)
+        self.running: int = 0
+        self.given_up: bool = False
         self._seconds = [seconds for number, seconds in done.items() if number < self.wanted]
 
     @property

@@ -101,6 +101,7 @@ class Store:
         figures = json.dumps([figure._asdict() for figure in study.figures])
         facts = {
             "title": study.title,
+            "claims": str(study.claims),
             "figures": figures,
             "device": study.device,
             _of_device("made", study.device): json.dumps(dict(made)),
@@ -198,6 +199,8 @@ class Store:
             figures=tuple(_figure(content) for content in json.loads(facts.get("figures", "[]"))),
             trace=trace,
             made=json.loads(facts.get(_of_device("made", device), "{}")),
+            # Stores that do not say so are older than studies of one's own without claims.
+            judges_claims=facts.get("claims", "True") == "True",
         )
 
     def _trace(self, key: Key, number: int) -> Trace:

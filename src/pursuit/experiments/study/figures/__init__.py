@@ -85,10 +85,9 @@ def build_figure(
 ) -> matplotlib.figure.Figure | None:
     """Return a figure of median runs, or None if there are no runs to show.
 
-    In each panel a curve shows a scheme's run with the median number of iterations, down to the target. A
-    marker at its end shows the mean of the runs that reached the target, with a standard deviation to both
-    sides; where it would cover another marker, it is moved down. Values above ten times the largest at a
-    start are cut off.
+    In each panel a curve shows a scheme's run with the median number of iterations, down to the target. In a
+    strip below, a marker shows the mean of the runs that reached the target, with a standard deviation to
+    both sides. Values above ten times the largest at a start are cut off.
 
     Parameters
     ----------

@@ -29,9 +29,10 @@ def caption_of(spec: FigureSpec, entries: Sequence[CellResults], measure: str) -
     """Return the caption of a figure that shows curves of these cells."""
     targets = " or ".join(power(target) for target in sorted({entry.target for entry in entries}))
     return (
-        f"{spec.caption} For each scheme the run with the median number of iterations is shown; markers "
-        f"and bars show mean and standard deviation of the {measure} of the runs that reached {targets}, "
-        f"out of {_span(len(entry.runs) for entry in entries)}. Reading: {entries[0].cell.reading}."
+        f"{spec.caption} Function values against {measure}: for each scheme, those of the run with the "
+        f"median number of iterations. Below, in grey: mean and standard deviation of the {measure} of the "
+        f"runs that reached {targets}, out of {_span(len(entry.runs) for entry in entries)}. "
+        f"Reading: {entries[0].cell.reading}."
     )
 
 

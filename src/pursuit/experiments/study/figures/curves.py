@@ -18,11 +18,12 @@ from pursuit.experiments.study.stats import median_run, summarize
 
 # The width of a marker, as a fraction of the x-axis.
 _MARKER_WIDTH = 0.04
-# A marker that would cover another is moved down by levels of so many points, which are this fraction of a
-# panel's height.
+# Markers are below all values, each on the first of several levels where it covers no other. A level has so
+# many points, which are this fraction of a panel's height.
 _LEVEL = 4.0
 _SHARE_OF_LEVEL = 0.052
 _MOST_LEVELS = 7
+_STRIP = "0.94"
 # Matplotlib's own arithmetic fails near the largest number.
 _HIGHEST = 1e200
 
@@ -53,7 +54,7 @@ class Frame(NamedTuple):
     scale: str
     """That of the y-axis."""
     floor: float
-    """The lowest target, below which are markers only."""
+    """The lowest target, below which there is a grey strip with markers and no values."""
 
 
 def curve_of(results: Results, entry: CellResults, measure: str) -> Curve:
@@ -86,7 +87,7 @@ def frame_of(panels: Sequence[Sequence[Curve]], n: int) -> Frame:
     right = 1.3 * max(max(curve.counts[-1], np.nan_to_num(curve.high)) for curve in curves)
     left = min(10.0 ** math.floor(math.log10(n)), right / 10.0)
     deepest = max(max(_levels(panel, (left, right)).values(), default=0) for panel in panels)
-    below = _SHARE_OF_LEVEL * (deepest + 1)
+    below = _SHARE_OF_LEVEL * (deepest + 2)
     room = below / (1.0 - below)
     floor = min(curve.target for curve in curves)
     starts = [min(curve.start, _HIGHEST) for curve in curves if math.isfinite(curve.start)]
@@ -98,17 +99,18 @@ def frame_of(panels: Sequence[Sequence[Curve]], n: int) -> Frame:
 
 
 def draw_curves(axes: Axes, curves: Sequence[Curve], styles: Mapping[str, Style], frame: Frame) -> None:
-    """Draw the curves, and markers for mean and standard deviation at the target or just below it."""
+    """Draw the curves, and markers for mean and standard deviation in a strip below them."""
     levels = _levels(curves, frame.x)
     axes.axhline(curves[0].target, color="0.6", linewidth=0.5, zorder=1.0)
+    axes.axhspan(frame.y[0], frame.floor, color=_STRIP, linewidth=0.0, zorder=0.5)
     for curve in curves:
         style = styles[curve.scheme]
         axes.plot(curve.counts, curve.values, style.line, color=style.colour, label=curve.scheme)
         if curve.scheme in levels:
-            down = -_LEVEL * levels[curve.scheme]
+            down = -_LEVEL * (levels[curve.scheme] + 1)
             axes.errorbar(
                 curve.mean,
-                curve.target,
+                frame.floor,
                 xerr=[[curve.mean - curve.low], [curve.high - curve.mean]],
                 fmt=style.marker,
                 color=style.colour,
@@ -123,7 +125,7 @@ def draw_curves(axes: Axes, curves: Sequence[Curve], styles: Mapping[str, Style]
 
 
 def _levels(curves: Sequence[Curve], x: tuple[float, float]) -> dict[str, int]:
-    """Return by how many levels to move each scheme's marker down so that none covers another, if possible.
+    """Return on which level each scheme's marker is, so that none covers another if that is possible.
 
     Schemes without a run that reached the target have no marker.
     """

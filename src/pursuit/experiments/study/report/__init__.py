@@ -29,7 +29,8 @@ def write_report(results: Results, folder: Path, measure: str = "iterations") ->
     results : Results
         The study.
     folder : Path
-        Where to write `report.html`, `report.md`, `figures/` and `tables/`, over files of these names.
+        Where to write `report.html`, `report.md`, `figures/` and `tables/`, over files of these names. Tables
+        without rows are not written.
     measure : str
         "iterations" or "evaluations": what figures and the tables of `report.md` show.
 
@@ -48,7 +49,11 @@ def write_report(results: Results, folder: Path, measure: str = "iterations") ->
         ("claims", claim_rows(analysis.judgements)),
         ("runs", run_rows(results)),
     ):
-        write_file(folder / "tables" / f"{name}.csv", _csv(rows))
+        path = folder / "tables" / f"{name}.csv"
+        if rows:
+            write_file(path, _csv(rows))
+        else:
+            path.unlink(missing_ok=True)
     pictures = [(figure, _picture(figure, folder)) for figure in drawn]
     write_file(folder / "report.md", document_of(analysis, pictures, measure))
     page = folder / "report.html"
@@ -65,7 +70,7 @@ def _csv(rows: Sequence[Row]) -> str:
     """Return rows under the names of the first; a missing number is an empty field, an infinite one `inf`."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(rows[0] if rows else ())
+    writer.writerow(rows[0])
     for row in rows:
         writer.writerow("" if value is None or value != value else value for value in row.values())
     return text.getvalue()

@@ -66,7 +66,7 @@ def analyse(results: Results) -> Analysis:
             entry.cell: {name: summarize(entry, name) for name in MEASURES} for entry in results.select()
         },
         growths=_growths(results),
-        judgements=judge(results),
+        judgements=judge(results) if results.judges_claims else [],
     )
 
 

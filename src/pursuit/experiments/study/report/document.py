@@ -16,7 +16,7 @@ from pursuit.experiments.study.report.analysis import (
     claims_of,
     distinct,
 )
-from pursuit.experiments.study.report.facts import CITATIONS, facts, missing
+from pursuit.experiments.study.report.facts import citations, facts, missing
 from pursuit.experiments.study.results import Cell, Results
 from pursuit.experiments.study.stats import Estimate
 
@@ -32,22 +32,12 @@ def document_of(analysis: Analysis, pictures: Sequence[tuple[DrawnFigure, str]],
         *_missing(results),
         "Made with:",
         table(["what", "which"], _escaped(results.made.items())),
-        "## The paper's claims",
-        table(["", "claim", *readings], [_verdicts(claim) for claim in claims]),
-        *(part for claim in claims for part in _measurements(claim, readings)),
-        "## Figures",
-        *(
-            f"![{escaped(figure.name)}, {figure.reading}]({path})\n\n"
-            f"**{escaped(figure.name)}.** {escaped(figure.caption)}"
-            for figure, path in pictures
-        ),
-        f"## Medians of {measure} / n",
-        "In brackets the 95 % bootstrap interval; in parentheses how many runs reached the target, if not "
-        "all did: the others count as infinite.",
+        *_claims(claims, readings),
+        *_figures(pictures),
         *_median_tables(analysis.summaries, measure),
         *_growth_tables(analysis.growths, measure),
         "## How to cite",
-        *(f"{citation.text}\n\n```bibtex\n{citation.bibtex}\n```" for citation in CITATIONS),
+        *(f"{citation.text}\n\n```bibtex\n{citation.bibtex}\n```" for citation in citations(results)),
     ]
     return "\n\n".join(parts) + "\n"
 
@@ -61,6 +51,25 @@ def _missing(results: Results) -> list[str]:
     return (
         ["Cells that have fewer runs than wanted:", table(["cell", "runs", "wanted"], rows)] if rows else []
     )
+
+
+def _claims(claims: Sequence[JudgedClaim], readings: Sequence[str]) -> list[str]:
+    if not claims:
+        return []
+    return [
+        "## The paper's claims",
+        table(["", "claim", *readings], [_verdicts(claim) for claim in claims]),
+        *(part for claim in claims for part in _measurements(claim, readings)),
+    ]
+
+
+def _figures(pictures: Sequence[tuple[DrawnFigure, str]]) -> list[str]:
+    shown = [
+        f"![{escaped(figure.name)}, {figure.reading}]({path})\n\n"
+        f"**{escaped(figure.name)}.** {escaped(figure.caption)}"
+        for figure, path in pictures
+    ]
+    return ["## Figures", *shown] if shown else []
 
 
 def _verdicts(claim: JudgedClaim) -> list[str]:
@@ -87,7 +96,7 @@ def _estimate(found: Estimate) -> str:
 
 
 def _median_tables(summaries: Summaries, measure: str) -> list[str]:
-    """Return tables of schemes by problems, one for each reading, n and L."""
+    """Return tables of schemes by problems, one for each reading, n and L, if there are any."""
     groups: dict[tuple[str, int, float | None], list[Cell]] = {}
     for cell in summaries:
         groups.setdefault((cell.reading, cell.n, cell.L), []).append(cell)
@@ -111,7 +120,13 @@ def _median_tables(summaries: Summaries, measure: str) -> list[str]:
         ]
         where = f"n = {n}" if condition is None else f"n = {n}, L = {power(condition)}"
         parts += [f"### Reading {reading}, {where}", table(["scheme", *map(escaped, problems)], rows)]
-    return parts
+    if not parts:
+        return []
+    explanation = (
+        "In brackets the 95 % bootstrap interval; in parentheses how many runs reached the target, if not "
+        "all did: the others count as infinite."
+    )
+    return [f"## Medians of {measure} / n", explanation, *parts]
 
 
 def _median(summaries: Summaries, cell: Cell | None, measure: str) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from pursuit.experiments.common.formatting import brief, power, spaced
+from pursuit.experiments.study.evidence import PAPER_SCHEMES
 from pursuit.experiments.study.report.analysis import distinct
 from pursuit.experiments.study.results import CellResults, Results
 
@@ -18,7 +19,7 @@ class Citation(NamedTuple):
     bibtex: str
 
 
-CITATIONS = (
+_PAPER, _SOFTWARE = (
     Citation(
         "The paper whose schemes were run: S. U. Stich, On Low Complexity Acceleration Techniques for "
         "Randomized Optimization, in: Parallel Problem Solving from Nature (PPSN XIII), 2014, pp. 130-140, "
@@ -36,7 +37,7 @@ CITATIONS = (
 }""",
     ),
     Citation(
-        "The software that ran them: The pursuit developers, pursuit, BSD-3-Clause; please name the version "
+        "The software: The pursuit developers, pursuit, BSD-3-Clause; please name the version "
         "that made the results.",
         """\
 @software{pursuit,
@@ -46,6 +47,12 @@ CITATIONS = (
 }""",
     ),
 )
+
+
+def citations(results: Results) -> list[Citation]:
+    """Return what to cite: the paper, if any of its schemes was run, and the software."""
+    is_from_paper = any(entry.cell.scheme in PAPER_SCHEMES for entry in results.cells)
+    return [_PAPER, _SOFTWARE] if is_from_paper else [_SOFTWARE]
 
 
 def missing(results: Results) -> list[CellResults]:

@@ -24,7 +24,7 @@ from pursuit.experiments.study.figures.captions import title_of
 from pursuit.experiments.study.figures.styles import legend_order, style_of
 from pursuit.experiments.study.panels import panels_of, positions_of, shown_in
 from pursuit.experiments.study.report.analysis import Analysis, JudgedClaim, Summaries, claims_of
-from pursuit.experiments.study.report.facts import CITATIONS, facts, missing
+from pursuit.experiments.study.report.facts import citations, facts, missing
 from pursuit.experiments.study.results import Cell, CellResults, FigureSpec, Results
 from pursuit.experiments.study.stats import MEASURES, TARGETS, Summary, ecdf, median_run
 
@@ -71,7 +71,7 @@ def page_of(analysis: Analysis, measure: str) -> str:
             for growth in analysis.growths
         ],
         "summary": [_row(entry, summaries[entry.cell]) for entry in results.select()],
-        "citations": [citation._asdict() for citation in CITATIONS],
+        "citations": [citation._asdict() for citation in citations(results)],
     }
     text = json.dumps(_plain(content), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     return Template(_part("report.html")).substitute(

@@ -276,7 +276,19 @@ function refreshAll() {
 
 function change(changes) {
   Object.assign(state, changes);
+  sayAxis();
   refreshAll();
+}
+
+function sayAxis() {
+  for (const text of document.querySelectorAll(".against")) {
+    text.textContent = `Function values against ${UNITS[state.axis]}.`;
+  }
+}
+
+function remove(section) {
+  document.getElementById(section).remove();
+  document.querySelector(`nav a[href="#${section}"]`).remove();
 }
 
 dark.addEventListener("change", refreshAll);
@@ -348,8 +360,8 @@ function trajectoryTraces(panel) {
     if (!average || average.mean === null) return [trajectory];
     const spread = average.deviation ?? 0;
     return [trajectory, {
-      type: "scatter", mode: "markers", name: curve.scheme, visible, x: [average.mean], y: [panel.target],
-      marker: style.marker, hoverlabel: { bordercolor: style.line.color },
+      type: "scatter", mode: "markers", name: curve.scheme, visible, x: [average.mean], y: [placeOf(curve.scheme)],
+      yaxis: "y2", marker: style.marker, hoverlabel: { bordercolor: style.line.color },
       error_x: { type: "data", array: [spread], color: style.line.color, thickness: 1.2, width: 3 },
       hovertemplate: `<b>${plain(curve.scheme)}</b>, ${curve.successes} of ${curve.runs} runs reached the target<br>` +
         `mean ${brief(average.mean)}, s. d. ${brief(average.deviation)} ${UNITS[state.axis]}<extra></extra>`,
@@ -357,16 +369,40 @@ function trajectoryTraces(panel) {
   });
 }
 
+// Means are no values of f: they have a strip of their own below, with a line for each scheme.
+function placeOf(scheme) {
+  return -data.schemes.findIndex((style) => style.name === scheme);
+}
+
+function stripLayout(x, y) {
+  const height = Math.min(0.04 * (data.schemes.length + 1), 0.4);
+  return {
+    xaxis: { ...x, anchor: "y2" }, yaxis: { ...y, domain: [height, 1] },
+    yaxis2: { domain: [0, height - 0.01], range: [0.8 - data.schemes.length - 0.6, 0.8], fixedrange: true,
+      showgrid: false, showticklabels: false, zeroline: false },
+  };
+}
+
 function trajectoryLayout(panel) {
   const starts = panel.curves.map((curve) => curve.fun[0]).filter((value) => value > 0);
   // A run that diverges leaves the picture by the top.
   const end = panel.target > 0 ? panel.target : Math.min(...starts) * 1e-9;
   const range = [Math.log10(end) - 0.6, Math.log10(Math.max(...starts)) + 0.6];
-  return layoutOf(axisOf(UNITS[state.axis], { type: state.scale }), axisOf("f", { type: "log", range, nticks: 8 }), {
-    shapes: panel.target > 0 ? [{
-      type: "line", xref: "paper", x0: 0, x1: 1, y0: panel.target, y1: panel.target,
-      line: { color: themed("--muted"), width: 1, dash: "dot" },
-    }] : [],
+  const x = axisOf(UNITS[state.axis], { type: state.scale });
+  const y = axisOf("f", { type: "log", range, nticks: 8 });
+  const target = {
+    type: "line", xref: "paper", x0: 0, x1: 1, y0: panel.target, y1: panel.target,
+    line: { color: themed("--muted"), width: 1, dash: "dot" },
+  };
+  const strip = {
+    type: "rect", xref: "paper", x0: 0, x1: 1, yref: "y2 domain", y0: 0, y1: 1, layer: "below",
+    fillcolor: themed("--grid"), opacity: 0.4, line: { width: 0 },
+  };
+  // There are no means of times.
+  const hasStrip = state.axis !== "time";
+  return layoutOf(x, y, {
+    ...(hasStrip ? stripLayout(x, y) : {}),
+    shapes: [...(panel.target > 0 ? [target] : []), ...(hasStrip ? [strip] : [])],
   });
 }
 
@@ -391,7 +427,8 @@ function showFigures() {
         return plotIn(panel.title, () => trajectoryTraces(panel), () => trajectoryLayout(panel));
       })));
     fill("figures", element("figure", {},
-      element("figcaption", {}, element("b", {}, figure.name), " ", figure.caption), ...rows));
+      element("figcaption", {}, element("b", {}, figure.name), ` ${figure.caption} `,
+        element("span", { class: "against" })), ...rows));
   }
 }
 
@@ -497,10 +534,11 @@ function showCitations() {
 }
 
 showOverview();
-showClaims();
+if (data.claims.length) showClaims(); else remove("claims");
 showControls();
 showFigures();
+sayAxis();
 showEcdfs();
 fill("summary-table", summaryTable());
-fill("growth-table", growthTable());
+if (data.growth.length) fill("growth-table", growthTable()); else remove("growth");
 showCitations();

@@ -1,0 +1,156 @@
+"""What people see of a run: in a terminal, in a notebook, in a log file, and from the logger."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+
+import pytest
+
+pty = pytest.importorskip("pty", reason="needs a terminal of POSIX")
+
+RUN = """
+import logging, sys, time, pursuit
+problem = pursuit.problems.exp(5, 100.0)
+def slow(x):
+    time.sleep(0.01)
+    return problem(x)
+"""
+LINE = (
+    r"f \d\.\d{6}e[-+]\d\d  \d+ evaluations( \(\d+/s\))?  rp at sigma \d\.\d\de[-+]\d\d  \d+\.\d s"
+    r"(, at most \d+\.\d s left)?"
+)
+
+
+def in_a_terminal(code, cache):
+    """Run code with a terminal as standard error; return what it shows there, piece by piece."""
+    ours, theirs = pty.openpty()
+    done = subprocess.run(
+        [sys.executable, "-c", RUN + code],
+        stderr=theirs,
+        stdout=subprocess.PIPE,
+        check=True,
+        env={**os.environ, "NUMBA_CACHE_DIR": str(cache), "COLUMNS": "100"},
+    )
+    os.close(theirs)
+    # Nothing can be read from a terminal that nobody has written to.
+    os.set_blocking(ours, False)
+    try:
+        shown = os.read(ours, 100_000).decode()
+    except OSError:
+        shown = ""
+    os.close(ours)
+    return done.stdout, [part.strip() for part in re.split(r"[\r\n]+", shown) if part.strip()]
+
+
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory):
+    """A cache of compiled code that is empty for the first test."""
+    return tmp_path_factory.mktemp("cache")
+
+
+def test_who_waits_at_a_terminal_is_told_what_for_and_only_once(cache):
+    code = "pursuit.minimize(slow, problem.x0, method='rp', rng=1, maxfev=3); print('done')"
+    assert in_a_terminal(code, cache) == (b"done\n", ["compiling (once per method) ..."])
+    assert in_a_terminal(code, cache) == (b"done\n", [])
+
+
+def test_a_terminal_shows_a_line(cache):
+    code = "pursuit.minimize(slow, problem.x0, method='rp', rng=1, maxfev=100, progress=True)"
+    _, lines = in_a_terminal(code, cache)
+    assert len(lines) >= 3
+    assert all(re.fullmatch(LINE, line) for line in lines)
+    assert all(line.endswith(" left") for line in lines[1:-1])
+    assert "  100 evaluations (" in lines[-1]
+    assert not lines[-1].endswith(" left")
+
+
+def test_a_log_file_gets_lines_and_the_logger_the_same(cache):
+    code = """
+logging.basicConfig(level="INFO", stream=sys.stdout, format="%(name)s %(levelname)s %(message)s")
+pursuit.minimize(slow, problem.x0, method="rp", rng=1, maxtime=5.3, progress=True)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", RUN + code],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, "NUMBA_CACHE_DIR": str(cache)},
+    )
+    first, last = done.stderr.splitlines()
+    assert re.fullmatch("pursuit: " + LINE, first)
+    assert re.fullmatch("pursuit: " + LINE, last)
+    assert first.count("/s)") == last.count("/s)") == 1
+    assert first.endswith(" left")
+    assert done.stdout.replace("pursuit INFO ", "pursuit: ") == done.stderr
+
+
+def test_a_run_within_constraints_is_shown_too(cache):
+    code = """
+within = {"type": "ineq", "fun": lambda x: x[0] - 0.5}
+pursuit.minimize(slow, problem.x0, method="rp", constraints=within, rng=1, maxfev=60, progress=True)
+"""
+    _, lines = in_a_terminal(code, cache)
+    assert any(re.fullmatch(LINE, line) for line in lines)
+
+
+def test_nothing_is_said_that_nobody_asked_for(cache, tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-c", RUN + "pursuit.minimize(slow, problem.x0, method='rp', rng=1, maxfev=30)"],
+        capture_output=True,
+        check=True,
+        env={**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)},
+    )
+    assert (done.stdout, done.stderr) == (b"", b"")
+
+
+def test_a_notebook_shows_one_line_that_is_replaced(tmp_path):
+    code = RUN + (
+        "result = pursuit.minimize(slow, problem.x0, method='rp', rng=1, maxfev=150, progress=True)\nresult"
+    )
+    outputs, updates = run_in_a_kernel(code, tmp_path)
+    compiled, line = (output for output in outputs if output["output_type"] == "display_data")
+    assert re.fullmatch(r"compiled in \d+\.\d s", compiled["data"]["text/plain"])
+    assert re.fullmatch(LINE, line["data"]["text/plain"])
+    assert "  150 evaluations (" in line["data"]["text/plain"]
+    assert "compiling (once per method) ..." in updates
+    assert sum(bool(re.fullmatch(LINE, text)) for text in updates) >= 3
+    (value,) = (output for output in outputs if output["output_type"] == "execute_result")
+    assert value["data"]["text/plain"].startswith("fun      ")
+    assert len(outputs) == 3
+
+
+def run_in_a_kernel(code, cache):
+    """Execute a cell in a kernel of Jupyter; return its outputs as a notebook keeps them, and all texts."""
+    # It warns of what other packages do.
+    script = """
+import sys, warnings
+warnings.simplefilter("ignore")
+import json
+import nbformat
+from nbclient import NotebookClient
+
+class Watching(NotebookClient):
+    texts = []
+    def process_message(self, message, *rest):
+        text = message["content"].get("data", {}).get("text/plain")
+        if message["msg_type"] in ("display_data", "update_display_data"):
+            self.texts.append(text)
+        return super().process_message(message, *rest)
+
+notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(sys.stdin.read())])
+client = Watching(notebook, kernel_name="python3", timeout=300)
+client.execute()
+print(json.dumps([notebook.cells[0].outputs, client.texts]))
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        input=code,
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "NUMBA_CACHE_DIR": str(cache), "IPYTHONDIR": str(cache / "ipython")},
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout.splitlines()[-1])
