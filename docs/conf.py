@@ -53,7 +53,7 @@ html_copy_source = False
 html_show_sourcelink = False
 html_static_path = ["_static"]
 html_favicon = "_static/favicon.svg"
-html_sidebars = {page: [] for page in ("index", "gallery", "questions", "parallel")}
+html_sidebars = {page: [] for page in ("index", "comparison", "gallery", "questions", "parallel")}
 html_css_files = ["pursuit.css"]
 html_js_files = ["copy.js"]
 html_math_renderer = "mathml"
@@ -61,7 +61,8 @@ html_context = {"default_mode": "auto"}
 html_theme_options = {
     "header_links_before_dropdown": 9,
     "navbar_end": ["theme-switcher"],
-    "secondary_sidebar_items": ["page-toc"],
+    # The tables of the comparison need the room.
+    "secondary_sidebar_items": {"**": ["page-toc"], "comparison": []},
     "footer_start": ["sphinx-version"],
     "footer_end": ["theme-version"],
 }

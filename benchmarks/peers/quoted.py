@@ -47,10 +47,8 @@ def evaluations_table(measured: Measurements) -> str:
 
 
 def _cell(runs: RunSummary | None, fewest: float) -> str:
-    if runs is None:
-        return "not run"
-    if math.isinf(runs.evaluations):
-        return "not reached"
+    if runs is None or math.isinf(runs.evaluations):
+        return "—"
     shown = count(runs.evaluations)
     return f"**{shown}**" if runs.evaluations == fewest else shown
 
