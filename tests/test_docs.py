@@ -1,4 +1,4 @@
-"""The README and the pages of the site are true: their code runs, prints what they show, and commands exist."""
+"""The README and the pages are true: their code runs and prints what they show, and commands exist."""
 
 import re
 import subprocess
@@ -55,6 +55,12 @@ def test_targets_of_make_that_pages_name_exist():
     named = set(re.findall(r"(?:\$ |`)make ([a-z-]+)", "\n".join(TEXTS.values())))
     assert {"test", "reproduce", "docs", "gallery"} <= named
     assert [name for name in named if not re.search(rf"^{name}:", makefile, re.MULTILINE)] == []
+
+
+def test_what_the_readme_links_to_exists():
+    links = re.findall(r"\]\((?!http)([^)#]+)", TEXTS["README.md"])
+    assert len(links) > 15
+    assert [link for link in links if not (ROOT / link).exists()] == []
 
 
 def test_pages_keep_our_own_targets_to_the_benchmarks():
