@@ -3,13 +3,13 @@ PYTHON ?= python3
 BIN := .venv/bin
 TESTS ?=
 
-.PHONY: reproduce test test-full test-gpu test-wheel lint types bench-speed bench-overhead bench-study bench-gpu bench-table bench-acceleration bench-readings bench-peers bench-values bench-choice bench-values-reach bench-momentum bench-parallel bench-rivals test-peers attack docs clean
+.PHONY: reproduce test test-full test-gpu test-wheel test-site lint types bench-speed bench-overhead bench-study bench-gpu bench-table bench-acceleration bench-readings bench-peers bench-values bench-choice bench-values-reach bench-momentum bench-parallel bench-rivals test-peers attack docs gallery clean
 
 reproduce: .venv/installed
 	$(BIN)/pursuit reproduce
 
 test: lint types
-	$(BIN)/python -m pytest --numprocesses 2 --dist loadgroup -m "not long" $(TESTS)
+	$(BIN)/python -m pytest --numprocesses 2 --dist loadgroup -m "not long and not site" $(TESTS)
 
 # What takes long by its nature: runs killed again and again, a thousand random problems.
 test-full: .venv/installed
@@ -135,6 +135,15 @@ docs: .venv/docs-installed
 .venv/docs-installed: .venv/installed
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[docs]'
 	@touch $@
+
+# Opens every page of the site in a browser; screenshots are kept in docs/_build/screenshots.
+test-site: docs
+	$(BIN)/python -m pytest -m site tests/site
+
+# Draws the pictures of the gallery. JAX is for one of them alone, so it is no part of an extra.
+gallery: .venv/installed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check jax
+	cd docs/gallery && for script in ../../examples/*.py; do ../../$(BIN)/python $$script || exit 1; done
 
 clean:
 	rm -rf .venv .venv-peers build coco reproduced docs/_build .hypothesis .mypy_cache .pytest_cache .ruff_cache

@@ -1,7 +1,7 @@
 """Resume a run that was killed, and end exactly where an uninterrupted one ends.
 
 Another process minimises with a checkpoint and is killed with SIGKILL, which no program can catch. The same
-call then resumes from the file. All files are in a temporary directory.
+call then resumes from the file. The checkpoint is in a temporary folder.
 """
 
 import signal
@@ -11,6 +11,7 @@ import tempfile
 import time
 from pathlib import Path
 
+import matplotlib
 import numpy as np
 
 import pursuit
@@ -25,12 +26,13 @@ def slow(x):
 def minimized(checkpoint=None):
     """Return the result of the call that is interrupted and resumed."""
     return pursuit.minimize(
-        slow, np.zeros(10), rng=1, sigma0=0.1, maxfev=2_000, checkpoint=checkpoint, checkpoint_every=0.1
+        slow, np.zeros(10), rng=1, sigma0=0.1, maxfev=1_500, trace=True,
+        checkpoint=checkpoint, checkpoint_every=0.1,
     )  # fmt: skip
 
 
 def main():
-    """Kill a run, resume it, and compare."""
+    """Kill a run, resume it, compare, and draw both."""
     with tempfile.TemporaryDirectory() as folder:
         checkpoint = Path(folder) / "run.npz"
         victim = subprocess.Popen([sys.executable, __file__, checkpoint])
@@ -46,6 +48,14 @@ def main():
     print(f"resumed:       f = {resumed.fun!r} after {resumed.nfev} evaluations")
     print(f"uninterrupted: f = {whole.fun!r} after {whole.nfev} evaluations")
     print(f"the same, bit for bit: {resumed.fun == whole.fun and np.array_equal(resumed.x, whole.x)}")
+
+    matplotlib.use("agg")  # draws into a file; leave it out to see windows
+    axes = pursuit.plot_runs([whole, resumed], labels=["uninterrupted", "killed and resumed"])
+    axes.lines[1].set_linestyle("--")
+    axes.axvline(spent, color="black", linestyle=":", label="resumed here")
+    axes.legend()
+    axes.figure.set_size_inches(5.5, 3.4)
+    axes.figure.savefig("resumed_run.png", dpi=100)
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 ``python -m benchmarks.peers`` measures what is missing under ``docs/results/peers``, and writes the report
 there. It resumes after an interruption. ``--quick`` is a small version of about two minutes, under
 ``reproduced/peers``, to see that it works. ``--page`` measures nothing, and writes the report and
-``docs/comparison.md`` from what is stored.
+``docs/comparison.md`` from what is stored, and what the README and other pages quote of it.
 """
 
 from __future__ import annotations
@@ -12,7 +12,17 @@ import argparse
 import functools
 from pathlib import Path
 
-from benchmarks.peers import evaluations, measurements, memory, overhead, page, report, suite, versions
+from benchmarks.peers import (
+    evaluations,
+    measurements,
+    memory,
+    overhead,
+    page,
+    quoted,
+    report,
+    suite,
+    versions,
+)
 from benchmarks.peers.adapters import SOLVERS, Solver
 from benchmarks.peers.measuring import measure_missing
 from benchmarks.peers.problems import Task
@@ -40,6 +50,7 @@ def main() -> None:
     _say(f"The report is {report.write(folder)}.")
     if options.page:
         _say(f"The page is {page.write(folder)}.")
+        quoted.write(measurements.load(folder))
 
 
 def _measure(folder: Path, options: argparse.Namespace) -> None:

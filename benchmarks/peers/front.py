@@ -1,6 +1,7 @@
 """The figure and the sentence of the README: the default beside the tools that people reach for.
 
-``python -m benchmarks.peers.front`` draws ``front.png`` from the stored measurements and prints the sentence.
+``python -m benchmarks.peers.front`` draws ``front.png`` from the stored measurements, and prints what the
+README says of it.
 """
 
 from __future__ import annotations
@@ -37,17 +38,22 @@ def rotated_problems(measured: Measurements) -> Summaries:
 
 
 def sentence(measured: Measurements) -> str:
-    """Return how the default compares with the best of the others, in a sentence."""
+    """Return how the default compares with the others of the figure, in a sentence or two."""
     ratios = []
+    unreached = dict.fromkeys(SHOWN, 0)
     for row in rotated_problems(measured).values():
         others = [row[name].evaluations for name in SHOWN if name != _OURS and name in row]
         ratios.append(min(others) / row[_OURS].evaluations)
+        for name in SHOWN:
+            unreached[name] += name not in row or math.isinf(row[name].evaluations)
     ahead = sum(ratio > 1.0 for ratio in ratios)
-    return (
+    text = (
         f"On {ahead} of the paper's {len(ratios)} problems in {_N} variables, rotated, the default needs "
-        f"fewer evaluations than any of them: {min(ratios):.1f} to {max(ratios):.0f} times fewer than the "
-        "best."
+        f"fewer\nevaluations than any of these: {min(ratios):.1f} to {max(ratios):.0f} times fewer than "
+        "the best."
     )
+    never = [label for name, label in SHOWN.items() if unreached[name] == len(ratios)]
+    return f"{text} {' and '.join(never)} reaches 1e-9 on none." if never else text
 
 
 @print_style

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from benchmarks.peers.features import feature_table
+from benchmarks.peers.leaders import leaders_table
 from benchmarks.peers.measurements import Measurements, load, summaries_of
 from benchmarks.peers.report import (
     FILE,
@@ -28,32 +29,47 @@ def write(folder: Path) -> Path:
 
 def text(folder: Path) -> str:
     """Return the page."""
-    return f"""# Side by side with what people use today
+    measured = load(folder)
+    return f"""# Comparison with other libraries
 
-Made by `python -m benchmarks.peers --page`, from the features in `benchmarks/peers/features.toml` and
-from what `make bench-peers` has measured. To know which method is for your problem, see [Which
-method](choosing.md).
+How many evaluations, how much time and how much memory this and other libraries need, and what they can do.
+[Which method](choosing.md) says what to use for your problem.
 
-## Features
+{_leaders(measured)}## Features
 
-Every feature of ours is proven by a test.
+Each feature of ours is proven by a test.
 
 {feature_table()}
 
-## Measured
+{_measured(measured, folder)}
 
-{_measured(load(folder), folder)}
+This page is written by `python -m benchmarks.peers --page`, from `benchmarks/peers/features.toml` and from
+what `make bench-peers` has measured.
+"""
+
+
+def _leaders(measured: Measurements) -> str:
+    if measured.is_empty:
+        return ""
+    return f"""## Who is ahead where
+
+The default, `auto`, beside the best of the others. "Open" means that a limit of time or evaluations stopped
+another method before it had spent as much as ours. The paper's problems are
+[exp, lin, two](api-problems.md) and Rosenbrock's function; rotated, no axis is special.
+
+{leaders_table(measured)}
+
 """
 
 
 def _measured(measured: Measurements, folder: Path) -> str:
     if measured.is_empty:
-        return "Nothing is stored yet. `make bench-peers` measures, and takes a few hours."
+        return "Nothing has been measured yet: `make bench-peers` takes a few hours."
     parts = [
-        (True, "Where a peer is ahead of the best of ours", losses(measured)),
+        (True, "Where another library is ahead of the best of ours", losses(measured)),
         (
             bool(measured.evaluations),
-            "Evaluations to the target, ours beside the best peers'",
+            "Evaluations to the target",
             f"{_pictures(folder, 'evaluations-*')}\n\n{comparison_table(summaries_of(measured.evaluations))}",
         ),
         (
@@ -73,7 +89,7 @@ def _measured(measured: Measurements, folder: Path) -> str:
             f"{_pictures(folder, 'profiles-all')}\n\n{suite_table(measured)}",
         ),
     ]
-    shown = "\n\n".join(f"### {title}\n\n{text}" for there, title, text in parts if there)
+    shown = "\n\n".join(f"## {title}\n\n{text}" for there, title, text in parts if there)
     return f"""All numbers, with how they were measured, are in [the report]({_link(folder / FILE)}).
 {absent(measured)}
 

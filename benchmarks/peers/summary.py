@@ -109,7 +109,9 @@ def _overhead_targets(measured: Measurements) -> list[list[str]]:
     return rows
 
 
-def overhead_comparisons(measured: Measurements, peers: Iterable[Solver]) -> list[Comparison]:
+def overhead_comparisons(
+    measured: Measurements, peers: Iterable[Solver], ours: Sequence[Solver] = OURS
+) -> list[Comparison]:
     """Return our lowest overhead beside the lowest of some peers, for every n."""
     names = {solver.name for solver in peers}
     found = []
@@ -117,21 +119,21 @@ def overhead_comparisons(measured: Measurements, peers: Iterable[Solver]) -> lis
         times = {
             r.solver: r.microseconds for r in measured.overhead if r.n == n and r.microseconds is not None
         }
-        ours = _least({s.name: times[s.name] for s in OURS if s.name in times})
+        mine = _least({s.name: times[s.name] for s in ours if s.name in times})
         theirs = _least({name: time for name, time in times.items() if name in names})
-        found.append(_compare_least(f"n = {spaced(n)}", ours, theirs, "µs"))
+        found.append(_compare_least(f"n = {spaced(n)}", mine, theirs, "µs"))
     return found
 
 
-def memory_comparisons(measured: Measurements) -> list[Comparison]:
+def memory_comparisons(measured: Measurements, ours: Sequence[Solver] = OURS) -> list[Comparison]:
     """Return our least memory beside the least of all peers, for every n."""
-    ours_names = {solver.name for solver in OURS}
+    names, peers = ({solver.name for solver in solvers} for solvers in (ours, PEERS))
     found = []
     for n in dict.fromkeys(row.n for row in measured.memory):
         sizes = {r.solver: r.bytes / 2**20 for r in measured.memory if r.n == n and r.bytes is not None}
-        ours = _least({name: size for name, size in sizes.items() if name in ours_names})
-        theirs = _least({name: size for name, size in sizes.items() if name not in ours_names})
-        found.append(_compare_least(f"n = {spaced(n)}", ours, theirs, "MB"))
+        mine = _least({name: size for name, size in sizes.items() if name in names})
+        theirs = _least({name: size for name, size in sizes.items() if name in peers})
+        found.append(_compare_least(f"n = {spaced(n)}", mine, theirs, "MB"))
     return found
 
 

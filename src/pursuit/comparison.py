@@ -39,7 +39,7 @@ class ComparedRun(NamedTuple):
 
 
 class Row(NamedTuple):
-    """What the runs of a method have come to.
+    """The results of the runs of a method.
 
     Medians and quartiles are values that occurred: of two in the middle, the smaller one.
     """
@@ -67,7 +67,7 @@ class Comparison:
     Attributes
     ----------
     rows : tuple of Row
-        What the runs of each method have come to, in the order of the methods. Each is a named tuple with
+        The results of each method, in the order of the methods. Each is a named tuple with
         `method`, `fun`, `fun_low`, `fun_high`, `nfev`, `success_share`, `nfev_to_target` and `seconds`.
     runs : tuple of ComparedRun
         All runs, with `method`, `seed`, `fun`, `nfev` and so on.

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from benchmarks.peers import features, front, page, report, summary
+from benchmarks.peers import features, front, leaders, page, quoted, report, summary
 from benchmarks.peers.adapters import SOLVERS
 from benchmarks.peers.counting import QUIT, REACHED, TIME
 from benchmarks.peers.evaluations import smooth_tasks
@@ -32,10 +32,15 @@ def test_the_page_and_the_report_follow_from_the_stored_measurements(monkeypatch
     assert (folder / report.FILE).read_text() == report.text(load(folder), pictures)
 
 
-def test_the_sentence_of_the_readme_follows_from_the_stored_measurements(monkeypatch):
+@pytest.mark.parametrize(("path", "name", "make"), quoted.PLACES)
+def test_what_other_pages_quote_follows_from_the_stored_measurements(path, name, make, monkeypatch):
     monkeypatch.chdir(ROOT)
-    readme = " ".join(Path("README.md").read_text().split())
-    assert front.sentence(load(front.FOLDER)) in readme
+    text = path.read_text()
+    assert text == quoted.quoted(text, name, make(load(front.FOLDER)))
+
+
+def test_the_figure_of_the_readme_shows_evaluations(monkeypatch):
+    monkeypatch.chdir(ROOT)
     assert front.figure_of(load(front.FOLDER)).axes[0].get_xlabel() == "evaluations to 1e-9"
 
 
@@ -127,6 +132,18 @@ def test_a_target_that_only_others_reach_is_a_loss():
     found = measured(synthetic_runs(lambda solver, task: (QUIT, 10) if solver.ours else (REACHED, 1000)))
     assert "0 of 7 (MISSES 5); the others not reached where a peer does" in summary.targets_table(found)
     assert "we do not get there" in summary.losses(found)
+
+
+def test_who_is_ahead_is_said_of_the_default_alone():
+    def spent(solver, task):
+        return REACHED, {"auto": 200, "rp": 50}.get(solver.name, 300 if task.rotated else 100)
+
+    shares = {"all": {"auto": 0.4, "rp": 0.9, "pycma": 0.5}}
+    rows = leaders.leaders_table(measured(synthetic_runs(spent), shares=shares)).splitlines()
+    place = "| evaluations to 1e-9, n = 100, {}, all methods | {} times as many |"
+    assert place.format("rotated", "**pursuit** | fewest on 7 of 7 | 1.5 to 1.5") in rows
+    assert place.format("along the axes", "others | fewest on 0 of 7 | 0.5 to 0.5") in rows
+    assert "| targets reached, COCO, all | pycma | 40.0 % | pycma 50.0 % |" in rows
 
 
 @pytest.mark.parametrize(

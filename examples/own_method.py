@@ -1,11 +1,12 @@
 """Write a method of your own, and compare it with Random Pursuit.
 
-It searches along one axis after the other, with a step size for each axis. So it copes with variables of very
-different scales, as long as they do not interact. `pursuit.methods.contract` says what a scheme is.
+It searches along one axis after the other, with a step size for each axis. So it copes with variables of
+very different scales, as long as they do not interact. `pursuit.methods.contract` says what a scheme is.
 """
 
 from collections import namedtuple
 
+import matplotlib
 import numpy as np
 
 import pursuit
@@ -44,24 +45,23 @@ def _tell(team, scheme, state, query, values):
     state.sizes[axis] *= 2.0 if better else scheme.shrink
     state.x[axis] += state.step[0] if better else 0.0
     fx = min(values[0], state.fx)
-    return State(
-        x=state.x,
-        fx=fx,
-        f=fx,
-        sigma=state.sizes[axis],
-        k=state.k + 1,
-        sizes=state.sizes,
-        step=state.step,
-        trial=state.trial,
-    )
+    sigma = state.sizes[axis]
+    return State(state.x, fx, fx, sigma, state.k + 1, sizes=state.sizes, step=state.step, trial=state.trial)
 
 
 def main():
-    """Count the evaluations of both on a quadratic function with curvatures from 1 to 1000."""
+    """Run both on a quadratic function with curvatures from 1 to 1000, and draw the runs."""
     problem = pursuit.problems.exp(50, 1e3)
+    runs = []
     for method in ("rp", AxisPursuit):
-        result = pursuit.minimize(problem, problem.x0, method=method, rng=1, ftarget=1e-9)
+        result = pursuit.minimize(problem, problem.x0, method=method, rng=1, ftarget=1e-9, trace=True)
         print(f"{result.method}: f = {result.fun:.1e} after {result.nfev} evaluations")
+        runs.append(result)
+
+    matplotlib.use("agg")  # draws into a file; leave it out to see windows
+    axes = pursuit.plot_runs(runs)
+    axes.figure.set_size_inches(5.5, 3.4)
+    axes.figure.savefig("own_method.png", dpi=100)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,32 @@
+"""Plot a run: the best value so far, and which method was at work.
+
+The function has kinks, so `auto`, the default, begins with `values`, notices that slopes mean nothing here,
+and goes on with `momentum`, which only compares values. `result.stages` says the same in numbers.
+"""
+
+import matplotlib
+import numpy as np
+
+import pursuit
+
+
+def kinks(x):
+    """Return a sum of absolute values: the slopes change suddenly where a term is zero."""
+    return np.abs(x[::2] + x[1::2]).sum() + 3.0 * np.abs(x[::2] - x[1::2]).sum()
+
+
+def main():
+    """Minimise, print the stages, and draw the trace."""
+    result = pursuit.minimize(kinks, np.linspace(-2.0, 3.0, 6), rng=5, ftarget=1e-3, trace=True)
+    print(result)
+    for stage in result.stages:
+        print(f"{stage.method}: {stage.nfev} evaluations, f = {stage.fun:.2e}")
+
+    matplotlib.use("agg")  # draws into a file; leave it out to see windows
+    axes = result.plot()
+    axes.figure.set_size_inches(5.5, 3.4)
+    axes.figure.savefig("plot_a_run.png", dpi=100)
+
+
+if __name__ == "__main__":
+    main()
