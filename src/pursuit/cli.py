@@ -238,7 +238,10 @@ class _ExamplesAsTheyAre(argparse.HelpFormatter):
 def _add_reproduce_options(parser: argparse.ArgumentParser) -> None:
     study = parser.add_mutually_exclusive_group()
     study.add_argument(
-        "--preset", choices=("quick", "main", "full"), default="quick", help="a study of the paper (quick)"
+        "--preset",
+        choices=("quick", "main", "full", "rivals"),
+        default="quick",
+        help="a study of the paper, or of its methods beside those of others, rivals (quick)",
     )
     study.add_argument("file", nargs="?", type=Path, metavar="FILE", help="a study of your own, in TOML")
     parser.add_argument(

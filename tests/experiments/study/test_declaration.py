@@ -54,6 +54,7 @@ def test_only_the_presets_use_another_reading_than_minimize(tmp_path):
         "quick": ("fitted",),
         "main": ("fitted",),
         "full": ("printed", "fitted", "frozen"),
+        "rivals": ("fitted",),
     }
 
 
@@ -65,7 +66,7 @@ def test_title_and_runs_have_defaults_and_only_the_presets_judge_claims(tmp_path
 
 
 def test_the_presets_are_those_of_the_command_line():
-    assert PRESETS == ("quick", "main", "full")
+    assert PRESETS == ("quick", "main", "full", "rivals")
 
 
 @pytest.mark.parametrize(

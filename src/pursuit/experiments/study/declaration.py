@@ -46,7 +46,7 @@ from pursuit.experiments.study.results import DEVICES, Cell, FigureSpec
 from pursuit.methods.catalogue import methods
 from pursuit.methods.options import READINGS
 
-PRESETS = ("quick", "main", "full")
+PRESETS = ("quick", "main", "full", "rivals")
 _BUILT_IN_PROBLEMS = {"exp": True, "lin": True, "two": True, "rosenbrock": False}
 _PANEL_FIELDS = ("problem", "L", "n")
 DEFAULT_READING = "frozen"

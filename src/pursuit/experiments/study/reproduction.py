@@ -65,7 +65,7 @@ def reproduce(
     Parameters
     ----------
     source : str or path
-        ``"quick"``, ``"main"``, ``"full"``, or a TOML file as for `load_study`.
+        ``"quick"``, ``"main"``, ``"full"``, ``"rivals"``, or a TOML file as for `load_study`.
     out : path
         The folder of the study, by default ``reproduced/NAME``. Runs that it has are not executed again.
     reading : str
