@@ -8,8 +8,12 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
+
 from benchmarks.peers import adapters
 from benchmarks.peers.adapters import SOLVERS, Solver, solver_named
+from pursuit.experiments.coco.drawing import write_profiles
+from pursuit.experiments.coco.profiles import TARGETS, Profile, data_profiles
 from pursuit.experiments.common.files import write_file
 from pursuit.experiments.common.formatting import table
 
@@ -28,6 +32,8 @@ GROUPS = {
 }
 """The suite's own groups of functions."""
 _EXTENT = "profiles.json"
+# Budgets of a table have four digits, and must not be above what they were.
+_ROUNDED = 1.0 - 5e-4
 # Each dimension costs as many evaluations as all smaller ones together.
 _DIMENSIONS, _INSTANCES, _BUDGET = (20, 40, 80), (1, 2), 1000
 
@@ -63,7 +69,7 @@ def run_and_draw(
 ) -> None:
     """Run what is missing of the suite, its data in one folder, and draw profiles of it into another."""
     # COCO need not be installed where only a report is made.
-    from pursuit.experiments.coco import draw_profiles, run_suite
+    from pursuit.experiments.coco import run_suite
     from pursuit.experiments.coco.solvers import solver_named as coco_solver
 
     done = []
@@ -78,11 +84,54 @@ def run_and_draw(
                 say(f"{solver.name} is left out, since it fails on {'; '.join(failures)}")
             else:
                 done.append(place)
+    if done:
+        draw(done, extent, folder)
+
+
+def draw(places: Sequence[Path], extent: Extent, folder: Path) -> None:
+    """Draw profiles of the data at these places, beside those of other solvers that the folder has."""
+    stored = read(folder)
+    has_others = stored is not None and stored.extent == extent
     write_file(folder / _EXTENT, json.dumps(extent._asdict(), default=list) + "\n")
     for group, functions in GROUPS.items():
         some = sorted(set(functions) & set(extent.functions))
-        if done and some:
-            draw_profiles(done, folder / f"{_stem(group)}.png", functions=some)
+        if some:
+            path = folder / f"{_stem(group)}.png"
+            found = data_profiles(places, functions=some)
+            others = _stored(path.with_suffix(".csv"), found[0]) if has_others else []
+            own = {profile.name for profile in found}
+            found += [profile for profile in others if profile.name not in own]
+            write_profiles(sorted(found, key=_place), path)
+
+
+def _place(profile: Profile) -> int:
+    """Return where a solver stands among those that are compared."""
+    return COMPARED.index(_solver_of(profile.name))
+
+
+def _solver_of(column: str) -> str:
+    """Return the name of the solver whose data have this name."""
+    return {solver.identifier: solver.name for solver in SOLVERS}.get(column, column)
+
+
+def _stored(path: Path, other: Profile) -> list[Profile]:
+    """Return the profiles of a table, which has them at some budgets, of the same problems as another one."""
+    if not path.exists():
+        return []
+    with path.open(newline="") as file:
+        head, *rows = csv.reader(file)
+    pairs = len(other.problems) * TARGETS.size
+    profiles = []
+    for column, name in enumerate(head[1:], start=1):
+        known = [(float(row[0]), float(row[column])) for row in rows if row[column]]
+        budgets, shares = np.array(known).T
+        reached = np.diff(np.round(pairs * shares).astype(int), prepend=0)
+        profiles.append(
+            other._replace(
+                name=name, reached=np.repeat(_ROUNDED * budgets, reached), spent=float(budgets[-1])
+            )
+        )
+    return profiles
 
 
 def _stem(group: str) -> str:
@@ -125,9 +174,8 @@ def read(folder: Path) -> SuiteShares | None:
 
 def _last_of(path: Path) -> dict[str, float]:
     """Return the last number of every column of a table of profiles, by the solver's name."""
-    names = {solver.identifier: solver.name for solver in SOLVERS}
     with path.open(newline="") as file:
         head, *rows = csv.reader(file)
     columns = zip(head, zip(*rows, strict=True), strict=True)
     found = {name: [cell for cell in column if cell] for name, column in columns}
-    return {names.get(name, name): float(cells[-1]) for name, cells in found.items() if name != head[0]}
+    return {_solver_of(name): float(cells[-1]) for name, cells in found.items() if name != head[0]}

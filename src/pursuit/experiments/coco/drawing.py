@@ -49,12 +49,15 @@ def draw_profiles(
     ...     [path.name for path in draw_profiles(data, Path(folder, "profiles.svg"))]
     ['profiles.svg', 'profiles.csv']
     """
+    return write_profiles(data_profiles(folders, functions=functions, dimensions=dimensions), Path(out))
+
+
+def write_profiles(profiles: Sequence[Profile], path: Path) -> tuple[Path, Path]:
+    """Draw profiles into a file, and write them as a table beside it; return both files."""
     # Matplotlib takes long to import, and the worker processes, which import this module, never draw.
     from pursuit.experiments.coco.figure import write_figure
 
-    path = Path(out)
     table = path.with_suffix(".csv")
-    profiles = data_profiles(folders, functions=functions, dimensions=dimensions)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         write_figure(profiles, path)
