@@ -114,7 +114,7 @@ def minimize(
     batch : int
         The most points of a round. The same seed and the same batch give the same run, whoever evaluates it.
         `values` and `momentum`, and so `auto`, pose as many independent points as they are given; SARP poses
-        up to two, other methods one. By default four for each worker, or what the method likes if their
+        up to two, other methods one. By default eight for each worker, or what the method likes if their
         number is not known.
     checkpoint : path
         Where to keep what is needed to resume. If the file exists already, the run that it holds is resumed.

@@ -1,0 +1,138 @@
+"""Which scheme is best where: on which problem, with how many variables, and for which budget.
+
+``python -m benchmarks.rivals.best STUDY ...`` reads the stores of studies, on a CPU and on a GPU, writes what
+is needed of them into ``values.csv``, and draws ``best.png``. ``--draw`` only draws what ``values.csv`` has.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import matplotlib.figure
+import numpy as np
+from matplotlib.colors import ListedColormap
+from matplotlib.patches import Patch
+
+from benchmarks.peers.records import Table, read_rows
+from benchmarks.rivals.__main__ import FOLDER
+from pursuit.experiments.common.formatting import power
+from pursuit.experiments.common.plotting import print_style, save
+from pursuit.experiments.study.results import CellResults, Results
+from pursuit.experiments.study.stats import counts
+from pursuit.experiments.study.store import read_store
+
+BUDGETS = (10, 100, 1_000, 10_000, 100_000)
+"""Evaluations divided by n."""
+VALUES, FIGURE = "values.csv", "best"
+# Matplotlib's colours for up to twenty categories; the other half are lighter shades.
+_COLOURS = "tab20"
+
+
+class BestRow(NamedTuple):
+    """What the runs of a scheme have come to within a budget."""
+
+    problem: str
+    L: float | None
+    n: int
+    solver: str
+    device: str
+    budget: int
+    runs: int
+    value: float
+    """The median of the smallest values within the budget."""
+    evaluations: float
+    """The median of the evaluations to the target, infinite if that is above the budget."""
+
+    @property
+    def place(self) -> tuple[float, float]:
+        """What rows are ordered by: the evaluations to the target, or the value if it is not reached."""
+        return self.evaluations, self.value
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("studies", nargs="*", type=Path, metavar="STUDY", help="the folder of a study")
+    parser.add_argument("--draw", action="store_true", help="only draw what is stored")
+    parser.add_argument("--out", type=Path, default=FOLDER, metavar="DIR")
+    options = parser.parse_args()
+    if not options.draw:
+        table = Table(options.out / VALUES, BestRow)
+        for row in rows_of(options.studies):
+            table.add(row)
+    save(build(read_rows(options.out / VALUES, BestRow)), options.out, FIGURE, ["png"])
+
+
+def rows_of(folders: Sequence[Path]) -> Iterator[BestRow]:
+    """Return the rows of all cells that have runs."""
+    for folder in folders:
+        with read_store(folder) as store:
+            for device in store.devices():
+                results = store.results(device)
+                for entry in results.select():
+                    yield from _rows_of_cell(results, entry, device)
+
+
+def _rows_of_cell(results: Results, entry: CellResults, device: str) -> Iterator[BestRow]:
+    cell = entry.cell
+    traces = [results.trace(cell, run.number) for run in entry.runs]
+    reached = float(np.median(counts(entry, "evaluations")))
+    for budget in BUDGETS:
+        most = budget * cell.n
+        value = float(np.median([trace.fun[trace.nfev <= most].min() for trace in traces]))
+        yield BestRow(
+            problem=cell.problem, L=cell.L, n=cell.n, solver=cell.scheme, device=device, budget=budget,
+            runs=len(entry.runs), value=value, evaluations=reached if reached <= most else math.inf,
+        )  # fmt: skip
+
+
+def best_of(rows: Iterable[BestRow]) -> dict[tuple[str, float | None, int, int], BestRow]:
+    """Return the best row for each problem, L, n and budget."""
+    best: dict[tuple[str, float | None, int, int], BestRow] = {}
+    for row in rows:
+        key = (row.problem, row.L, row.n, row.budget)
+        if key not in best or row.place < best[key].place:
+            best[key] = row
+    return best
+
+
+@print_style
+def build(rows: Sequence[BestRow]) -> matplotlib.figure.Figure:
+    """Return the figure: a panel for each budget, with problems as rows and dimensions as columns."""
+    best = best_of(rows)
+    problems = list(dict.fromkeys((row.problem, row.L) for row in rows))
+    dimensions = sorted({row.n for row in rows})
+    schemes = list(dict.fromkeys(row.solver for row in rows if row in best.values()))
+    colours = ListedColormap(matplotlib.colormaps[_COLOURS].colors[: len(schemes)])  # type: ignore[attr-defined]
+    figure = matplotlib.figure.Figure(figsize=(7.2, 2.4), layout="constrained")
+    panels = figure.subplots(1, len(BUDGETS), sharey=True)
+    for axes, budget in zip(panels, BUDGETS, strict=True):
+        places = np.full((len(problems), len(dimensions)), np.nan)
+        for i, problem in enumerate(problems):
+            for j, n in enumerate(dimensions):
+                found = best.get((*problem, n, budget))
+                if found is not None:
+                    places[i, j] = schemes.index(found.solver)
+                    if found.evaluations < math.inf:
+                        axes.plot(j, i, "k.", markersize=2.0)
+        axes.imshow(places, cmap=colours, vmin=-0.5, vmax=len(schemes) - 0.5, aspect="auto")
+        axes.set_xticks(range(len(dimensions)), [str(n) for n in dimensions], rotation=90)
+        axes.set_yticks(range(len(problems)), [_title(*problem) for problem in problems])
+        axes.set(title=f"{budget} n evaluations", xlabel="n")
+        axes.grid(False)
+    figure.legend(
+        handles=[Patch(color=colours(k), label=scheme) for k, scheme in enumerate(schemes)],
+        loc="outside right upper",
+    )
+    return figure
+
+
+def _title(problem: str, condition: float | None) -> str:
+    return problem if condition is None else f"{problem}, L = {power(condition)}"
+
+
+if __name__ == "__main__":
+    main()
