@@ -13,6 +13,9 @@ This is the accelerated method of Fercoq and Richtarik, with step sizes that are
 rises, where curvatures cannot be measured, and after 10 n or n^2/10 evaluations. Then whole sweeps of probes
 are worth more.
 
+Where many points are evaluated at once, blocks are so large that their points fill rounds, and end the
+earlier the larger they are; f(x) is evaluated together with the probes from the next y.
+
 Where the curvatures D along the coordinates of the first block differ a lot, or are negative, all blocks are
 probed on both sides once, and each is left by the step -g_B/|D_B| if f falls. Then D is known for all
 coordinates, and sweeps follow.
@@ -40,6 +43,7 @@ from pursuit.methods.values.curvature import (
     quantile,
     sort,
 )
+from pursuit.methods.values.order import block_coordinate, draw_order
 from pursuit.methods.values.state import (
     BLOCK_END,
     BLOCK_JUDGE,
@@ -73,31 +77,6 @@ def block_size(n: int, room: int) -> int:
     if room > 1:
         points = room * max(1, round(points / room))
     return min(n, max(1, points - _OTHERS))
-
-
-@inner
-def block_coordinate(state, j):
-    """Return the j-th coordinate of the block: every stride-th of all, from a random one on."""
-    now, n = state.now[0], state.vectors.shape[1]
-    return int((now.start + (now.position + j) * now.stride) % n)
-
-
-@inner
-def draw_order(state, seed):
-    """Choose the order of the coordinates for the blocks to come."""
-    now, n = state.now[0], state.vectors.shape[1]
-    now.start = float(seed % np.uint64(n))
-    stride = 1 + int((seed >> np.uint64(20)) % np.uint64(n))
-    while _gcd(stride, n) != 1:
-        stride += 1
-    now.stride = stride
-
-
-@inner
-def _gcd(a, b):
-    while b:
-        a, b = b, a % b
-    return a
 
 
 @inner
