@@ -63,7 +63,10 @@ def test_status_export_and_report_of_a_folder(tmp_path, capsys):
     ("arguments", "sentence"),
     [
         (["status", "nowhere"], "pursuit: There is no study in nowhere: the file study.sqlite is missing."),
-        (["reproduce", "nothing.toml"], "pursuit: A study is one of quick, main, full or a TOML file, but "),
+        (
+            ["reproduce", "nothing.toml"],
+            "pursuit: A study is one of quick, main, full, rivals or a TOML file, but ",
+        ),
         (["reproduce", "--only", "n=3"], "pursuit: No cell of the study 'quick' is left to run: "),
         (["reproduce", "--only", "n3"], "pursuit: A selection is made of FIELD=VALUE,VALUE"),
         (["reproduce", "--only", "n=20 n=40"], "pursuit: A selection is made of FIELD=VALUE,VALUE"),

@@ -68,6 +68,7 @@ def test_a_terminal_shows_a_line(cache):
 
 def test_a_log_file_gets_lines_and_the_logger_the_same(cache):
     code = """
+pursuit.minimize(slow, problem.x0, method="rp", rng=1, maxiter=1)
 logging.basicConfig(level="INFO", stream=sys.stdout, format="%(name)s %(levelname)s %(message)s")
 pursuit.minimize(slow, problem.x0, method="rp", rng=1, maxtime=5.3, progress=True)
 """

@@ -12,7 +12,7 @@ from benchmarks.parallel.rounds import RoundsRow, rows_of, run
 def test_rounds_and_evaluations_are_those_of_the_run(batch):
     row = run(RoundsRow("values", "", "two", 1e4, 20, 1, batch))
     one = run(RoundsRow("values", "", "two", 1e4, 20, 1, 1))
-    assert row.evaluations == one.evaluations < math.inf
+    assert row.evaluations <= 1.2 * one.evaluations < math.inf
     assert row.evaluations / batch <= row.rounds <= row.evaluations
     waves = [int(wave) for wave in row.waves.split()]
     # One worker evaluates all points, those after the target included; with many, a round takes one unit.

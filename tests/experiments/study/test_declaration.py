@@ -128,7 +128,9 @@ def test_errors_name_the_file_the_key_and_what_is_allowed(tmp_path, old, new, me
 
 
 def test_a_missing_file_is_said_to_be_missing(tmp_path):
-    with pytest.raises(StudyError, match=r"one of quick, main, full or a TOML file, but .*nowhere.toml"):
+    with pytest.raises(
+        StudyError, match=r"one of quick, main, full, rivals or a TOML file, but .*nowhere.toml"
+    ):
         load_study(tmp_path / "nowhere.toml")
 
 
