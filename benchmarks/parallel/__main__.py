@@ -14,6 +14,7 @@ from benchmarks.parallel import report, times
 from benchmarks.parallel.rounds import RoundsRow, rows_of, run_missing
 from benchmarks.peers.records import Table, read_rows
 from pursuit.experiments.common.files import locked, write_file
+from pursuit.experiments.common.formatting import power
 
 FOLDER = Path("docs/results/parallel")
 CSV, TIMES, REPORT = "rounds.csv", "times.csv", "parallel.md"
@@ -24,6 +25,8 @@ SEEDS = {100: (11, 3), 1000: (1, 0)}
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--out", type=Path, default=FOLDER, metavar="DIR")
+    parser.add_argument("--methods", nargs="+", metavar="NAME", help="make only runs of these")
+    parser.add_argument("--problems", nargs="+", metavar="NAME", help="make only runs on these, as exp-1e4")
     parser.add_argument("--no-times", action="store_true", help="measure no times")
     parser.add_argument("--report", action="store_true", help="only write what follows from what is stored")
     options = parser.parse_args()
@@ -31,13 +34,21 @@ def main() -> None:
         table = Table(options.out / CSV, RoundsRow)
         if not options.report:
             for n, seeds in SEEDS.items():
-                run_missing(rows_of(n, *seeds), table, lambda line: print(line, flush=True))
+                rows = [row for row in rows_of(n, *seeds) if _is_wanted(row, options)]
+                run_missing(rows, table, lambda line: print(line, flush=True))
             if not options.no_times:
                 _measure_times(Table(options.out / TIMES, report.TimeRow))
     rows = read_rows(options.out / CSV, RoundsRow)
     stored = read_rows(options.out / TIMES, report.TimeRow)
     write_file(options.out / REPORT, report.text_of(rows, stored))
     report.draw(rows, options.out / "figures")
+
+
+def _is_wanted(row: RoundsRow, options: argparse.Namespace) -> bool:
+    name = row.problem if row.L is None else f"{row.problem}-{power(row.L)}"
+    return (not options.methods or row.solver in options.methods) and (
+        not options.problems or name in options.problems
+    )
 
 
 def _measure_times(table: Table[report.TimeRow]) -> None:
