@@ -29,6 +29,8 @@ def sleeping(n: int, maxfev: int) -> float:
         return made.fun(x)
 
     with ThreadPoolExecutor(WORKERS) as threads:
+        # Compiled code is loaded by the first run.
+        _run(fun, made.x0, 20, workers=threads)
         many = seconds(lambda: _run(fun, made.x0, maxfev, workers=threads))
     few = maxfev // WORKERS
     return seconds(lambda: _run(fun, made.x0, few)) * maxfev / few / many

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import argparse
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 import matplotlib.figure
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.colors import ListedColormap
 from matplotlib.patches import Patch
 
@@ -27,6 +28,8 @@ from pursuit.experiments.study.store import read_store
 
 BUDGETS = (10, 100, 1_000, 10_000, 100_000)
 """Evaluations divided by n."""
+EXACT = ("rp-exact", "sarp-exact", "arp", "acdm")
+"""The schemes that are told the minimum along a line, which costs them one evaluation."""
 VALUES, FIGURE = "values.csv", "best"
 # Matplotlib's colours for up to twenty categories; the other half are lighter shades.
 _COLOURS = "tab20"
@@ -67,13 +70,14 @@ def main() -> None:
 
 
 def rows_of(folders: Sequence[Path]) -> Iterator[BestRow]:
-    """Return the rows of all cells that have runs."""
+    """Return the rows of all cells whose runs are complete."""
     for folder in folders:
         with read_store(folder) as store:
             for device in store.devices():
                 results = store.results(device)
                 for entry in results.select():
-                    yield from _rows_of_cell(results, entry, device)
+                    if len(entry.runs) >= entry.wanted:
+                        yield from _rows_of_cell(results, entry, device)
 
 
 def _rows_of_cell(results: Results, entry: CellResults, device: str) -> Iterator[BestRow]:
@@ -101,33 +105,48 @@ def best_of(rows: Iterable[BestRow]) -> dict[tuple[str, float | None, int, int],
 
 @print_style
 def build(rows: Sequence[BestRow]) -> matplotlib.figure.Figure:
-    """Return the figure: a panel for each budget, with problems as rows and dimensions as columns."""
-    best = best_of(rows)
-    problems = list(dict.fromkeys((row.problem, row.L) for row in rows))
-    dimensions = sorted({row.n for row in rows})
-    schemes = list(dict.fromkeys(row.solver for row in rows if row in best.values()))
+    """Return the figure: a column for each budget; above all schemes, below those that see only values."""
+    kinds = {
+        "all schemes": best_of(rows),
+        "from values alone": best_of(row for row in rows if row.solver not in EXACT),
+    }
+    schemes = list(dict.fromkeys(row.solver for best in kinds.values() for row in best.values()))
     colours = ListedColormap(matplotlib.colormaps[_COLOURS].colors[: len(schemes)])  # type: ignore[attr-defined]
-    figure = matplotlib.figure.Figure(figsize=(7.2, 2.4), layout="constrained")
-    panels = figure.subplots(1, len(BUDGETS), sharey=True)
-    for axes, budget in zip(panels, BUDGETS, strict=True):
-        places = np.full((len(problems), len(dimensions)), np.nan)
-        for i, problem in enumerate(problems):
-            for j, n in enumerate(dimensions):
-                found = best.get((*problem, n, budget))
-                if found is not None:
-                    places[i, j] = schemes.index(found.solver)
-                    if found.evaluations < math.inf:
-                        axes.plot(j, i, "k.", markersize=2.0)
-        axes.imshow(places, cmap=colours, vmin=-0.5, vmax=len(schemes) - 0.5, aspect="auto")
-        axes.set_xticks(range(len(dimensions)), [str(n) for n in dimensions], rotation=90)
-        axes.set_yticks(range(len(problems)), [_title(*problem) for problem in problems])
-        axes.set(title=f"{budget} n evaluations", xlabel="n")
-        axes.grid(False)
+    figure = matplotlib.figure.Figure(figsize=(7.2, 4.2), layout="constrained")
+    grid = figure.subplots(len(kinds), len(BUDGETS), sharex=True, sharey=True)
+    for panels, (kind, best) in zip(grid, kinds.items(), strict=True):
+        for axes, budget in zip(panels, BUDGETS, strict=True):
+            _draw(axes, {key[:3]: row for key, row in best.items() if key[3] == budget}, schemes, colours)
+            axes.set_title(f"{budget} n evaluations")
+        panels[0].set_ylabel(kind)
+    for axes in grid[-1]:
+        axes.set_xlabel("n")
     figure.legend(
         handles=[Patch(color=colours(k), label=scheme) for k, scheme in enumerate(schemes)],
         loc="outside right upper",
     )
     return figure
+
+
+def _draw(
+    axes: Axes,
+    best: Mapping[tuple[str, float | None, int], BestRow],
+    schemes: Sequence[str],
+    colours: ListedColormap,
+) -> None:
+    """Draw a panel: problems as rows, dimensions as columns, a dot where the target is reached."""
+    problems = list(dict.fromkeys((problem, condition) for problem, condition, _ in best))
+    dimensions = sorted({n for _, _, n in best})
+    places = np.full((len(problems), len(dimensions)), np.nan)
+    for (problem, condition, n), row in best.items():
+        i, j = problems.index((problem, condition)), dimensions.index(n)
+        places[i, j] = schemes.index(row.solver)
+        if row.evaluations < math.inf:
+            axes.plot(j, i, "k.", markersize=2.0)
+    axes.imshow(places, cmap=colours, vmin=-0.5, vmax=len(schemes) - 0.5, aspect="auto")
+    axes.set_xticks(range(len(dimensions)), [str(n) for n in dimensions], rotation=90)
+    axes.set_yticks(range(len(problems)), [_title(*problem) for problem in problems])
+    axes.grid(False)
 
 
 def _title(problem: str, condition: float | None) -> str:
