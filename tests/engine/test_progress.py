@@ -44,21 +44,25 @@ def in_a_terminal(code, cache):
     return done.stdout, [part.strip() for part in re.split(r"[\r\n]+", shown) if part.strip()]
 
 
+FIRST = "pursuit.minimize(slow, problem.x0, method='rp', rng=1, maxfev=3); print('done')"
+
+
 @pytest.fixture(scope="module")
-def cache(tmp_path_factory):
-    """A cache of compiled code that is empty for the first test."""
-    return tmp_path_factory.mktemp("cache")
+def warm(tmp_path_factory):
+    """A cache in which all is compiled that the tests run."""
+    folder = tmp_path_factory.mktemp("warm")
+    in_a_terminal(FIRST, folder)
+    return folder
 
 
-def test_who_waits_at_a_terminal_is_told_what_for_and_only_once(cache):
-    code = "pursuit.minimize(slow, problem.x0, method='rp', rng=1, maxfev=3); print('done')"
-    assert in_a_terminal(code, cache) == (b"done\n", ["compiling (once per method) ..."])
-    assert in_a_terminal(code, cache) == (b"done\n", [])
+def test_who_waits_at_a_terminal_is_told_what_for_and_only_once(tmp_path):
+    assert in_a_terminal(FIRST, tmp_path) == (b"done\n", ["compiling (once per method) ..."])
+    assert in_a_terminal(FIRST, tmp_path) == (b"done\n", [])
 
 
-def test_a_terminal_shows_a_line(cache):
+def test_a_terminal_shows_a_line(warm):
     code = "pursuit.minimize(slow, problem.x0, method='rp', rng=1, maxfev=100, progress=True)"
-    _, lines = in_a_terminal(code, cache)
+    _, lines = in_a_terminal(code, warm)
     assert len(lines) >= 3
     assert all(re.fullmatch(LINE, line) for line in lines)
     assert all(line.endswith(" left") for line in lines[1:-1])
@@ -66,9 +70,8 @@ def test_a_terminal_shows_a_line(cache):
     assert not lines[-1].endswith(" left")
 
 
-def test_a_log_file_gets_lines_and_the_logger_the_same(cache):
+def test_a_log_file_gets_lines_and_the_logger_the_same(warm):
     code = """
-pursuit.minimize(slow, problem.x0, method="rp", rng=1, maxiter=1)
 logging.basicConfig(level="INFO", stream=sys.stdout, format="%(name)s %(levelname)s %(message)s")
 pursuit.minimize(slow, problem.x0, method="rp", rng=1, maxtime=5.3, progress=True)
 """
@@ -77,7 +80,7 @@ pursuit.minimize(slow, problem.x0, method="rp", rng=1, maxtime=5.3, progress=Tru
         capture_output=True,
         text=True,
         check=True,
-        env={**os.environ, "NUMBA_CACHE_DIR": str(cache)},
+        env={**os.environ, "NUMBA_CACHE_DIR": str(warm)},
     )
     first, last = done.stderr.splitlines()
     assert re.fullmatch("pursuit: " + LINE, first)
@@ -87,16 +90,16 @@ pursuit.minimize(slow, problem.x0, method="rp", rng=1, maxtime=5.3, progress=Tru
     assert done.stdout.replace("pursuit INFO ", "pursuit: ") == done.stderr
 
 
-def test_a_run_within_constraints_is_shown_too(cache):
+def test_a_run_within_constraints_is_shown_too(warm):
     code = """
 within = {"type": "ineq", "fun": lambda x: x[0] - 0.5}
 pursuit.minimize(slow, problem.x0, method="rp", constraints=within, rng=1, maxfev=60, progress=True)
 """
-    _, lines = in_a_terminal(code, cache)
+    _, lines = in_a_terminal(code, warm)
     assert any(re.fullmatch(LINE, line) for line in lines)
 
 
-def test_nothing_is_said_that_nobody_asked_for(cache, tmp_path):
+def test_nothing_is_said_that_nobody_asked_for(tmp_path):
     done = subprocess.run(
         [sys.executable, "-c", RUN + "pursuit.minimize(slow, problem.x0, method='rp', rng=1, maxfev=30)"],
         capture_output=True,
