@@ -34,7 +34,8 @@ FUNCTIONS: dict[str, Function] = {
     "maximum": lambda z: np.max(np.abs(z)),
     "plateaus": lambda z: np.sum(np.floor(5.0 * np.abs(z))),
     "valleys": lambda z: np.sum(z * z + 5.0 * (1.0 - np.cos(6.0 * z))),
-    "rough": lambda z: np.sum(np.cos(z[:-1] ** 2 - 0.5 * z[1:])),
+    # Its smallest value is 0, so that its logarithm has one, too.
+    "rough": lambda z: np.sum(1.0 + np.cos(z[:-1] ** 2 - 0.5 * z[1:])),
     "flat": lambda z: np.sum(z * z / (1.0 + z * z)),
     "constant": lambda z: 3.0 + 0.0 * z[0],
     "cliff": lambda z: np.sum(z * z) if z[0] > -0.5 else np.sum(z * z) - 1.0,
