@@ -16,11 +16,10 @@ import numpy as np
 
 from benchmarks.reporting import made_by, main, verdict
 from benchmarks.timing import seconds
-from pursuit.engine.tally import Trace
 from pursuit.experiments.common.formatting import spaced, table
 from pursuit.experiments.study import load_study, read_store, reproduce
 from pursuit.experiments.study.grid import Entry, entries_of
-from pursuit.experiments.study.results import RunRecord
+from pursuit.experiments.study.results import RunRecord, Trace
 from pursuit.experiments.study.store import Key, key_of, open_store
 
 MINUTE = Path(__file__).with_name("minute.toml")

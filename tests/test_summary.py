@@ -52,7 +52,8 @@ def test_what_a_run_has_found_out_is_shown_where_there_is_something():
     result = pursuit.minimize(holed, np.ones(3), method="rp", rng=1, maxfev=300, trace=True)
     shown = fields_of(str(result))
     assert shown["nfaulty"] == f"{result.nfaulty} of the values were NaN"
-    assert shown["trace"] == f"nit, nfev, fun, method: {len(result.trace.nit)} entries each"
+    columns = "nit, nfev, fun, method, sigma, at_bound"
+    assert shown["trace"] == f"{columns}: {len(result.trace.nit)} entries each"
     noisy = pursuit.minimize(sphere, np.ones(3), method="values", rng=1)
     assert fields_of(str(noisy))["noise"].endswith(", the standard deviation of the noise of a value")
 

@@ -7,9 +7,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from pursuit.engine.tally import Trace
 from pursuit.experiments.study import read_store
-from pursuit.experiments.study.results import Cell, CellResults, Results
+from pursuit.experiments.study.results import Cell, CellResults, Results, Trace
 
 
 class Place(NamedTuple):

@@ -39,7 +39,7 @@ from pursuit.engine.tally import UNLIMITED, Trace
 from pursuit.lagrangian import Lagrangian, Parts
 from pursuit.methods.catalogue import DEFAULT_METHOD
 from pursuit.methods.contract import Findings
-from pursuit.problems.bounds import Box
+from pursuit.problems.bounds import Box, active_mask
 from pursuit.problems.objective import function_of_point
 from pursuit.result import Result, result_of
 from pursuit.running import Conduct, driven, keep_to
@@ -115,6 +115,8 @@ class _Row(NamedTuple):
     nit: int
     nfev: int
     fun: float
+    sigma: float
+    at_bound: int
 
 
 class _Rounds:
@@ -133,6 +135,11 @@ class _Rounds:
         """The iterations so far."""
         return self._nit + (0 if self._run is None else self._run.nit)
 
+    @property
+    def _step_size(self) -> float:
+        """That of the present round, or of the last one."""
+        return self._sigma if self._run is None else self._run.sigma
+
     def outcome(self, reason: Reason = Reason.RUNNING) -> Outcome:
         """Return what all rounds together have come to."""
         seen = self._lagrangian
@@ -144,7 +151,7 @@ class _Rounds:
             message += f"ctol={seen.ctol:g}."
         return Outcome(
             x=seen.best.x.copy(), fun=seen.best.f, nit=self.nit, nfev=seen.nfev, best_nfev=seen.best.nfev,
-            faulty=seen.faulty, sigma=self._sigma, reason=reason, message=message, findings=Findings(),
+            faulty=seen.faulty, sigma=self._step_size, reason=reason, message=message, findings=Findings(),
             trace=self._trace,
         )  # fmt: skip
 
@@ -175,15 +182,20 @@ class _Rounds:
 
     def _trace(self) -> Trace:
         """Return the best point after each iteration in which it has changed, and at the end."""
-        best, nfev = self._lagrangian.best, self._lagrangian.nfev
-        rows = [*self._rows, _Row(self.nit, nfev, best.f)]
+        rows = [*self._rows, self._row(self._lagrangian.nfev)]
         return Trace(*(np.array(column) for column in zip(*rows, strict=True)))
 
     def _note(self) -> None:
         """Keep the best point for the trace, if it has changed."""
         best = self._lagrangian.best
         if not self._rows or self._rows[-1].nfev < best.nfev:
-            self._rows.append(_Row(self.nit, best.nfev, best.f))
+            self._rows.append(self._row(best.nfev))
+
+    def _row(self, nfev: int) -> _Row:
+        """Return the best point so far as a row of the trace."""
+        best, box = self._lagrangian.best, self.setup.setting.box
+        at_bound = 0 if box is None else int(np.count_nonzero(active_mask(best.x, box)))
+        return _Row(nit=self.nit, nfev=nfev, fun=best.f, sigma=self._step_size, at_bound=at_bound)
 
     def _measure(self, deadline: float) -> None:
         """Evaluate the start, and points beside it to learn of what size f and the constraints are there."""

@@ -8,15 +8,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from pursuit.checks import Vector
 from pursuit.engine.outcome import Outcome, StageRecord
 from pursuit.optional import optional_module
 from pursuit.plotting import plot_run
-from pursuit.problems.bounds import Box
+from pursuit.problems.bounds import Box, active_mask
 from pursuit.summary import summary_of
-
-# How close to a bound a variable is at it, as a share of the bound or of 1.
-_AT_BOUND = 1e-9
 
 if TYPE_CHECKING:
     # SciPy has no types of its own: to type checkers its result is the dictionary that it is.
@@ -65,7 +61,8 @@ class Result(OptimizeResult):
         the end; None if it does not measure noise. Only `values` does.
     trace : History
         With ``trace=True``: the arrays `nit`, `nfev` and `fun` at about 50 iterations per decade, among them
-        the first, the last and the best, and `method`, which was at work.
+        the first, the last and the best; `method`, which was at work, `sigma`, the step size, and `at_bound`,
+        how many variables of its best point were at a bound.
     active_mask : ndarray of int
         With bounds: which variables are at one, as in SciPy: -1 at the lower, 1 at the upper, else 0.
     seed : object
@@ -153,7 +150,7 @@ class History(NamedTuple):
     >>> problem = pursuit.problems.exp(3, 1e2)
     >>> trace = pursuit.minimize(problem, problem.x0, method="rp", rng=1, maxfev=200, trace=True).trace
     >>> trace._fields
-    ('nit', 'nfev', 'fun', 'method')
+    ('nit', 'nfev', 'fun', 'method', 'sigma', 'at_bound')
     >>> trace.nfev[-1]
     np.int64(200)
     """
@@ -163,6 +160,11 @@ class History(NamedTuple):
     fun: NDArray[np.float64]
     """The value of the latest iterate."""
     method: NDArray[np.str_]
+    """Which was at work."""
+    sigma: NDArray[np.float64]
+    """The step size."""
+    at_bound: NDArray[np.int64]
+    """How many variables of the best point are at a bound; 0 without bounds. Each stage begins anew."""
 
     def to_pandas(self) -> Any:
         """Return a `pandas.DataFrame` with these columns."""
@@ -260,25 +262,14 @@ def result_of(outcome: Outcome, method: str, *, trace: bool, box: Box | None = N
     if trace:
         result.trace = _history(outcome, method)
     if box is not None:
-        result.active_mask = _active_mask(outcome.x, box)
+        result.active_mask = active_mask(outcome.x, box)
     return result
-
-
-def _active_mask(x: Vector, box: Box) -> NDArray[np.int64]:
-    """Return -1 for variables at their lower bounds, 1 at the upper ones, and 0 between."""
-
-    def is_at(bounds: Vector) -> NDArray[np.bool_]:
-        near: NDArray[np.bool_] = np.abs(x - bounds) <= _AT_BOUND * np.maximum(1.0, np.abs(bounds))
-        return near & np.isfinite(bounds)
-
-    mask = np.where(is_at(box.upper), 1, 0)
-    mask[is_at(box.lower)] = -1
-    return mask
 
 
 def _history(outcome: Outcome, method: str) -> History:
     """Return the trace of a run with the method that was at work."""
-    trace = outcome.trace()
+    nit, nfev, fun, sigma, at_bound = outcome.trace()
     names = [stage.method for stage in outcome.stages] or [method]
     last = np.cumsum([stage.nfev for stage in outcome.stages[:-1]], dtype=np.int64)
-    return History(*trace, method=np.array(names)[np.searchsorted(last, trace.nfev)])
+    at_work = np.array(names)[np.searchsorted(last, nfev)]
+    return History(nit, nfev, fun, method=at_work, sigma=sigma, at_bound=at_bound)

@@ -111,9 +111,12 @@ def check_result(result, start, bounds, limits):
 
 def check_trace(result):
     """Expect a trace to begin at the start, to end at the end, and to contain the best."""
-    nit, nfev, fun, _ = result.trace
+    nit, nfev, fun, _, sigma, at_bound = result.trace
     # Evaluations of an iteration that was not completed belong to the one before it.
     expect(nit[0] == 0 and (nfev[0] == 1 or result.nit == 0), f"the trace begins with {nit[0]}, {nfev[0]}")
     expect((np.diff(nit) > 0).all() and (np.diff(nfev) >= 0).all(), f"the trace runs {nit}, {nfev}")
     expect(nit[-1] == result.nit and nfev[-1] == result.nfev, f"the trace ends with {nit[-1]}, {nfev[-1]}")
     expect(np.min(fun) == result.fun, f"the least of the trace is {np.min(fun)}, but fun is {result.fun}")
+    expect(not (sigma < 0.0).any(), f"the step sizes are {sigma}")
+    most = result.x.size if "active_mask" in result else 0
+    expect((at_bound >= 0).all() and (at_bound <= most).all(), f"so many are at a bound: {at_bound}")

@@ -3,7 +3,7 @@
 The file is an uncompressed NumPy archive: `numpy.load` opens it, and no pickle is involved. Its entry
 ``header`` is a JSON text in bytes; the other entries are arrays.
 
-- ``format`` and ``version``: "pursuit checkpoint" and the version of this layout, 4.
+- ``format`` and ``version``: "pursuit checkpoint" and the version of this layout, 5.
 - ``method``, ``options``, ``restarts``, ``rounds``, ``n`` and ``sigma0``: what the run was set up with;
   arrays ``lower``, ``upper`` and ``margin`` if there are bounds. A ``sigma0`` for each variable is an array
   too, with an array ``offset`` if the scheme moves in scaled variables.
@@ -11,7 +11,7 @@ The file is an uncompressed NumPy archive: `numpy.load` opens it, and no pickle 
 - ``generator``: the state of the bit generator before it drew the normals of the iteration at hand.
 - ``received``: the values received in this iteration, round by round.
 - ``told``, where an optimizer was told a part of a round: the values, null where they are missing.
-- ``tally``: what was counted; arrays ``trace.nit``, ``trace.nfev`` and ``trace.fun``.
+- ``tally``: what was counted; arrays ``trace.nit``, ``trace.nfev`` and so on, the columns of the trace.
 - ``state``: the numbers in the scheme's state; arrays ``state.<field>``.
 - ``past``, if the run may have several stages: the present one, what those before have come to, and the value
   at the start; arrays ``past.x0``, ``past.best`` and the trace of those before, ``past.nit`` and so on.
@@ -46,7 +46,7 @@ from pursuit.methods.contract import Rounds, Scheme
 from pursuit.problems.bounds import Box
 from pursuit.problems.scaled import Scale, factors
 
-_FORMAT, _VERSION = "pursuit checkpoint", 4
+_FORMAT, _VERSION = "pursuit checkpoint", 5
 _BOX = ("lower", "upper", "margin")
 T = TypeVar("T")
 
@@ -210,6 +210,8 @@ class Checkpoint:
             raise ValueError("its best value is not that of its best point")
         if np.isnan(self._arrays["trace.fun"][: tally.rows]).any():
             raise ValueError("the values of its trace must be numbers")
+        if not np.isfinite(self._arrays["trace.sigma"][: tally.rows]).all():
+            raise ValueError("the step sizes of its trace must be finite")
         generator = generator_in_state(header["generator"])
         memory = Memory(
             state=state,
@@ -269,7 +271,7 @@ class Checkpoint:
             if name not in self._arrays:
                 raise ValueError(f"the entry {name} is missing")
             found = self._arrays[name]
-            wanted = np.int64 if name.endswith((".nit", ".nfev")) else np.float64
+            wanted = np.int64 if name.endswith((".nit", ".nfev", ".at_bound")) else np.float64
             if found.shape != shape or found.dtype != wanted:
                 raise ValueError(
                     f"the entry {name} must have shape {shape} and type {np.dtype(wanted)}, but has "

@@ -33,7 +33,9 @@ from pursuit.engine.queries import (
 from pursuit.engine.stopping import Reason
 from pursuit.engine.tally import Counting, Trial, count_iteration, is_measured, reason_to_stop
 from pursuit.methods.contract import ask, tell
+from pursuit.problems.bounds import at_bound
 from pursuit.problems.contract import value
+from pursuit.problems.place import Place, placed_at_bound
 
 _FIELDS = [
     "team", "scheme", "problem", "state", "query", "query_state", "unfinished", "tally", "trace", "limits",
@@ -62,7 +64,14 @@ _inlined = numba.njit(inline="always")
 
 
 class BlackBox(NamedTuple):
-    """The problem of which nothing is known but the values that Python will bring."""
+    """The problem of which nothing is known but where points lie, and the values that Python will bring."""
+
+    place: Place = Place()
+
+
+@at_bound.register(BlackBox)
+def _at_bound(team, black_box, x, room):
+    return placed_at_bound(team, black_box.place, x, room)
 
 
 class Event(enum.IntEnum):
@@ -246,21 +255,43 @@ def _write_points(session):
 def _end_iteration(session):
     answer = answer_to(session.query, session.query_state, session.values).content
     counting = Counting(session.tally, session.trace, session.limits)
+    # The points are evaluated, so there is room for another.
     session.state, session.tally, session.reason = concluded(
-        session.team, session.scheme, session.state, session.query, answer, counting, session.unfinished
+        session.team,
+        session.scheme,
+        session.problem,
+        session.state,
+        session.query,
+        answer,
+        counting,
+        session.unfinished,
+        session.points[0],
     )
     session.unfinished = nothing()
 
 
 @_inlined
 def concluded(
-    team: Any, scheme: Any, state: Any, query: Any, answer: Any, counting: Any, unfinished: Any
+    team: Any,
+    scheme: Any,
+    problem: Any,
+    state: Any,
+    query: Any,
+    answer: Any,
+    counting: Any,
+    unfinished: Any,
+    room: Any,
 ) -> Any:
-    """Return state and tally after an iteration, and the reason to stop if there is one."""
+    """Return state and tally after an iteration, and the reason to stop if there is one.
+
+    `room` is an array for a point, and is overwritten.
+    """
     length = trial_length(team, query, state) if is_measured(counting.tally, counting.limits) else 0.0
     trial = Trial(length=length, highest=highest_trial(query, state, unfinished.highest))
     state = tell(team, scheme, state, query, answer)
     tally = count_iteration(counting, state, unfinished, trial)
+    if tally.rows > counting.tally.rows:
+        counting.trace.at_bound[counting.tally.rows] = at_bound(team, problem, state.x, room)
     return state, tally, reason_to_stop(tally, counting.limits, state)
 
 
@@ -298,7 +329,9 @@ def iterate(session: Any, problem: Any, rng: Any, until: Any) -> Any:
                 query_state = receive(scheme, query, query_state, values)
         if reason == Reason.RUNNING:
             answer, counting = answer_to(query, query_state, values).content, Counting(tally, trace, limits)
-            state, tally, reason = concluded(team, scheme, state, query, answer, counting, unfinished)
+            state, tally, reason = concluded(
+                team, scheme, problem, state, query, answer, counting, unfinished, point
+            )
             unfinished = nothing()
             # and the last finished iteration.
             session.state, session.tally, session.unfinished = state, tally, unfinished

@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 from pursuit.checks import Vector
 from pursuit.engine.iteration import Unfinished
 from pursuit.engine.stopping import Reason
-from pursuit.engine.tally import Counting, Trace, finished_trace, reason_at_target
+from pursuit.engine.tally import Counting, Row, Trace, finished_trace, reason_at_target
 from pursuit.methods.contract import Findings
+from pursuit.problems.place import Place
 
 
 class StageRecord(NamedTuple):
@@ -89,13 +90,24 @@ def outcome_of(
     unfinished: Unfinished,
     findings: Findings,
     reason: Reason,
+    place: Place,
+    z: Vector,
 ) -> Outcome:
-    """Return what a run has come to, given the best point and its value."""
+    """Return what a run has come to, given the best point and its value.
+
+    The scheme sees this point as `z`, and `place` is where its points lie.
+    """
     tally, trace, limits = counting
     if reason != Reason.RUNNING and fun <= limits.target:
         # It may have been reached in an iteration that did not end.
         reason = reason_at_target(limits)
     nfev = tally.nfev + unfinished.nfev
+
+    def whole_trace() -> Trace:
+        last = Row(tally.nfev, state.f, state.sigma, place.at_bound(state.x))
+        end = Row(nfev, unfinished.value, state.sigma, place.at_bound(z)) if unfinished.nfev else None
+        return finished_trace(tally, trace, last, end)
+
     return Outcome(
         x=x,
         fun=fun,
@@ -107,5 +119,5 @@ def outcome_of(
         reason=reason,
         message=reason.sentence(idle=nfev - tally.best.nfev),
         findings=findings,
-        trace=lambda: finished_trace(tally, trace, state.f, unfinished.nfev, unfinished.value),
+        trace=whole_trace,
     )

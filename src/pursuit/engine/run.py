@@ -10,7 +10,7 @@ import numpy as np
 
 from pursuit.checks import Vector
 from pursuit.compiling.cache import compiled, specialized
-from pursuit.compiling.vectors import SERIAL, Matrix
+from pursuit.compiling.vectors import SERIAL
 from pursuit.engine.iteration import (
     BlackBox,
     Buffers,
@@ -38,9 +38,8 @@ from pursuit.methods.contract import (
     points_of,
 )
 from pursuit.methods.line_searches import needs_problem
+from pursuit.problems.place import Place
 
-Move = Callable[[Matrix], None]
-"""Replaces points as a scheme sees them, one a row, by those that they stand for."""
 # Members of an enumeration take Numba longer to pass than numbers.
 _VALUES, _NEW_NORMALS, _OPENED = map(int, Event)
 # The normals that the Python loop draws at a time, so that passing the generator costs little.
@@ -69,11 +68,13 @@ class Unstarted(NamedTuple):
     past: Any = None
 
 
-def first_memory(scheme: Scheme, x0: Vector, fx: float, sigma0: float, rng: np.random.Generator) -> Memory:
+def first_memory(
+    scheme: Scheme, x0: Vector, fx: float, sigma0: float, rng: np.random.Generator, at_bound: int = 0
+) -> Memory:
     """Return the memory of a run that has evaluated its start, which it may overwrite, and nothing else."""
     if not math.isfinite(fx):
         raise ValueError(f"The objective must be finite at x0, but it is {fx} there.")
-    tally, trace = start_tally(fx, sigma0)
+    tally, trace = start_tally(fx, sigma0, at_bound)
     state = scheme.init(x0, fx, sigma0)
     return Memory(state=state, tally=tally, trace=trace, generator=rng.bit_generator.state, received=[])
 
@@ -96,9 +97,9 @@ class Run:
     whole : bool
         Whether the problem is evaluated in compiled code, in a loop that is compiled whole unless the scheme
         is compiled apart. The trajectory is the same.
-    move : callable or None
-        Moves the points of a black box to where they are evaluated: into people's variables, and inside
-        their bounds. None where a scheme sees them as they are.
+    place : Place or None
+        Where the points of the scheme lie in people's variables, and inside their bounds; None where it sees
+        them as they are.
     threads : Threads or None
         Who evaluates the points of a round in compiled code, if not the thread at hand alone.
     """
@@ -112,7 +113,7 @@ class Run:
         limits: Limits,
         *,
         whole: bool,
-        move: Move | None = None,
+        place: Place | None = None,
         threads: Threads | None = None,
     ) -> None:
         self.whole: bool = whole
@@ -124,13 +125,15 @@ class Run:
         self._before: Mapping[str, Any] = {}
         self._finished = 0
         """How many iterations have ended since the generator was in the state `_before`."""
-        self._scheme, self._move, self._limits = scheme, move, limits
+        self._scheme, self._limits = scheme, limits
+        self._place = Place() if place is None else place
+        self._move = self._place.move
         self._trace = memory.trace
         self._normals, self._points, self._values = buffers = _buffers(scheme, memory.state.x.size, loops)
         self._rows = [self._points[j] for j in range(len(self._points))]
 
         # What a session need not know is not compiled for each problem.
-        known = problem if needs_problem(scheme) else BlackBox()
+        known = problem if needs_problem(scheme) else BlackBox(self._place)
 
         def entry(function: Callable[..., Any]) -> Any:
             return compiled(function, scheme, known)
@@ -242,19 +245,27 @@ class Run:
         """
         state, tally, own_reason, unfinished = self.snapshot()
         findings = findings_of(self._scheme, state)
-        x, fun = state.x, state.fx
+        z, fun = state.x, state.fx
         # Next to an estimate, the best of a few values is only the luckiest.
         if unfinished.value < fun and not findings.is_estimate:
-            x, fun = np.empty_like(x), unfinished.value
-            self._entry(write_best)(self._session, x)
-        elif not last or self._move is not None:
-            x = x.copy()
-        if self._move is not None:
-            self._move(x[np.newaxis])
+            z, fun = np.empty_like(z), unfinished.value
+            self._entry(write_best)(self._session, z)
+        is_for_people = last or z is not state.x
+        x = z if is_for_people and self._move is None else self._place.moved(z)
         if own_reason != Reason.RUNNING:
             reason = Reason(own_reason)
         counting = Counting(tally, self._trace, self._limits)
-        return outcome_of(x, fun, state, counting, unfinished=unfinished, findings=findings, reason=reason)
+        return outcome_of(
+            x,
+            fun,
+            state,
+            counting,
+            unfinished=unfinished,
+            findings=findings,
+            reason=reason,
+            place=self._place,
+            z=z,
+        )
 
     def _iterated_on(self, problem: Any) -> Callable[[int], None]:
         """Return what runs the loop compiled whole up to an iteration."""

@@ -16,12 +16,11 @@ from pursuit.checks import (
     checked_point,
     shown,
 )
-from pursuit.compiling.cache import check_compiler, compiled
-from pursuit.compiling.vectors import Matrix
+from pursuit.compiling.cache import check_compiler
 from pursuit.engine.checkpoint import Setting
 from pursuit.engine.driving import Evaluate, here
 from pursuit.engine.iteration import BlackBox
-from pursuit.engine.run import Memory, Move, Run, first_memory
+from pursuit.engine.run import Memory, Run, first_memory
 from pursuit.engine.stages import Past, stage_of
 from pursuit.engine.tally import LIMITS, Limits
 from pursuit.engine.threads import Threads
@@ -29,10 +28,11 @@ from pursuit.methods.catalogue import create_scheme, method_name, method_text, r
 from pursuit.methods.contract import Rounds, Scheme, batched, keeps_bounds, takes_vector
 from pursuit.methods.restarts import first_stage
 from pursuit.methods.stages import Stage, Wish
-from pursuit.problems.bounds import checked_box, preimage, reflect
+from pursuit.problems.bounds import checked_box, preimage
 from pursuit.problems.contract import value
 from pursuit.problems.objective import checked_objective, rewrapped
-from pursuit.problems.scaled import rescale, scale_around
+from pursuit.problems.place import Place
+from pursuit.problems.scaled import scale_around
 
 # Far enough from the step sizes at which a run stops, so that it can find a better one first.
 _SMALLEST_SIGMA0, _LARGEST_SIGMA0 = 1e-200, 1e100
@@ -135,40 +135,23 @@ class Setup(NamedTuple):
         )
 
     @property
-    def move(self) -> Move | None:
-        """What moves points from where the scheme sees them to where they are evaluated, if anything."""
-        box, scale = self.setting.box, self.setting.scale
-        to_box, to_scale = compiled(reflect), compiled(rescale)
-        if scale is None:
-            return None if box is None else lambda points: to_box(points, box)
-        if box is None:
-            return lambda points: to_scale(points, scale)
-
-        def move(points: Matrix) -> None:
-            to_scale(points, scale)
-            to_box(points, box)
-
-        return move
-
-    def moved(self, point: Vector) -> Vector:
-        """Return a copy of a point as the scheme sees it, moved to where it is evaluated."""
-        image, move = point.copy(), self.move
-        if move is not None:
-            move(image[np.newaxis])
-        return image
+    def place(self) -> Place:
+        """Where the points of the scheme lie."""
+        return Place.of(self.setting.scale, self.setting.box)
 
     def value_at(self, point: Vector, evaluate: Evaluate | None = None) -> float:
         """Return f at a point as the scheme sees it; `evaluate` evaluates people's function elsewhere."""
         # A problem moves points by itself; a function gets one that was moved.
         own = evaluate is None and self.can_be_compiled
         values: list[Any] = [None]
-        (evaluate or here(self.objective))([point.copy() if own else self.moved(point)], values)
+        (evaluate or here(self.objective))([point.copy() if own else self.place.moved(point)], values)
         value: float = values[0]
         return value
 
     def first_memory(self, start: Vector, fx: float, rng: np.random.Generator) -> Memory:
         """Return the memory of a run that has evaluated its start and nothing else."""
-        memory = first_memory(self.scheme, start, fx, self.setting.first_step, rng)
+        at_bound = self.place.at_bound(start)
+        memory = first_memory(self.scheme, start, fx, self.setting.first_step, rng, at_bound)
         past = Past.first(self.task.x0, fx, self.stage) if self.task.has_stages else None
         return memory._replace(past=past)
 
@@ -183,7 +166,7 @@ class Setup(NamedTuple):
             rng,
             self.limits,
             whole=whole,
-            move=self.move,
+            place=self.place,
             threads=threads,
         )
 

@@ -71,6 +71,11 @@ class StagedRun:
         before = 0 if self._past is None else self._past.nit
         return before + (0 if self._run is None else self._run.nit)
 
+    @property
+    def sigma(self) -> float:
+        """The step size at present."""
+        return self.setup.setting.first_step if self._run is None else float(self._run.snapshot()[0].sigma)
+
     def receive(self, values: list[float]) -> None:
         """Take the values of `rows`, and write the next points."""
         if self._run is None:
@@ -141,7 +146,7 @@ class StagedRun:
     def _wait_at(self, start: Vector) -> None:
         """Ask for the value at the start of a stage."""
         self._run, self._start = None, start
-        self.rows = [self.setup.moved(start)]
+        self.rows = [self.setup.place.moved(start)]
 
     def _continue(self) -> None:
         """Show the next points, of the next stage if the present one has ended."""

@@ -9,7 +9,7 @@ import numpy as np
 from pursuit.checks import Vector
 from pursuit.engine.outcome import Outcome, StageRecord
 from pursuit.engine.stopping import Reason
-from pursuit.engine.tally import Trace
+from pursuit.engine.tally import Trace, empty_trace
 from pursuit.methods.catalogue import method_text
 from pursuit.methods.contract import Findings
 from pursuit.methods.stages import AT_START, Ended, Stage
@@ -39,8 +39,7 @@ class Past(NamedTuple):
     @classmethod
     def first(cls, x0: Vector, f0: float, stage: Stage) -> Past:
         """Return the past of a run that has evaluated its start and nothing else."""
-        none = Trace(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64), np.empty(0))
-        return cls(x0=x0, f0=f0, stage=stage, ended=(), champion=-1, best=np.empty(0), trace=none)
+        return cls(x0=x0, f0=f0, stage=stage, ended=(), champion=-1, best=np.empty(0), trace=empty_trace(0))
 
     @property
     def nit(self) -> int:
@@ -99,13 +98,11 @@ class Past(NamedTuple):
     def joined(self, now: Outcome) -> Trace:
         """Return the trace of the whole run."""
         trace = now.trace()
+        trace = trace._replace(nit=self.nit + trace.nit, nfev=self.nfev + trace.nfev)
         # No iteration is there twice.
         new = slice(1 if self.ended else 0, None)
-        return Trace(
-            np.concatenate([self.trace.nit, self.nit + trace.nit[new]]),
-            np.concatenate([self.trace.nfev, self.nfev + trace.nfev[new]]),
-            np.concatenate([self.trace.fun, trace.fun[new]]),
-        )
+        columns = zip(self.trace, trace, strict=True)
+        return Trace(*(np.concatenate([before, column[new]]) for before, column in columns))
 
 
 def ended_stages(records: tuple[StageRecord, ...], stages: dict[str, str | type]) -> list[Ended]:

@@ -84,6 +84,11 @@ class Trace(NamedTuple):
     nit: NDArray[np.int64]
     nfev: NDArray[np.int64]
     fun: NDArray[np.float64]
+    """The value of the latest iterate."""
+    sigma: NDArray[np.float64]
+    """The step size."""
+    at_bound: NDArray[np.int64]
+    """How many variables of the best point are at a bound."""
 
 
 class Best(NamedTuple):
@@ -92,6 +97,8 @@ class Best(NamedTuple):
     value: float
     nit: int
     nfev: int
+    sigma: float
+    """The step size after the iteration that has found it."""
     repeats: int
     """How many iterates since then had that very value."""
 
@@ -149,20 +156,37 @@ class Counting(NamedTuple):
     limits: Limits
 
 
-def start_tally(start: float, sigma: float) -> tuple[Tally, Trace]:
-    """Return the tally and the trace of a run that has evaluated its start and nothing else."""
-    trace = Trace(
-        np.empty(_CAPACITY, dtype=np.int64),
-        np.empty(_CAPACITY, dtype=np.int64),
-        np.empty(_CAPACITY),
+class Row(NamedTuple):
+    """What a row of a trace has beside its iteration."""
+
+    nfev: int
+    fun: float
+    sigma: float
+    at_bound: int
+
+
+def empty_trace(capacity: int) -> Trace:
+    """Return a trace with room for so many rows."""
+    return Trace(
+        nit=np.empty(capacity, dtype=np.int64),
+        nfev=np.empty(capacity, dtype=np.int64),
+        fun=np.empty(capacity),
+        sigma=np.empty(capacity),
+        at_bound=np.empty(capacity, dtype=np.int64),
     )
-    trace.nit[0], trace.nfev[0], trace.fun[0] = 0, 1, start
+
+
+def start_tally(start: float, sigma: float, at_bound: int = 0) -> tuple[Tally, Trace]:
+    """Return the tally and the trace of a run that has evaluated its start and nothing else."""
+    trace = empty_trace(_CAPACITY)
+    for column, entry in zip(trace, (0, *Row(1, start, sigma, at_bound)), strict=True):
+        column[0] = entry
     tally = Tally(
         nit=0,
         nfev=1,
         faulty=0,
         start=start,
-        best=Best(value=start, nit=0, nfev=1, repeats=0),
+        best=Best(value=start, nit=0, nfev=1, sigma=sigma, repeats=0),
         largest_sigma=sigma,
         longest=0.0,
         recent=Recent(since=0, until=0, highest=-math.inf, trials=-math.inf, longest=0.0),
@@ -203,7 +227,8 @@ def is_measured(tally, limits):
 def count_iteration(counting, state, unfinished, trial):
     """Return the tally after an iteration that led to `state`; put it into the trace if it is due.
 
-    `unfinished` are its evaluations, and `trial` what was seen of its trials.
+    `unfinished` are its evaluations, and `trial` what was seen of its trials. How many variables are at a
+    bound is for the caller to count, who knows the problem.
     """
     tally, trace, length = counting.tally, counting.trace, trial.length
     nit, nfev, before = tally.nit + 1, tally.nfev + unfinished.nfev, tally.best
@@ -214,6 +239,7 @@ def count_iteration(counting, state, unfinished, trial):
         value=state.fx if is_better else before.value,
         nit=nit if is_better else before.nit,
         nfev=nfev if is_better else before.nfev,
+        sigma=state.sigma if is_better else before.sigma,
         repeats=0 if is_better else repeats,
     )
     longest = max(tally.longest, length) if is_better else tally.longest
@@ -234,6 +260,7 @@ def count_iteration(counting, state, unfinished, trial):
     due, rows = tally.due, tally.rows
     if nit == due:
         trace.nit[rows], trace.nfev[rows], trace.fun[rows] = nit, nfev, state.f
+        trace.sigma[rows] = state.sigma
         rows += 1
         # math.ceil is a float on a GPU.
         due = max(nit + 1, int(math.ceil(nit * _GROWTH)))  # noqa: RUF046
@@ -303,24 +330,31 @@ def reason_to_stop(tally, limits, state):
     return Reason.RUNNING
 
 
-def finished_trace(tally: Tally, trace: Trace, last: float, unfinished: int, value: float) -> Trace:
+def finished_trace(tally: Tally, trace: Trace, last: Row, end: Row | None) -> Trace:
     """Return the filled rows of the trace, with the last iteration and the best one among them.
 
-    The last row has the `unfinished` evaluations of an iteration that did not end as well, and the smallest
-    value among them, if there is none smaller.
+    Parameters
+    ----------
+    tally, trace
+        What the run has counted and recorded.
+    last : Row
+        That of the last iteration that has ended.
+    end : Row or None
+        With the evaluations of an iteration that did not end as well, if there were any, and their smallest
+        value: that counts if there is none smaller.
     """
     rows = {
-        int(nit): (int(nfev), float(fun))
-        for nit, nfev, fun in zip(*(column[: tally.rows] for column in trace), strict=True)
+        nit: Row(*row) for nit, *row in zip(*(column[: tally.rows].tolist() for column in trace), strict=True)
     }
-    rows[tally.nit] = (tally.nfev, last)
-    rows[tally.best.nit] = (tally.best.nfev, tally.best.value)
-    if unfinished:
-        before = rows[tally.nit][1]
-        rows[tally.nit] = (tally.nfev + unfinished, value if value < tally.best.value else before)
-    nits = sorted(rows)
-    return Trace(
-        np.array(nits, dtype=np.int64),
-        np.array([rows[nit][0] for nit in nits], dtype=np.int64),
-        np.array([rows[nit][1] for nit in nits]),
-    )
+    rows[tally.nit] = last
+    best = tally.best
+    # The best point has not changed since.
+    rows[best.nit] = Row(best.nfev, best.value, best.sigma, last.at_bound)
+    if end is not None:
+        before = rows[tally.nit]
+        rows[tally.nit] = end if end.fun < best.value else before._replace(nfev=end.nfev)
+    found = empty_trace(len(rows))
+    for place, nit in enumerate(sorted(rows)):
+        for column, entry in zip(found, (nit, *rows[nit]), strict=True):
+            column[place] = entry
+    return found

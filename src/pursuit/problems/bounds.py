@@ -13,11 +13,17 @@ from typing import Any, NamedTuple
 
 import numba
 import numpy as np
+from numpy.typing import NDArray
 
 from pursuit.checks import Vector, checked_array, shown
 from pursuit.compiling.cache import compiled
-from pursuit.compiling.vectors import SERIAL, repeated
+from pursuit.compiling.dispatch import generic
+from pursuit.compiling.inner import inlined
+from pursuit.compiling.vectors import SERIAL, copy, repeated, summed
 from pursuit.problems.contract import evaluate, value
+
+# How close to a bound a variable is at it, as a share of the bound or of 1.
+_AT_BOUND = 1e-9
 
 
 class Box(NamedTuple):
@@ -58,6 +64,70 @@ def _value(team, bounded, x):
     # The point belongs to the objective, so it can be moved where it stands.
     _reflect(team, x.shape[0], x, bounded.box)
     return value(team, bounded.problem, x)
+
+
+@generic(on="problem", default=True)
+def at_bound(team: Any, problem: Any, x: Vector, room: Vector) -> int:
+    """Return how many variables are at a bound, at the point that x stands for.
+
+    Problems without bounds need no implementation.
+
+    Parameters
+    ----------
+    team : NamedTuple
+        Who executes the vector operations.
+    problem : NamedTuple
+        The problem, whose class decides on the implementation.
+    x : ndarray
+        A point as a scheme sees it.
+    room : ndarray
+        As large as x, may be overwritten, and may be x itself.
+    """
+    return 0
+
+
+@at_bound.register(Bounded)
+def _at_bound(team, bounded, x, room):
+    return image_at_bound(team, bounded.box, x, room)
+
+
+@inlined
+def image_at_bound(team, box, x, room):
+    """Return how many variables of the image of x, which is written into `room`, are at a bound."""
+    copy(team, room, x)
+    _reflect(team, room.shape[0], room, box)
+    return int(_number_at_bound(team, room.shape[0], room, box))
+
+
+@summed
+def _number_at_bound(i, x, box):
+    return 1.0 if _is_at(x[i], box.lower[i]) or _is_at(x[i], box.upper[i]) else 0.0
+
+
+@numba.njit
+def _is_at(t, bound):
+    return math.isfinite(bound) and abs(t - bound) <= _AT_BOUND * max(1.0, abs(bound))
+
+
+def active_mask(x: Vector, box: Box) -> NDArray[np.int64]:
+    """Return -1 for variables at their lower bounds, 1 at the upper ones, and 0 between.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pursuit.problems.bounds import active_mask, make_box
+    >>> box = make_box(np.array([0.0, -np.inf, 0.0]), np.array([1.0, 1.0, np.inf]), 0.1)
+    >>> active_mask(np.array([0.5, 1.0, 0.0]), box)
+    array([ 0,  1, -1])
+    """
+
+    def is_at(bounds: Vector) -> NDArray[np.bool_]:
+        near: NDArray[np.bool_] = np.abs(x - bounds) <= _AT_BOUND * np.maximum(1.0, np.abs(bounds))
+        return near & np.isfinite(bounds)
+
+    mask = np.where(is_at(box.upper), 1, 0)
+    mask[is_at(box.lower)] = -1
+    return mask
 
 
 def reflect(points: Any, box: Any) -> Any:

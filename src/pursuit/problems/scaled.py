@@ -15,7 +15,7 @@ import numpy as np
 
 from pursuit.checks import Vector
 from pursuit.compiling.vectors import SERIAL, repeated
-from pursuit.problems.bounds import Box
+from pursuit.problems.bounds import Box, at_bound
 from pursuit.problems.contract import evaluate, line_minimizer, value
 
 # By how many rounding errors bounds are moved outwards, so that the images of both lie on them or beyond.
@@ -70,19 +70,26 @@ class Scaled(NamedTuple):
 @value.register(Scaled)
 def _value(team, scaled, z):
     # The point belongs to the objective, so it can be moved where it stands.
-    _to_x(team, z.shape[0], z, z, scaled.scale)
+    to_x(team, z.shape[0], z, z, scaled.scale)
     return value(team, scaled.problem, z)
+
+
+@at_bound.register(Scaled)
+def _at_bound(team, scaled, z, room):
+    to_x(team, room.shape[0], room, z, scaled.scale)
+    return at_bound(team, scaled.problem, room, room)
 
 
 @line_minimizer.register(Scaled)
 def _line_minimizer(team, scaled, z, u):
-    _to_x(team, z.shape[0], scaled.x, z, scaled.scale)
+    to_x(team, z.shape[0], scaled.x, z, scaled.scale)
     _to_direction(team, u.shape[0], scaled.u, u, scaled.scale)
     return line_minimizer(team, scaled.problem, scaled.x, scaled.u)
 
 
 @repeated
-def _to_x(i, x, z, scale):
+def to_x(i, x, z, scale):
+    """Set x to the point that z stands for."""
     x[i] = scale.offset[i] + scale.factor[i] * z[i]
 
 
@@ -94,7 +101,7 @@ def _to_direction(i, x, z, scale):
 def rescale(points: Any, scale: Any) -> Any:
     """Replace every row z of `points` by the x that it stands for."""
     for j in range(points.shape[0]):
-        _to_x(SERIAL, points.shape[1], points[j], points[j], scale)
+        to_x(SERIAL, points.shape[1], points[j], points[j], scale)
 
 
 def factors(sigma0: Vector) -> Vector:

@@ -76,6 +76,8 @@ def test_a_gpu_needs_as_many_evaluations_as_a_cpu(name):
         assert abs(fun(outcome.x.copy()) - outcome.fun) <= 1e-9 * abs(outcome.fun)
         trace = outcome.trace()
         assert (trace.nit[-1], trace.nfev[-1]) == (outcome.nit, outcome.nfev)
+        assert trace.sigma[-1] == outcome.sigma
+        assert set(trace.at_bound) <= ({0, 1} if name == "bounded" else {0})
     results = [
         pursuit.minimize(fun, x0, method=method, rng=k, ftarget=target, maxiter=10**7, **options)
         for k in range(RUNS)

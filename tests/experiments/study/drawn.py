@@ -4,9 +4,8 @@ import itertools
 
 import numpy as np
 
-from pursuit.engine.tally import Trace
 from pursuit.experiments.study.figures import build_figure
-from pursuit.experiments.study.results import Cell, CellResults, FigureSpec, Results, RunRecord
+from pursuit.experiments.study.results import Cell, CellResults, FigureSpec, Results, RunRecord, Trace
 
 TARGET = 1e-9
 START = 1e3

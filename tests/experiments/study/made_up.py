@@ -5,8 +5,7 @@ import math
 
 import numpy as np
 
-from pursuit.engine.tally import Trace
-from pursuit.experiments.study.results import Cell, CellResults, FigureSpec, Results, RunRecord
+from pursuit.experiments.study.results import Cell, CellResults, FigureSpec, Results, RunRecord, Trace
 
 TARGET = 1e-9
 CAP = 100_000

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pursuit.engine.stopping import Reason
-from pursuit.engine.tally import Trace
+from pursuit.experiments.study.results import Trace
 
 LEG = 100
 _TOTAL, _NIT = 0, 1

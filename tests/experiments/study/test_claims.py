@@ -6,9 +6,8 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from pursuit.engine.tally import Trace
 from pursuit.experiments.study.claims import VERDICTS, judge
-from pursuit.experiments.study.results import Cell, CellResults, Results, RunRecord
+from pursuit.experiments.study.results import Cell, CellResults, Results, RunRecord, Trace
 
 EP_CMA = ("ep-cma-1", "ep-cma-2", "ep-cma-4", "ep-cma-sqrt", "ep-cma-n")
 # The paper has no runs of the last.

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from experiments.study.drawn import cell_of, curve_of, panels_of, study
-from pursuit.engine.tally import Trace
 from pursuit.experiments.study.figures import build_distributions
+from pursuit.experiments.study.results import Trace
 from pursuit.experiments.study.stats import TARGETS
 
 

@@ -23,8 +23,8 @@ from experiments.study.drawn import (
     study,
     titles_of,
 )
-from pursuit.engine.tally import Trace
 from pursuit.experiments.study.figures import SCHEME_STYLES, build_distributions, build_figure, draw_figures
+from pursuit.experiments.study.results import Trace
 
 
 def test_every_figure_is_written_in_every_format(tmp_path):

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats as scipy_stats
 
-from pursuit.engine.tally import Trace
-from pursuit.experiments.study.results import Cell, CellResults, Results, RunRecord
+from pursuit.experiments.study.results import Cell, CellResults, Results, RunRecord, Trace
 from pursuit.experiments.study.stats import (
     TARGETS,
     counts,

@@ -188,12 +188,19 @@ class Batch:
         own: Own = self.plan.own.read(self.words[run])
         state, tally, unfinished = own.state, own.tally, own.unfinished
         findings = findings_of(self.setup.scheme, state)
-        x, fun = state.x, state.fx
+        z, fun, place = state.x, state.fx, self.setup.place
         # Next to an estimate, the best of a few values is only the luckiest.
         if unfinished.value < fun and not findings.is_estimate:
-            x, fun = own.best, unfinished.value
-        x = self.setup.moved(np.array(x))
+            z, fun = own.best, unfinished.value
         counting = Counting(tally, own.trace, self.limits)
         return outcome_of(
-            x, fun, state, counting, unfinished=unfinished, findings=findings, reason=Reason(own.reason)
+            place.moved(z),
+            fun,
+            state,
+            counting,
+            unfinished=unfinished,
+            findings=findings,
+            reason=Reason(own.reason),
+            place=place,
+            z=z,
         )

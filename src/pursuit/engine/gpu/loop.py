@@ -92,7 +92,9 @@ def _iterated(team, fixed, own, normals, ahead, room):
         return _ended(own, own.state, own.tally, _MAXFEV, unfinished)
     answer = answer_to(query, query_state, room.values).content
     counting = Counting(own.tally, own.trace, limits)
-    state, tally, reason = concluded(team, scheme, own.state, query, answer, counting, unfinished)
+    state, tally, reason = concluded(
+        team, scheme, problem, own.state, query, answer, counting, unfinished, room.point
+    )
     return _ended(own, state, tally, reason.value, own.unfinished)
 
 

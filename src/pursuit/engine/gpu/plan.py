@@ -244,7 +244,7 @@ def _takes_arrays_apart(function: Any) -> bool:
 
 def first_own(setup: Setup, start: Vector, fx: float, key: Key, lanes: int) -> Own:
     """Return what a run that has evaluated its start has for itself."""
-    tally, trace = start_tally(fx, setup.setting.first_step)
+    tally, trace = start_tally(fx, setup.setting.first_step, setup.place.at_bound(start))
     normals = draws_of(setup.scheme, start.size) if lanes > BLOCK else 0
     for column in trace:
         column[tally.rows :] = 0

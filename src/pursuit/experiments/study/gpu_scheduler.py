@@ -17,11 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pursuit.checks import Vector
-from pursuit.engine.tally import Trace
 from pursuit.experiments.common.errors import StudyError
 from pursuit.experiments.study.grid import Entry, make_batch, seed_of, set_up_runs
 from pursuit.experiments.study.kept_states import FOLDER, KeptState, KeptStates
-from pursuit.experiments.study.results import DEVICES, Cell, CellResults, RunRecord
+from pursuit.experiments.study.results import DEVICES, Cell, CellResults, RunRecord, Trace
 from pursuit.experiments.study.scheduler import ProgressListener, RunFailure, RunGroup, run_groups
 from pursuit.experiments.study.store import Store, key_of
 
@@ -60,7 +59,7 @@ class RunBatch(NamedTuple):
             reason=outcome.reason.name.lower(),
             seconds=float(self.seconds[row]),
         )
-        return run, outcome.trace()
+        return run, Trace.of(outcome.trace())
 
 
 def check_gpu() -> Any:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from pursuit.engine.tally import Trace
+import numpy as np
+from numpy.typing import NDArray
+
 from pursuit.experiments.common.formatting import power
 
 DEVICES = ("cpu", "gpu")
@@ -32,6 +34,20 @@ def applies(where: Mapping[str, tuple[Any, ...]], cell: Cell) -> bool:
     return all(
         getattr(cell, field) in values or (field == "L" and cell.L is None) for field, values in where.items()
     )
+
+
+class Trace(NamedTuple):
+    """What a study keeps of the course of a run, at selected iterations."""
+
+    nit: NDArray[np.int64]
+    nfev: NDArray[np.int64]
+    fun: NDArray[np.float64]
+    """The value of the latest iterate."""
+
+    @classmethod
+    def of(cls, trace: Any) -> Trace:
+        """Return what a study keeps of the trace of a run."""
+        return cls(trace.nit, trace.nfev, trace.fun)
 
 
 class RunRecord(NamedTuple):

@@ -19,8 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pursuit.checks import Vector, checked_choice
-from pursuit.engine.tally import Trace
-from pursuit.experiments.study.results import CellResults, Results, RunRecord
+from pursuit.experiments.study.results import CellResults, Results, RunRecord, Trace
 
 MEASURES = ("iterations", "evaluations")
 TARGETS: Vector = 10.0 ** np.linspace(2.0, -9.0, 56)

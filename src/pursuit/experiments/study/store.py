@@ -22,14 +22,21 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pursuit.checks import checked_choice
-from pursuit.engine.tally import Trace
 from pursuit.experiments.common.errors import StudyError
 from pursuit.experiments.common.files import locked
 from pursuit.experiments.study import database
 from pursuit.experiments.study.database import FILE, checksum
 from pursuit.experiments.study.declaration import Study
 from pursuit.experiments.study.grid import Entry
-from pursuit.experiments.study.results import DEVICES, Cell, CellResults, FigureSpec, Results, RunRecord
+from pursuit.experiments.study.results import (
+    DEVICES,
+    Cell,
+    CellResults,
+    FigureSpec,
+    Results,
+    RunRecord,
+    Trace,
+)
 
 _KEY = "identity, target, cap, code"
 _OF_CELL = " AND ".join(f"runs.{name} = cells.{name}" for name in _KEY.split(", "))

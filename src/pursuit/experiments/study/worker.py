@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from pursuit.engine.stopping import Reason
-from pursuit.engine.tally import Trace
 from pursuit.experiments.common.errors import StudyError
 from pursuit.experiments.study.grid import (
     Recipe,
@@ -16,7 +15,7 @@ from pursuit.experiments.study.grid import (
     options_under,
     seed_of,
 )
-from pursuit.experiments.study.results import RunRecord
+from pursuit.experiments.study.results import RunRecord, Trace
 from pursuit.minimize import minimize
 
 
@@ -56,5 +55,4 @@ def execute(task: RunTask) -> tuple[RunRecord, Trace]:
         reason=Reason(result.status).name.lower(),
         seconds=float(result.time),
     )
-    history = result.trace
-    return run, Trace(nit=history.nit, nfev=history.nfev, fun=history.fun)
+    return run, Trace.of(result.trace)
