@@ -36,8 +36,34 @@ def test_a_run_is_drawn_as_the_best_value_so_far():
     np.testing.assert_array_equal(line.get_ydata(), np.minimum.accumulate(result.trace.fun))
     assert line.get_ydata()[-1] == result.fun
     assert (ax.get_xscale(), ax.get_yscale()) == ("log", "log")
-    assert (ax.get_xlabel(), ax.get_ylabel()) == ("evaluations", "best value so far")
+    assert ax.get_ylabel() == "best value so far"
     ax.figure.canvas.draw()
+
+
+def test_a_second_panel_shows_the_step_size():
+    result = traced(EXP, EXP.x0, method="cma", maxfev=300)
+    values, steps = result.plot().figure.axes
+    (line,) = steps.lines
+    np.testing.assert_array_equal(line.get_xdata(), result.trace.nfev)
+    np.testing.assert_array_equal(line.get_ydata(), result.trace.sigma)
+    assert line.get_color() == values.lines[0].get_color()
+    assert (steps.get_xscale(), steps.get_yscale()) == ("log", "log")
+    assert (steps.get_xlabel(), steps.get_ylabel()) == ("evaluations", "step size")
+
+
+def test_a_third_panel_shows_the_bounds_that_are_hit_where_there_are_bounds():
+    runs = [traced(EXP, EXP.x0, method="values", bounds=[(0.5, 2.0)] * 2 + [(None, None)] * 4)]
+    assert runs[0].trace.at_bound[-1] == 2
+    runs.append(traced(EXP, EXP.x0, method="cma", maxfev=300))
+    alone, together = runs[0].plot().figure, pursuit.plot_runs(runs).figure
+    for figure in (alone, together):
+        labels = [panel.get_ylabel() for panel in figure.axes]
+        assert labels == ["best value so far", "step size", "at a bound"]
+        (line,) = figure.axes[2].lines
+        np.testing.assert_array_equal(line.get_ydata(), runs[0].trace.at_bound)
+        figure.canvas.draw()
+    assert len(together.axes[1].lines) == 2
+    assert len(pursuit.plot_runs(runs[1:]).figure.axes) == 2
 
 
 def test_each_method_of_auto_has_its_colour():
@@ -49,6 +75,7 @@ def test_each_method_of_auto_has_its_colour():
     assert first.get_color() != second.get_color()
     assert first.get_xdata()[-1] == second.get_xdata()[0] == until
     assert first.get_ydata()[-1] == second.get_ydata()[0]
+    assert [line.get_color() for line in ax.figure.axes[1].lines] == [first.get_color(), second.get_color()]
     assert second.get_xdata()[-1] == result.nfev
     assert [text.get_text() for text in ax.get_legend().get_texts()] == ["values", "momentum"]
 
@@ -59,6 +86,8 @@ def test_it_is_drawn_where_people_want_it():
     assert result.plot(right) is right
     assert not left.lines
     assert pursuit.plot_runs([result], ax=left) is left
+    assert right.figure.axes == [left, right]
+    assert right.get_xlabel() == "evaluations"
 
 
 def test_runs_of_one_name_have_one_colour_and_one_entry_in_the_legend():

@@ -1,4 +1,7 @@
-"""Pictures of runs: the best value so far against evaluations, on logarithmic axes. They need Matplotlib."""
+"""Pictures of runs against evaluations: the best value so far, the step size, and how many bounds are hit.
+
+They need Matplotlib.
+"""
 
 from __future__ import annotations
 
@@ -21,15 +24,22 @@ COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#000000", "#e69f00", "#5
 their yellow, which is too light for a line."""
 # The share of one line among many, and of an area behind a line.
 _FAINT, _FAINTER = 0.7, 0.2
+# The size of a new figure, in inches: its width, and the heights of the large panel and of each small one.
+_WIDTH, _LARGE, _SMALL = 6.4, 3.6, 1.2
 
 
 class Curve(NamedTuple):
-    """The best value so far of a run, at selected evaluations."""
+    """The course of a run, at selected evaluations."""
 
     nfev: NDArray[np.int64]
     best: Vector
+    """The best value so far."""
     method: NDArray[np.str_]
     """Which was at work."""
+    sigma: Vector
+    """The step size; NaN where it is 0, as at the end of a method that sees nothing left to win."""
+    at_bound: NDArray[np.int64] | None
+    """How many variables are at a bound; None if there are no bounds."""
 
     @property
     def changes(self) -> list[int]:
@@ -61,6 +71,34 @@ class Height(NamedTuple):
             return values - self.shift
 
 
+class Panels(NamedTuple):
+    """Where the parts of a picture are drawn; None for those that are left out."""
+
+    values: Axes
+    steps: Axes | None
+    bounds: Axes | None
+
+    def draw(
+        self, curve: Curve, part: slice, height: Height, *, label: str, dots: Sequence[int] = (), **style: Any
+    ) -> None:
+        """Draw a part of a curve, with dots at some places of its values."""
+        nfev = curve.nfev[part]
+        self.values.plot(
+            nfev,
+            height.of(curve.best[part]),
+            drawstyle="steps-post",
+            label=label,
+            marker="o" if dots else "",
+            markersize=4.0,
+            markevery=list(dots),
+            **style,
+        )
+        if self.steps is not None:
+            self.steps.plot(nfev, curve.sigma[part], drawstyle="steps-post", **style)
+        if self.bounds is not None and curve.at_bound is not None:
+            self.bounds.plot(nfev, curve.at_bound[part], drawstyle="steps-post", **style)
+
+
 def plot_runs(
     results: Iterable[OptimizeResult],
     *,
@@ -69,6 +107,8 @@ def plot_runs(
     ax: Axes | None = None,
 ) -> Axes:
     """Draw the best value so far of several runs against evaluations; both axes are logarithmic.
+
+    A panel below shows the step size, and one more how many variables are at a bound, if there are bounds.
 
     Parameters
     ----------
@@ -81,12 +121,13 @@ def plot_runs(
         default it shows the values themselves, or if some are negative, how far they are above the best of
         all runs; the label of the axis says which.
     ax : matplotlib.axes.Axes
-        Where to draw; by default on a new figure.
+        Where to draw the values, and nothing else; by default all is drawn on a new figure.
 
     Returns
     -------
     matplotlib.axes.Axes
-        What was drawn on. A dot on a line is where the run has changed its method.
+        What the values were drawn on; its `figure` has the other panels. A dot on a line is where the run
+        has changed its method.
 
     Examples
     --------
@@ -101,8 +142,8 @@ def plot_runs(
     ...     for run in pursuit.minimize_many(problem, problem.x0, method=method, **settings)
     ... ]
     >>> ax = pursuit.plot_runs(runs)
-    >>> len(ax.lines), ax.get_xlabel(), ax.get_ylabel()
-    (4, 'evaluations', 'best value so far')
+    >>> [(len(panel.lines), panel.get_ylabel()) for panel in ax.figure.axes]
+    [(4, 'best value so far'), (4, 'step size')]
     """
     runs = [results] if isinstance(results, OptimizeResult) else list(results)
     if not runs:
@@ -110,46 +151,39 @@ def plot_runs(
     curves = [curve_of(result) for result in runs]
     names = _checked_labels(labels, runs)
     height = height_of([curve.best for curve in curves], fmin)
-    axes = prepared_axes(ax, height)
+    panels = _panels(ax, height, curves)
     places = {name: place for place, name in enumerate(dict.fromkeys(names))}
     labelled: set[str] = set()
     for curve, name in zip(curves, names, strict=True):
-        axes.plot(
-            curve.nfev,
-            height.of(curve.best),
-            drawstyle="steps-post",
+        panels.draw(
+            curve,
+            slice(None),
+            height,
             color=_colour(places[name]),
             alpha=1.0 if len(places) == len(curves) else _FAINT,
-            marker="o" if curve.changes else "",
-            markersize=4.0,
-            markevery=[place - 1 for place in curve.changes],
+            dots=[place - 1 for place in curve.changes],
             # Matplotlib leaves out of a legend what begins with an underscore.
             label="_again" if name in labelled else name,
         )
         labelled.add(name)
-    axes.legend()
-    return axes
+    panels.values.legend()
+    return panels.values
 
 
 def plot_run(result: OptimizeResult, *, fmin: float | None = None, ax: Axes | None = None) -> Axes:
-    """Draw the best value so far of a run against evaluations, in a colour for each method at work."""
+    """Draw a run against evaluations, in a colour for each method at work."""
     curve = curve_of(result)
     height = height_of([curve.best], fmin)
-    axes = prepared_axes(ax, height)
+    panels = _panels(ax, height, [curve])
     places = {name: place for place, name in enumerate(dict.fromkeys(curve.method))}
     labelled: set[str] = set()
     for part in _parts(curve):
         name = str(curve.method[part.stop - 1])
-        axes.plot(
-            curve.nfev[part],
-            height.of(curve.best[part]),
-            drawstyle="steps-post",
-            color=_colour(places[name]),
-            label="_again" if name in labelled else name,
-        )
+        label = "_again" if name in labelled else name
+        panels.draw(curve, part, height, color=_colour(places[name]), label=label)
         labelled.add(name)
-    axes.legend(title="\n".join(["method at work", *_bounds_hit(result)]))
-    return axes
+    panels.values.legend(title="\n".join(["method at work", *_bounds_hit(result)]))
+    return panels.values
 
 
 def _bounds_hit(result: OptimizeResult) -> list[str]:
@@ -172,13 +206,19 @@ def plot_bands(bands: Sequence[Band], *, fmin: float | None = None, ax: Axes | N
 
 
 def curve_of(result: Any) -> Curve:
-    """Return the best value so far of a result with a trace."""
+    """Return the course of a result with a trace."""
     if not isinstance(result, OptimizeResult):
         raise TypeError(f"Results of minimize can be drawn, but {shown(result)} was given.")
     trace = result.get("trace")
     if trace is None:
         raise ValueError("A result can be drawn only with its trace: pass trace=True to minimize.")
-    return Curve(trace.nfev, np.fmin.accumulate(trace.fun), trace.method)
+    return Curve(
+        nfev=trace.nfev,
+        best=np.fmin.accumulate(trace.fun),
+        method=trace.method,
+        sigma=np.where(trace.sigma > 0.0, trace.sigma, np.nan),
+        at_bound=trace.at_bound if "active_mask" in result else None,
+    )
 
 
 def height_of(values: Sequence[Vector], fmin: float | None) -> Height:
@@ -199,6 +239,28 @@ def height_of(values: Sequence[Vector], fmin: float | None) -> Height:
     return Height(0.0, highest > 0.0, label)
 
 
+def _panels(ax: Axes | None, height: Height, curves: Sequence[Curve]) -> Panels:
+    """Return where to draw: the axes given, or all panels that these curves need, on a new figure."""
+    if ax is not None:
+        return Panels(prepared_axes(ax, height), steps=None, bounds=None)
+    has_bounds = any(curve.at_bound is not None for curve in curves)
+    heights = [_LARGE, _SMALL, _SMALL] if has_bounds else [_LARGE, _SMALL]
+    _, (values, steps, *others) = optional_module("matplotlib.pyplot", "A plot").subplots(
+        len(heights),
+        sharex=True,
+        height_ratios=heights,
+        figsize=(_WIDTH, sum(heights)),
+        layout="constrained",
+    )
+    prepared_axes(values, height).set_xlabel("")
+    _style(steps, "step size", is_logarithmic=True)
+    for bounds in others:
+        _style(bounds, "at a bound", is_logarithmic=False)
+        bounds.yaxis.get_major_locator().set_params(integer=True)
+    [steps, *others][-1].set_xlabel("evaluations")
+    return Panels(values, steps, *(others or [None]))
+
+
 def prepared_axes(ax: Axes | None, height: Height) -> Axes:
     """Return axes with scales and labels, on a new figure if none are given."""
     if ax is None:
@@ -206,13 +268,17 @@ def prepared_axes(ax: Axes | None, height: Height) -> Axes:
     elif not hasattr(ax, "set_yscale"):
         raise TypeError(f"ax must be axes of Matplotlib, but {shown(ax)} was given.")
     assert ax is not None
-    ax.set_xscale("log")
-    ax.set_yscale("log" if height.is_logarithmic else "linear")
+    _style(ax, height.label, is_logarithmic=height.is_logarithmic)
     ax.set_xlabel("evaluations")
-    ax.set_ylabel(height.label)
+    return ax
+
+
+def _style(ax: Axes, label: str, *, is_logarithmic: bool) -> None:
+    ax.set_xscale("log")
+    ax.set_yscale("log" if is_logarithmic else "linear")
+    ax.set_ylabel(label)
     ax.grid(color="0.9")
     ax.set_axisbelow(True)
-    return ax
 
 
 def _parts(curve: Curve) -> Iterator[slice]:

@@ -111,14 +111,15 @@ class Result(OptimizeResult):
     def plot(self, ax: Any = None, *, fmin: float | None = None) -> Any:
         """Draw the best value so far against evaluations, in a colour for each method that was at work.
 
-        Of a run with bounds, the legend also says how many variables are at one in the end.
+        A panel below shows the step size. Of a run with bounds, another one shows how many variables are at
+        one, and the legend how many there are in the end.
 
         The run must have been made with ``trace=True``, and Matplotlib must be installed.
 
         Parameters
         ----------
         ax : matplotlib.axes.Axes
-            Where to draw; by default on a new figure.
+            Where to draw the values, and nothing else; by default all is drawn on a new figure.
         fmin : float
             The smallest value that f can have, if you know it: then values less `fmin` are shown. By default
             it shows the values themselves, or if some are negative, how far they are above the best.
@@ -126,7 +127,7 @@ class Result(OptimizeResult):
         Returns
         -------
         matplotlib.axes.Axes
-            What was drawn on.
+            What the values were drawn on; its `figure` has the other panels.
 
         Examples
         --------
@@ -135,8 +136,8 @@ class Result(OptimizeResult):
         >>> import pursuit
         >>> problem = pursuit.problems.exp(10, 1e2)
         >>> ax = pursuit.minimize(problem, problem.x0, method="rp", rng=1, maxfev=999, trace=True).plot()
-        >>> ax.get_xlabel(), ax.get_ylabel()
-        ('evaluations', 'best value so far')
+        >>> [panel.get_ylabel() for panel in ax.figure.axes]
+        ['best value so far', 'step size']
         """
         return plot_run(self, fmin=fmin, ax=ax)
 
