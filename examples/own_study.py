@@ -1,4 +1,4 @@
-"""Run a study of your own: your method beside the paper's, many runs, one report.
+"""Run a study of your own: your method and your problem beside the paper's, many runs, one report.
 
 The study is declared in `own_study.toml`; the method is the one of `own_method.py`. On the command line,
 the same is `pursuit reproduce examples/own_study.toml`, which uses all cores, keeps its runs and resumes
@@ -10,10 +10,31 @@ import statistics
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
 
 from pursuit.experiments.study import draw_report, read_store, reproduce
 
 DECLARATION = Path(__file__).with_name("own_study.toml")
+
+
+class Bowl(NamedTuple):
+    """A problem for a study: it can be called with a point, and has `n` and `x0`."""
+
+    n: int
+
+    @property
+    def x0(self):
+        return np.zeros(self.n)
+
+    def __call__(self, x):
+        return float(np.sum((x - 1.0) ** 2))
+
+
+def bowl(n):
+    """Return the problem in n variables."""
+    return Bowl(n)
 
 
 def main():
@@ -23,8 +44,8 @@ def main():
         report = draw_report(folder, against="evaluations")
         with read_store(folder) as store:
             for entry in store.results().cells:
-                median = statistics.median(run.nfev for run in entry.runs)
-                print(f"{entry.cell.scheme}, n = {entry.cell.n}: {median:.0f} evaluations")
+                cell, median = entry.cell, statistics.median(run.nfev for run in entry.runs)
+                print(f"{cell.scheme}, {cell.problem}, n = {cell.n}: {median:.0f} evaluations")
         shutil.copy(report.parent / "figures" / "axes-frozen.png", "own_study.png")
 
 

@@ -117,9 +117,9 @@ def test_example(name, tmp_path):
 def test_the_study_of_the_documentation_is_the_one_that_can_be_run(tmp_path):
     page = (EXAMPLES.parent / "docs" / "study.md").read_text()
     (shown,) = re.findall(r"^```toml\n(.*?)^```$", page, flags=re.MULTILINE | re.DOTALL)
-    study = EXAMPLES / "own_study" / "mine.toml"
+    study = EXAMPLES / "own_study.toml"
     heading, _, declared = study.read_text().partition("\n")
-    assert heading == "# A study of one's own: pursuit reproduce examples/own_study/mine.toml"
+    assert heading == "# A study of one's own: pursuit reproduce examples/own_study.toml"
     assert shown == declared
     command = [sys.executable, "-W", "error", "-m", "pursuit.cli", "reproduce", study, "--out", tmp_path]
     done = subprocess.run(
@@ -127,7 +127,7 @@ def test_the_study_of_the_documentation_is_the_one_that_can_be_run(tmp_path):
     )
     assert done.returncode == 0, done.stderr
     report = (tmp_path / "report.md").read_text()
-    assert report.startswith("# My scheme beside SARP\n")
-    assert "| runs | 36 of 36 wanted |" in report
-    assert "| ended by | target 36 |" in report
+    assert report.startswith("# A method of our own beside the paper's\n")
+    assert "| runs | 18 of 18 wanted |" in report
+    assert "| ended by | target 18 |" in report
     assert "claim" not in report
