@@ -60,7 +60,7 @@ def main():
 
     matplotlib.use("agg")  # draws into a file; leave it out to see windows
     axes = pursuit.plot_runs(runs)
-    axes.figure.set_size_inches(5.5, 3.4)
+    axes.figure.set_size_inches(5.5, 4.2)
     axes.figure.savefig("own_method.png", dpi=100)
 
 

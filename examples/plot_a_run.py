@@ -1,4 +1,4 @@
-"""Plot a run: the best value so far, and which method was at work.
+"""Plot a run: the best value so far, the step size, and which method was at work.
 
 The function has kinks, so `auto`, the default, begins with `values`, notices that slopes mean nothing here,
 and goes on with `momentum`, which only compares values. `result.stages` says the same in numbers.
@@ -24,7 +24,7 @@ def main():
 
     matplotlib.use("agg")  # draws into a file; leave it out to see windows
     axes = result.plot()
-    axes.figure.set_size_inches(5.5, 3.4)
+    axes.figure.set_size_inches(5.5, 4.2)
     axes.figure.savefig("plot_a_run.png", dpi=100)
 
 

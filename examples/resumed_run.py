@@ -51,10 +51,11 @@ def main():
 
     matplotlib.use("agg")  # draws into a file; leave it out to see windows
     axes = pursuit.plot_runs([whole, resumed], labels=["uninterrupted", "killed and resumed"])
-    axes.lines[1].set_linestyle("--")
-    axes.axvline(spent, color="black", linestyle=":", label="resumed here")
+    for panel in axes.figure.axes:
+        panel.lines[1].set_linestyle("--")
+        panel.axvline(spent, color="black", linestyle=":", label="resumed here")
     axes.legend()
-    axes.figure.set_size_inches(5.5, 3.4)
+    axes.figure.set_size_inches(5.5, 4.2)
     axes.figure.savefig("resumed_run.png", dpi=100)
 
 
