@@ -42,6 +42,10 @@ _CLOSER = 0.01
 _LESS = 0.3
 # Second differences that exceed the noise by so much show a curvature.
 _VISIBLE = 20.0
+# Those that should have exceeded it by so many times as much, and have not, show that it is something else.
+_CLEARLY = 1e3
+# The places of these values on the line.
+_MIDDLE, _ASIDE = VALUES // 2, VALUES // 2 - 1
 # Noise from few values that is more than this part of another may be the same.
 _ALIKE = 0.1
 # Kinks of less than this part of the first |f| may be those of rounding.
@@ -130,7 +134,9 @@ def measured_noise(state):
         return
     is_first = now.noise < 0.0
     if is_first and finite:
-        now.first_noise = level = now.first_noise if now.first_noise > 0.0 else level
+        if not now.first_noise > 0.0 or hid_curvature(now, values):
+            now.first_noise, now.first_apart = level, now.apart
+        level = now.first_noise
         if not first_probes_are_chosen(state, values, level):
             now.attempt += 1
             now.apart *= 10.0
@@ -147,7 +153,7 @@ def measured_noise(state):
     now.spacing = now.apart * median_reach(state) if now.apart > APART else 0.0
     begins = is_first and now.spent <= 100.0 and now.tau > 0.0 and level <= NOISY * abs(now.f)
     if begins:
-        now.phase, now.cursor = BLOCK_BEGIN, 0
+        now.phase, now.cursor, now.probe = BLOCK_BEGIN, 0, median_reach(state)
     else:
         begin_ahead(state)
 
@@ -190,18 +196,33 @@ def forget_curvature(state):
 
 
 @inner
+def second_difference(values):
+    """Return that of the values on a line, with the points as far apart as there are any."""
+    return abs(values[_MIDDLE - _ASIDE] + values[_MIDDLE + _ASIDE] - 2.0 * values[_MIDDLE])
+
+
+@inner
+def hid_curvature(now, values):
+    """Say whether closer values, whose noise seemed to be so small, should have shown the curvature of these.
+
+    Rounded values may lie on a line by chance.
+    """
+    closer = now.first_apart / now.apart
+    return second_difference(values) * closer * closer > _CLEARLY * _VISIBLE * now.first_noise
+
+
+@inner
 def first_probes_are_chosen(state, values, noise):
     """Lengthen the first probes until noise does not hide curvature; return False if that is not seen yet.
 
     The second difference along a line with random signs is on average the sum of those along the coordinates.
     """
     now, n, reach = state.now[0], state.vectors.shape[1], state.vectors[REACH]
-    middle, aside = VALUES // 2, VALUES // 2 - 1
-    bend = abs(values[middle - aside] + values[middle + aside] - 2.0 * values[middle])
+    bend = second_difference(values)
     most = now.sigma0 / max(median_reach(state), 1e-300)
-    if bend < _VISIBLE * noise and 10.0 * now.apart * aside < most:
+    if bend < _VISIBLE * noise and 10.0 * now.apart * _ASIDE < most:
         return False
-    wanted = aside * now.apart * math.sqrt(now.caution * noise * n / max(bend, noise))
+    wanted = _ASIDE * now.apart * math.sqrt(now.caution * noise * n / max(bend, noise))
     if wanted > 1.0:
         scale_by(reach, min(wanted, most))
     return True

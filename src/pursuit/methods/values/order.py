@@ -1,4 +1,7 @@
-"""The order in which `values` takes coordinates into blocks, as good as at random: every stride-th of all."""
+"""The order in which `values` takes coordinates, or mixtures of them, into blocks: as good as at random.
+
+No list of it is kept: what is at a place is computed.
+"""
 
 from __future__ import annotations
 
@@ -9,24 +12,28 @@ from pursuit.compiling.inner import inner
 
 @inner
 def block_coordinate(state, j):
-    """Return the j-th coordinate of the block: every stride-th of all, from a random one on."""
+    """Return the j-th coordinate of the block."""
     now, n = state.now[0], state.vectors.shape[1]
-    return int((now.start + (now.position + j) * now.stride) % n)
+    return shuffled(int(now.position + j) % n, n, int(now.shift), int(now.factor))
 
 
 @inner
 def draw_order(state, seed):
     """Choose the order of the coordinates for the blocks to come."""
-    now, n = state.now[0], state.vectors.shape[1]
-    now.start = float(seed % np.uint64(n))
-    stride = 1 + int((seed >> np.uint64(20)) % np.uint64(n))
-    while _gcd(stride, n) != 1:
-        stride += 1
-    now.stride = stride
+    now = state.now[0]
+    now.shift, now.factor = float(seed >> np.uint64(40)), float(seed & np.uint64(0xFFFFFF))
 
 
 @inner
-def _gcd(a, b):
-    while b:
-        a, b = b, a % b
-    return a
+def shuffled(place, n, shift, factor):
+    """Return which of n things is at a place of the order that the two other numbers select."""
+    bits = 1
+    while (1 << bits) < n:
+        bits += 1
+    while True:
+        # Each of these steps can be undone, so that no two places have the same thing.
+        for _ in range(3):
+            place = ((place + shift) * (2 * factor + 1)) & ((1 << bits) - 1)
+            place ^= place >> (bits + 1) // 2
+        if place < n:
+            return place

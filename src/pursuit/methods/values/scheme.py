@@ -34,16 +34,8 @@ import numpy as np
 from pursuit.checks import Vector, checked_count
 from pursuit.compiling.inner import inner
 from pursuit.methods.contract import Findings, Patience, Round, Rounds, ask, tell, write_move
-from pursuit.methods.values.blocks import (
-    begin_blocks,
-    block_size,
-    end_blocks,
-    judge_step,
-    place_block,
-    probed_block,
-    take_block_slopes,
-    tried_singly,
-)
+from pursuit.methods.values.block_probes import begin_blocks, place_block, probed_block
+from pursuit.methods.values.blocks import block_size, end_blocks, judge_step, take_block_slopes
 from pursuit.methods.values.curvature import ALONG, REACH, VECTORS, WEIGHTS, P, S, Y
 from pursuit.methods.values.directions import (
     choose_direction,
@@ -66,6 +58,7 @@ from pursuit.methods.values.probes import (
 )
 from pursuit.methods.values.quasi_newton import Pairs
 from pursuit.methods.values.remarks import remark_on
+from pursuit.methods.values.singles import tried_singly
 from pursuit.methods.values.state import (
     BLOCK_BEGIN,
     BLOCK_END,
@@ -208,7 +201,6 @@ class Values(NamedTuple):
             "multiple": 1.0,
             "tau": block_size(n, self.room if self.at_once > 1 else 1) if begins_with_blocks else 0,
             "beta": 1.0,
-            "probe": _FIRST_PROBE * sigma,
         }.items():
             now[name] = number
         vectors = np.zeros((VECTORS, n))
@@ -322,7 +314,7 @@ def _take_values(team, state, values):
             tried(state)
         elif now.phase == BLOCK_TRY:
             if now.is_single:
-                tried_singly(state)
+                tried_singly(team, state)
             else:
                 now.trial, now.phase = state.lists[SEEN, 0], BLOCK_JUDGE
         elif now.phase == EVALUATE_AGAIN:

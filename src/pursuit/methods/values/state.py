@@ -16,6 +16,8 @@ MOST_SAMPLES = 64
 _EPS = 2.2e-16
 ROUNDING = 1e-12
 """Noise of no more than this part of |f| comes from rounding."""
+BENDS = 4
+"""In one of so many blocks, a curvature is measured."""
 # What a round is about.
 (
     MEASURE_NOISE, PROBE_AHEAD, PROBE_BACK, LOOK_ALONG, LOOK_IN_PLANE, TRY, EVALUATE_AGAIN,
@@ -50,6 +52,7 @@ _NUMBERS = {
     # Noise.
     "noise": "the standard deviation of the noise of a value, below 0 before it is measured",
     "first_noise": "the same from points as close as possible, when it is measured for the first time",
+    "first_apart": "how far apart these were, as a multiple of the probes",
     "noise_at": "|f| where it was measured",
     "first_at": "|f| where it was measured for the first time",
     "is_relative": "whether it falls as |f| does",
@@ -104,8 +107,8 @@ _NUMBERS = {
     # Blocks, in the beginning.
     "tau": "the coordinates of a block, 0 where there are none",
     "position": "where the block is in the order of coordinates",
-    "start": "the first of these",
-    "stride": "and how far apart they are",
+    "shift": "a number that selects that order",
+    "factor": "and another",
     "theta": "the weight of z in y",
     "beta": "the curvature along a block's step as a multiple of the mean curvature",
     "mean_curvature": "that along coordinates, 0 before it is measured",
@@ -116,6 +119,7 @@ _NUMBERS = {
     "here": "f(y), while all this is evaluated",
     "block_square": "the sum of the squares of the block's slopes",
     "is_single": "whether coordinates have curvatures of their own",
+    "is_mixed": "whether blocks are of directions that mix all coordinates",
     "blocks": "how many steps there were",
     "chain": "and since momentum began",
 }
@@ -153,8 +157,8 @@ class ValuesState(NamedTuple):
             "taken",
             "tau",
             "position",
-            "start",
-            "stride",
+            "shift",
+            "factor",
             "blocks",
             "untried",
             "unknown",
@@ -166,14 +170,16 @@ class ValuesState(NamedTuple):
         if now["phase"] in (PROBE_AHEAD, PROBE_BACK):
             return now["cursor"] < n
         if now["phase"] == BLOCK_PROBE:
-            points = (
-                now["untried"]
-                + now["unknown"]
-                + now["tau"]
-                + (1 if now["mean_curvature"] > 0.0 else now["tau"])
-            )
+            points = points_of_block.py_func(self.now.view(np.recarray)[0])
             return max(now["untried"], now["unknown"]) <= 1 and now["cursor"] < points
         return now["phase"] <= BLOCK_TRY and now["made"] < now["planned"] <= MOST_SAMPLES
+
+
+@inner
+def points_of_block(now):
+    """Return how many points the probes of a block make: one probe is two-sided now and then, or all."""
+    other_sides = (now.blocks + now.untried) % BENDS == 0 if now.mean_curvature > 0.0 else now.tau
+    return now.untried + now.unknown + now.tau + other_sides
 
 
 @inner
