@@ -1,4 +1,4 @@
-"""What a run has come to."""
+"""The outcome of a run."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pursuit.methods.contract import Findings
 
 
 class StageRecord(NamedTuple):
-    """What one stage of a run has come to; most runs have one.
+    """The outcome of one stage of a run; most runs have one.
 
     Attributes
     ----------
@@ -26,7 +26,7 @@ class StageRecord(NamedTuple):
     most : int or None
         The most evaluations that it was given; None for as many as were left.
     why : str
-        Why it followed on the stage before: what comes after "because".
+        Why it followed the stage before: what comes after "because".
     nit, nfev : int
         Its own iterations and evaluations.
     best_nfev : int
@@ -59,7 +59,7 @@ class StageRecord(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What a run has come to."""
+    """The outcome of a run."""
 
     x: Vector
     fun: float
@@ -77,7 +77,7 @@ class Outcome(NamedTuple):
     trace: Callable[[], Trace]
     """Puts the trace together, which takes a while."""
     stages: tuple[StageRecord, ...] = ()
-    """What each stage has come to, if there may be several."""
+    """The outcome of each stage, if there may be several."""
 
 
 def outcome_of(
@@ -90,7 +90,7 @@ def outcome_of(
     findings: Findings,
     reason: Reason,
 ) -> Outcome:
-    """Return what a run has come to, given the best point and its value."""
+    """Return the outcome of a run, given the best point and its value."""
     tally, trace, limits = counting
     if reason != Reason.RUNNING and fun <= limits.target:
         # It may have been reached in an iteration that did not end.
