@@ -267,4 +267,4 @@ def test_shows_how_it_stands():
     )
     advance(optimizer, 5)
     assert "5 evaluations" in repr(optimizer)
-    assert "maxfev, was reached.>" in repr(optimizer)
+    assert "maxfev was reached.>" in repr(optimizer)
