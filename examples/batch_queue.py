@@ -16,7 +16,7 @@ START = np.zeros(20)
 
 
 def simulate(x):
-    """Return the value of a point; in earnest, this takes an hour on a cluster."""
+    """Return the value of a point; in practice, this takes an hour on a cluster."""
     return float(np.sum(np.linspace(1.0, 20.0, x.size) * (x - 1.0) ** 2))
 
 

@@ -1,7 +1,7 @@
 """Compare methods on your own function, ours and SciPy's, over several seeds.
 
-An adapter of two lines is enough for an optimiser of others. `compare` counts the evaluations of each and
-draws the medians of the best values, with their quartiles.
+An adapter of two lines is enough for another library's optimiser. `compare` counts the evaluations of each
+and draws the medians of the best values, with their quartiles.
 """
 
 import matplotlib

@@ -1,8 +1,8 @@
 """Minimise a function of JAX that takes many points at once.
 
-A pendulum hangs down, and a weak motor shall swing it up: the variables are its forces in fifty steps of
-time. JAX simulates all points of a round in one call. (JAX also has gradients. Where f is smooth and they
-are to be had, a method that uses them needs fewer evaluations; this one needs none, and so also works with
+A pendulum hangs down, and a weak motor is to swing it up: the variables are its forces in fifty time
+steps. JAX simulates all points of a round in one call. (JAX also has gradients. Where f is smooth and they
+are available, a method that uses them needs fewer evaluations; this one needs none, and so also works with
 a simulator that has none.)
 """
 

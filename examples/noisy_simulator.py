@@ -33,7 +33,7 @@ def true_cost(rates):
 
 
 def main():
-    """Minimise, and draw what single days and the true costs look like on the way."""
+    """Minimise, and draw the costs of single days and the true costs on the way."""
     start, days, truth = np.full(5, 2.5), [], []
 
     def watch(intermediate_result):

@@ -128,7 +128,7 @@ def test_numpy_would_take_these_for_numbers(entries):
     "seed", [-1, "a", "1", b"1", ["1"], ["a", "b"], [[1], ["2"]], 1.5, [-1], {}, object(), Rude()]
 )
 def test_what_is_no_seed_is_refused(seed):
-    assert refused(checks.checked_generator, seed).startswith("rng must be None, an integer from 0 on")
+    assert refused(checks.checked_generator, seed).startswith("rng must be None, a non-negative integer")
 
 
 def test_a_generator_is_taken_as_it_is_and_a_seed_as_numpy_does():

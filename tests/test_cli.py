@@ -72,7 +72,7 @@ def test_status_export_and_report_of_a_folder(tmp_path, capsys):
         (["reproduce", "--only", "n=20 n=40"], "pursuit: A selection is made of FIELD=VALUE,VALUE"),
         (
             ["reproduce", "--dask", "nonsense"],
-            "pursuit: The address of a Dask scheduler is as tcp://HOST:PORT",
+            "pursuit: The address of a Dask scheduler is tcp://HOST:PORT",
         ),
     ],
 )
@@ -89,7 +89,10 @@ def test_errors_are_sentences_and_not_tracebacks(arguments, sentence, tmp_path, 
     ("arguments", "complaint"),
     [
         (["reproduce", "--jobs", "0"], "must be a whole number of at least 1, but 0 was given"),
-        (["coco", "--instances", "1-99999999999"], "must be numbers and ranges as 1-5,8, but 1-99999999999"),
+        (
+            ["coco", "--instances", "1-99999999999"],
+            "must be numbers and ranges such as 1-5,8, but 1-99999999999",
+        ),
         (["reproduce", "--jobs", "9" * 5000], "invalid _positive value"),
         (["reproduce", "--runs", "few"], "must be a whole number of at least 1, but few was given"),
         (["reproduce", "--preset", "huge"], "invalid choice: 'huge'"),

@@ -167,7 +167,7 @@ def test_processes_change_nothing(fun):
 def test_the_table_names_what_it_shows():
     found = pursuit.compare(sphere, np.ones(3), {"first": "rp", "second": powell}, seeds=2, ftarget=1e-3)
     title, blank, header, *lines = repr(found).splitlines()
-    assert title == "Best values of 2 runs of each method, of at most 3000 evaluations, to the target 0.001"
+    assert title == "Best values of 2 runs of each method, at most 3000 evaluations each, target 0.001"
     assert not blank
     assert header.split("  ")[0] == "method"
     for word in ("median", "quartiles", "reached", "evaluations to it", "seconds"):
@@ -176,7 +176,7 @@ def test_the_table_names_what_it_shows():
     assert all(" 2 of 2 " in line for line in lines)
     assert len({len(line) for line in (header, *lines)}) == 1
     without = str(pursuit.compare(sphere, np.ones(3), ("rp",), seeds=1, maxfev=50))
-    assert without.startswith("Best values of 1 run of each method, of at most 50 evaluations\n")
+    assert without.startswith("Best values of 1 run of each method, at most 50 evaluations each\n")
     assert "reached" not in without
 
 
@@ -196,8 +196,11 @@ def test_the_picture_shows_medians_of_the_best_so_far():
 @pytest.mark.parametrize(
     ("settings", "sentence"),
     [
-        ({"methods": "auto"}, "methods must be a sequence of methods, as ('auto', 'cma'), but 'auto' was"),
-        ({"methods": ()}, "methods must hold at least one method, but they are empty."),
+        (
+            {"methods": "auto"},
+            "methods must be a sequence of methods, such as ('auto', 'cma'), but 'auto' was",
+        ),
+        ({"methods": ()}, "methods must hold at least one method, but it is empty."),
         (
             {"methods": (3,)},
             "A method is a name, a scheme's class, or a function that calls another optimiser",
@@ -207,13 +210,13 @@ def test_the_picture_shows_medians_of_the_best_so_far():
             "There must be one method of each name, but there are several named 'rp'",
         ),
         ({"methods": ("rq",)}, "method must be one of auto, "),
-        ({"seeds": ()}, "seeds must hold at least one seed, but they are empty."),
+        ({"seeds": ()}, "seeds must hold at least one seed, but it is empty."),
         ({"seeds": [-1]}, "A seed must be at least 0, but -1 was given."),
         ({"seeds": 0}, "seeds must be at least 1, but 0 was given."),
         ({"maxfev": 0}, "maxfev must be at least 1, but 0 was given."),
         ({"repeats": -1}, "repeats must be at least 0, but -1 was given."),
         ({"ftarget": "low"}, "ftarget must be a number, but 'low' was given."),
-        ({"workers": 0}, "workers must be positive, or -1 for one for each core, but 0 was given."),
+        ({"workers": 0}, "workers must be positive, or -1 for one per core, but 0 was given."),
         ({"methods": (powell,), "sigma0": -1.0}, "sigma0 must be "),
         ({"methods": (powell,), "bounds": [(2.0, 3.0)] * 3}, "x0 must lie within the bounds"),
         ({"methods": (lambda fun, x0, **_: None, "rp"), "workers": 2}, "With several workers the method "),

@@ -128,7 +128,7 @@ def test_ctrl_c_returns_what_was_found():
         ({}, "seeds must say how many runs"),
         ({"seeds": 0}, "seeds must be at least 1"),
         ({"seeds": []}, "seeds must hold at least one"),
-        ({"seeds": ["a"]}, "rng must be None, an integer"),
+        ({"seeds": ["a"]}, "rng must be None, a non-negative integer"),
         ({"seeds": 2, "workers": map}, "workers must be an integer here"),
         ({"seeds": 2, "method": "newton"}, "method must be one of"),
         ({"seeds": 2, "x0": np.ones((3, 8))}, "a seed for each of 3 starts"),

@@ -118,7 +118,7 @@ def test_asking_again_gives_the_same_points_and_copies():
         (lambda o, X, F: o.tell(X[:, :3], F), ValueError, "X must have a point of 6 variables in each row"),
         (lambda o, X, F: o.tell(X[0], F), ValueError, "X must have a point of 6 variables in each row"),
         (lambda o, X, F: o.tell(X + 1e-9, F), ValueError, "X must hold points that were asked for"),
-        (lambda o, X, F: o.tell([*X, X[0]], [*F, 1.0]), ValueError, "but its row [12] is another"),
+        (lambda o, X, F: o.tell([*X, X[0]], [*F, 1.0]), ValueError, "but its row [12] is not one of them"),
         (lambda o, X, F: o.tell(X, [*F, 1.0]), ValueError, "F must hold one value for each of [12] points"),
         (lambda o, X, F: o.tell(X, []), ValueError, "F must hold one value for each of [12] points"),
         (lambda o, X, F: o.tell(X, ["a"] * len(F)), TypeError, "F must hold real numbers"),
@@ -267,4 +267,4 @@ def test_shows_how_it_stands():
     )
     advance(optimizer, 5)
     assert "5 evaluations" in repr(optimizer)
-    assert "maxfev, was reached.>" in repr(optimizer)
+    assert "maxfev was reached.>" in repr(optimizer)

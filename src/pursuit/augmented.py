@@ -44,23 +44,23 @@ from pursuit.problems.objective import function_of_point
 from pursuit.result import Result, result_of
 from pursuit.running import Conduct, driven, keep_to
 
-# How far from the start others are evaluated to learn of what size f and constraints are, in first steps.
+# How far from the start, in first steps, points are evaluated to learn the sizes of f and constraints.
 _PROBE = 0.1
 _MOST_ROUNDS = 40
-# How exactly the first minimum is wanted, and the last one at most.
+# The tolerance of the first minimum, and the smallest of any.
 _FIRST_TOLERANCE, _LAST_TOLERANCE = 1e-4, 1e-12
-# f has come to rest if it changes by no more than this part of itself.
+# f has settled if it changes by no more than this part of itself.
 _AT_REST = 1e-7
-# The evaluations of a minimum, divided by n: of the first one, and how many more of each that follows.
+# The evaluations spent on a minimum, divided by n: on the first, and how many more on each that follows.
 _EACH, _MORE = 20, 20
-# Minima must be as exact as that before the last one.
+# The tolerance at which a minimum may be the last one.
 _FINE = 1e-7
 _STOPPED = (Reason.TARGET, Reason.MAXITER, Reason.MAXTIME, Reason.INTERRUPTED, Reason.CALLBACK)
-# The step size of a minimum is how far the one before has led, and at least this part of the first.
+# The step size of a round is how far the round before has moved, and at least this part of the first.
 _SHORTEST = 1e-3
 
 Watch = Callable[[Any], Reason]
-"""Is shown a run after every round of evaluations, and may have a reason to stop."""
+"""Called with a run after every round of evaluations; returns a reason to stop, or that there is none."""
 
 
 def minimize_within(task: Task, conduct: Conduct, constraints: list[Any], ctol: float) -> Result:
@@ -68,7 +68,7 @@ def minimize_within(task: Task, conduct: Conduct, constraints: list[Any], ctol: 
     _check_combination(task, conduct)
     if not callable(task.fun):
         raise TypeError(f"fun must be callable, but {shown(task.fun)} was given.")
-    # auto would choose anew in each round what it chooses in the first.
+    # In each round auto would choose again what it chose in the first.
     method = "values" if task.method == DEFAULT_METHOD else task.method
     with showing_compilation(conduct.progress):
         setup, _ = set_up(task._replace(method=method, fun=BlackBox(), args=()))
@@ -80,7 +80,7 @@ def minimize_within(task: Task, conduct: Conduct, constraints: list[Any], ctol: 
 
 
 def _check_combination(task: Task, conduct: Conduct) -> None:
-    """Complain of arguments that have no meaning together with constraints."""
+    """Reject arguments that cannot be combined with constraints."""
     for name, is_given in {"checkpoint": conduct.checkpoint is not None, "restarts": task.restarts}.items():
         if is_given:
             raise ValueError(
@@ -91,7 +91,7 @@ def _check_combination(task: Task, conduct: Conduct) -> None:
 
 @contextlib.contextmanager
 def _crew_of(parts: Parts, conduct: Conduct) -> Iterator[Evaluate]:
-    """Give what puts f and the constraints at points into a list."""
+    """Yield what puts f and the constraints at points into a list."""
     if conduct.vectorized:
         values = at_once(parts.fun)
 
@@ -110,7 +110,7 @@ def _crew_of(parts: Parts, conduct: Conduct) -> Iterator[Evaluate]:
 
 
 class _Row(NamedTuple):
-    """The best point so far, after an iteration in which it has changed."""
+    """The best point so far, after an iteration in which it changed."""
 
     nit: int
     nfev: int
@@ -141,7 +141,7 @@ class _Rounds:
         return self._sigma if self._run is None else self._run.sigma
 
     def outcome(self, reason: Reason = Reason.RUNNING) -> Outcome:
-        """Return what all rounds together have come to."""
+        """Return the outcome of all rounds together."""
         seen = self._lagrangian
         message = reason.sentence()
         if reason == Reason.STALLED:
@@ -181,7 +181,7 @@ class _Rounds:
         return result
 
     def _trace(self) -> Trace:
-        """Return the best point after each iteration in which it has changed, and at the end."""
+        """Return the best point after each iteration in which it changed, and at the end."""
         rows = [*self._rows, self._row(self._lagrangian.nfev)]
         return Trace(*(np.array(column) for column in zip(*rows, strict=True)))
 
@@ -198,7 +198,7 @@ class _Rounds:
         return _Row(nit=self.nit, nfev=nfev, fun=best.f, sigma=self._step_size, at_bound=at_bound)
 
     def _measure(self, deadline: float) -> None:
-        """Evaluate the start, and points beside it to learn of what size f and the constraints are there."""
+        """Evaluate the start, and points beside it to learn how large f and the constraints are there."""
         seen, task, box = self._lagrangian, self.setup.task, self.setup.setting.box
         sizes = np.broadcast_to(task.sigma0, task.x0.size)
         seen.begin_at(task.x0)
@@ -220,7 +220,7 @@ class _Rounds:
         return math.inf if most is None else most - self._lagrangian.nfev
 
     def _all_rounds(self, monitor: Watch, interrupts: Interrupts) -> Reason:
-        """Find minima and learn multipliers in turn; return why that has ended."""
+        """Find minima and learn multipliers in turn; return why that ended."""
         seen, task, tolerance = self._lagrangian, self.setup.task, _FIRST_TOLERANCE
         sizes = np.broadcast_to(task.sigma0, task.x0.size)
         finest = max(_LAST_TOLERANCE, task.limits["ftol"])
@@ -252,7 +252,7 @@ class _Rounds:
         monitor: Watch,
         interrupts: Interrupts,
     ) -> Reason:
-        """Find the minimum of the Lagrangian as it is; return why that has ended."""
+        """Find the minimum of the current Lagrangian; return why that ended."""
         limits, seen = self.setup.task.limits, self._lagrangian
         iterations = limits["maxiter"]
         task = self.setup.task._replace(

@@ -1,4 +1,4 @@
-"""Checks of what people pass in. Each error is one sentence: what was given, what is expected."""
+"""Checks of what callers pass in. Each error is one sentence: what is expected, and what was given."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 Vector = NDArray[np.float64]
 
-# Integers of more bits are not written out, and those of very many Python refuses to write.
+# Longer integers are not written out; Python refuses to write very long ones.
 _MOST_BITS_SHOWN = 128
 
 
@@ -58,7 +58,7 @@ def checked_numbers(
 
 
 def _is_single(value: Any) -> bool:
-    """Say whether something is a number, or at least is no sequence."""
+    """Say whether something is a number, or at least not a sequence."""
     try:
         as_float(value)
     except TypeError:
@@ -78,7 +78,7 @@ def checked_count(name: str, value: Any, *, at_least: int) -> int:
 
 
 def checked_limit(name: str, value: Any, unlimited: int) -> int:
-    """Return a limit of something that is counted: `unlimited` for None, and for all that is larger."""
+    """Return a limit on something that is counted: `unlimited` for None and for anything larger."""
     return unlimited if value is None else min(checked_count(name, value, at_least=1), unlimited)
 
 
@@ -113,8 +113,8 @@ def checked_point(name: str, value: Any) -> Vector:
 def checked_array(name: str, value: Any) -> NDArray[np.float64]:
     """Return a fresh, contiguous float64 copy of an array of real numbers, of any shape.
 
-    NumPy would take texts, dates, truth values and masked entries for numbers, and drop imaginary parts.
-    Numbers too large for a float are infinite.
+    NumPy would take strings, dates, booleans and masked entries for numbers, and drop imaginary parts.
+    Numbers too large for a float become infinite.
     """
     try:
         entries = entries_of(value)
@@ -123,7 +123,7 @@ def checked_array(name: str, value: Any) -> NDArray[np.float64]:
                 return np.array(entries, dtype=np.float64, order="C", subok=False)
         numbers = [as_float(entry) for entry in entries.flat]
     except Exception:
-        # Also what a class of somebody else raises when it is asked for its entries.
+        # Also whatever a foreign class raises when it is asked for its entries.
         raise TypeError(f"{name} must be a sequence of real numbers, but {shown(value)} was given.") from None
     return np.array(numbers, dtype=np.float64).reshape(entries.shape)
 
@@ -131,8 +131,8 @@ def checked_array(name: str, value: Any) -> NDArray[np.float64]:
 def entries_of(value: Any) -> NDArray[Any]:
     """Return what was given as an array, of objects where NumPy would have to convert what it finds.
 
-    Raises TypeError for entries that are masked or of a type that is none of numbers, and whatever an object
-    raises that is asked for its entries.
+    Raises TypeError for entries that are masked or not of a numeric type, and whatever an object raises
+    when it is asked for its entries.
     """
     if isinstance(value, list | tuple):
         if any(map(_is_masked, value)):
@@ -147,7 +147,7 @@ def entries_of(value: Any) -> NDArray[Any]:
 def as_float(value: Any) -> float:
     """Return a real number as a float, infinite if it is too large; raise TypeError for anything else.
 
-    A number is what Python can convert to a float, but for texts, truth values, dates and arrays.
+    A number is what Python can convert to a float, except for strings, booleans, dates and arrays.
     """
     if isinstance(value, np.ndarray | np.generic):
         if value.ndim > 0 or value.dtype.kind not in "iufO" or _is_masked(value):
@@ -161,7 +161,7 @@ def as_float(value: Any) -> float:
     except OverflowError:
         return math.inf if value > 0 else -math.inf
     except Exception:
-        # Also what a number of somebody else raises that is not real, or not a single one.
+        # Also whatever a foreign number raises that is not real, or not a single one.
         raise TypeError from None
 
 
@@ -171,7 +171,7 @@ def checked_options(options: Any) -> dict[str, Any]:
         return {}
     if not isinstance(options, Mapping):
         raise TypeError(
-            "options must be a mapping from names to settings, as {'p': 0.3}, "
+            "options must be a mapping from names to settings, such as {'p': 0.3}, "
             f"but {shown(options)} was given."
         )
     return dict(options)
@@ -186,13 +186,13 @@ def checked_generator(rng: Any) -> np.random.Generator:
     except Exception:
         # NumPy asks objects for their repr, which may raise anything.
         raise TypeError(
-            "rng must be None, an integer from 0 on, a sequence of these, or a numpy.random.Generator, "
+            "rng must be None, a non-negative integer, a sequence of these, or a numpy.random.Generator, "
             f"but {shown(rng)} was given."
         ) from None
 
 
 def checked_seeds(rng: Any) -> np.random.SeedSequence:
-    """Return the seed sequence that `rng` stands for, from which many can be spawned."""
+    """Return the seed sequence that `rng` stands for, from which others can be spawned."""
     sequence = checked_generator(rng).bit_generator.seed_seq
     if not isinstance(sequence, np.random.SeedSequence):
         raise TypeError(f"rng must be one that seeds can be spawned from, but {shown(rng)} was given.")
@@ -202,7 +202,7 @@ def checked_seeds(rng: Any) -> np.random.SeedSequence:
 def takes_intermediate_result(callback: Any) -> bool:
     """Say whether a callback wants a result by the name `intermediate_result`, and not the point alone.
 
-    One that cannot be called with a single argument is refused.
+    A callback that cannot be called with a single argument is rejected.
     """
     if not callable(callback):
         raise TypeError(f"callback must be callable, but {shown(callback)} was given.")
@@ -228,9 +228,9 @@ def takes_intermediate_result(callback: Any) -> bool:
 
 
 def checked_memory(what: str, entries: int) -> None:
-    """Refuse what would have to keep more float64 numbers than this machine has memory for.
+    """Reject what needs more float64 numbers than this machine has memory for.
 
-    Some systems would grant the memory, and end the process when it is used.
+    Some systems would grant the memory, and then kill the process when it is used.
     """
     wanted, there = 8 * entries, _memory_of_machine()
     if wanted > there:
@@ -247,13 +247,13 @@ def shown(value: Any, width: int = 60) -> str:
     try:
         text = " ".join(repr(value).split())
     except Exception:
-        # A class of somebody else whose repr fails, or a list of integers too long to write.
+        # A foreign class whose repr fails, or a list of integers too long to write.
         text = f"an object of the class {type(value).__qualname__}"
     return cut(text, width)
 
 
 def cut(text: str, width: int = 60) -> str:
-    """Return a text, with dots for its end where it is long."""
+    """Return a text, with dots in place of its end if it is long."""
     return text if len(text) <= width else text[: width - 3] + "..."
 
 
@@ -294,7 +294,7 @@ def _describe_range(above: float, below: float, at_least: float) -> str:
 
 
 def _memory_of_machine() -> int:
-    """Return the bytes of memory, or where the system does not say, more than any machine has."""
+    """Return the bytes of memory, or if the system does not say, more than any machine has."""
     try:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, ValueError, OSError):

@@ -1,4 +1,4 @@
-"""The command ``pursuit``: studies of many runs, the suites of COCO, and compiling ahead."""
+"""The command ``pursuit``: studies, COCO suites, and compiling in advance."""
 
 from __future__ import annotations
 
@@ -29,19 +29,19 @@ _LARGEST_NUMBER = 1_000_000
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; return the exit status."""
     if isinstance(sys.stdout, io.TextIOWrapper):
-        # Names of files need not be texts.
+        # Names of files need not be valid text.
         sys.stdout.reconfigure(errors="backslashreplace")
     try:
         status = _run(_parser().parse_args(arguments))
-        # What is printed may be written only now, and fail.
+        # Printed text may be written only now, which may fail.
         sys.stdout.flush()
     except KeyboardInterrupt:
         return _fail("interrupted. Finished runs are kept; run the same command to continue", 130)
     except OSError as error:
-        # Python would try to write the rest of the output once more, and complain.
+        # Python would try to write the rest of the output again, and complain.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if isinstance(error, BrokenPipeError):
-            # The reader of a pipe, as `head`, has enough.
+            # The reader of a pipe, such as `head`, has enough.
             return 1
         return _fail(f"reading or writing failed: {error.strerror or error}")
     return status
@@ -103,9 +103,9 @@ def _status(options: argparse.Namespace) -> int:
     print(f"Device: {shown}.")
     for other in devices:
         if other != shown:
-            print(f"There are cells of the {other} as well, with runs of their own: --device {other}.")
+            print(f"There are also cells of the {other}, with runs of their own: --device {other}.")
     if unused:
-        print(f"{unused} more runs were made by other code, options or caps: they are kept, but not used.")
+        print(f"{unused} more runs were made with other code, options or caps; they are kept, not used.")
     print("Made with:", ", ".join(f"{name} {value}" for name, value in results.made.items()))
     return 0
 
@@ -184,8 +184,8 @@ def _fail(sentence: str, status: int = 1) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="pursuit",
-        description="Run studies of many runs and the suites of COCO, and compile methods ahead.",
-        epilog="`pursuit COMMAND --help` has a description and examples of each command.",
+        description="Run studies, run methods on COCO suites, and compile methods in advance.",
+        epilog="`pursuit COMMAND --help` describes a command and gives examples.",
     )
     parser.add_argument("--version", action="version", version=f"pursuit {__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
@@ -210,26 +210,37 @@ def _parser() -> argparse.ArgumentParser:
     export = add("export", _export, _STUDY)
     for command in (report, status, export):
         command.add_argument("folder", type=Path, metavar="DIR", help="the folder of a study")
-        _add_device(command, "the runs to read (those of the device that ran last)")
+        _add_device(command, "whose runs to read (default: those of the device that ran last)")
     _add_against(report)
-    export.add_argument("--to", type=Path, required=True, metavar="FILE", help="runs.csv or runs.parquet")
+    export.add_argument(
+        "--to", type=Path, required=True, metavar="FILE", help="the file to write, as .csv or .parquet"
+    )
 
     _add_coco_options(add("coco", _coco, _COCO))
     profiles = add("coco-profiles", _coco_profiles, _COCO)
     profiles.add_argument(
-        "folders", nargs="+", type=Path, metavar="DIR", help="what `pursuit coco` wrote, a folder per method"
+        "folders",
+        nargs="+",
+        type=Path,
+        metavar="DIR",
+        help="folders that `pursuit coco` wrote, one per method",
     )
     _add_selections(profiles, dimensions="20,40", functions="10-14")
-    profiles.add_argument("--out", type=Path, required=True, metavar="FILE", help="a .svg, .png or .pdf")
+    profiles.add_argument(
+        "--out", type=Path, required=True, metavar="FILE", help="the file to write, as .svg, .png or .pdf"
+    )
 
     add("warmup", _warmup, {}).add_argument(
-        "methods", nargs="*", metavar="METHOD", help=f"the methods, or all ({DEFAULT_METHOD})"
+        "methods",
+        nargs="*",
+        metavar="METHOD",
+        help=f"the methods to compile, or all (default: {DEFAULT_METHOD})",
     )
     return parser
 
 
 class _ExamplesAsTheyAre(argparse.HelpFormatter):
-    """Fills the lines of a description, and leaves the lines of examples as they are."""
+    """Wraps descriptions, and leaves the lines of examples as they are."""
 
     def _fill_text(self, text: str, width: int, indent: str) -> str:
         return text if text.startswith("examples:") else super()._fill_text(text, width, indent)
@@ -241,48 +252,67 @@ def _add_reproduce_options(parser: argparse.ArgumentParser) -> None:
         "--preset",
         choices=("quick", "main", "full", "rivals"),
         default="quick",
-        help="a study of the paper, or of its methods beside those of others, rivals (quick)",
+        help="the paper's study in three sizes, or its methods beside others: rivals (default: quick)",
     )
     study.add_argument("file", nargs="?", type=Path, metavar="FILE", help="a study of your own, in TOML")
     parser.add_argument(
-        "--reading", choices=(*READINGS, "all"), help="of the paper (what the study declares)"
+        "--reading",
+        choices=(*READINGS, "all"),
+        help="the reading of the paper (default: as the study declares)",
     )
-    parser.add_argument("--out", type=Path, metavar="DIR", help="the folder (reproduced/NAME)")
-    _add_device(parser, "what executes the runs (what the study declares, else cpu)")
+    parser.add_argument(
+        "--out", type=Path, metavar="DIR", help="the folder to write (default: reproduced/NAME)"
+    )
+    _add_device(parser, "what executes the runs (default: as the study declares, else cpu)")
     _add_jobs(parser)
     parser.add_argument(
-        "--dask", metavar="ADDRESS", help="a Dask scheduler, as tcp://…, or local to start one"
+        "--dask", metavar="ADDRESS", help="a Dask scheduler, such as tcp://HOST:PORT, or local to start one"
     )
     parser.add_argument(
-        "--only", default="", metavar="EXPR", help='the cells to run, as "problem=exp,lin n=20"'
+        "--only",
+        default="",
+        metavar="EXPR",
+        help='the cells to run, such as "problem=exp,lin n=20" (default: all)',
     )
     parser.add_argument("--runs", type=_positive, metavar="N", help="at most this many runs of each cell")
-    parser.add_argument("--no-report", dest="report", action="store_false", help="run without reporting")
+    parser.add_argument("--no-report", dest="report", action="store_false", help="do not write a report")
     _add_against(parser)
 
 
 def _add_coco_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--suite", default="bbob-largescale", help="bbob or bbob-largescale (bbob-largescale)"
+        "--suite", default="bbob-largescale", help="bbob or bbob-largescale (default: bbob-largescale)"
     )
     parser.add_argument(
-        "--method", default=DEFAULT_METHOD, help=f"one of ours, or module:function ({DEFAULT_METHOD})"
+        "--method",
+        default=DEFAULT_METHOD,
+        help=f"one of ours, or module:function (default: {DEFAULT_METHOD})",
     )
     parser.add_argument(
-        "--budget", type=_positive, default=1000, metavar="N", help="evaluations per dimension (1000)"
+        "--budget",
+        type=_positive,
+        default=1000,
+        metavar="N",
+        help="evaluations per dimension (default: 1000)",
     )
     _add_selections(parser, dimensions="20,40", functions="1-5,8", instances="1-5")
     _add_jobs(parser)
-    parser.add_argument("--out", type=Path, metavar="DIR", help="the folder (coco/SUITE-METHOD)")
+    parser.add_argument(
+        "--out", type=Path, metavar="DIR", help="the folder to write (default: coco/SUITE-METHOD)"
+    )
 
 
 def _add_selections(parser: argparse.ArgumentParser, **examples: str) -> None:
     for name, example in examples.items():
-        parser.add_argument(f"--{name}", type=_numbers, metavar="LIST", help=f"such as {example} (all)")
+        parser.add_argument(
+            f"--{name}", type=_numbers, metavar="LIST", help=f"such as {example} (default: all)"
+        )
 
 
 def _add_jobs(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--jobs", type=_positive, metavar="N", help="the number of processes (all cores)")
+    parser.add_argument(
+        "--jobs", type=_positive, metavar="N", help="the number of processes (default: one per core)"
+    )
 
 
 def _add_device(parser: argparse.ArgumentParser, text: str) -> None:
@@ -294,7 +324,7 @@ def _add_against(parser: argparse.ArgumentParser) -> None:
         "--against",
         choices=("iterations", "evaluations"),
         default="iterations",
-        help="what the figures show f against (iterations; the page can switch)",
+        help="what the figures show f against (default: iterations; the HTML page can switch)",
     )
 
 
@@ -309,7 +339,9 @@ def _numbers(text: str) -> list[int]:
     for part in text.split(","):
         ends = re.fullmatch(r"(\d+)(?:-(\d+))?", part.strip())
         if ends is None or not int(ends[1]) <= int(ends[2] or ends[1]) <= _LARGEST_NUMBER:
-            raise argparse.ArgumentTypeError(f"must be numbers and ranges as 1-5,8, but {text} was given")
+            raise argparse.ArgumentTypeError(
+                f"must be numbers and ranges such as 1-5,8, but {text} was given"
+            )
         numbers.update(range(int(ends[1]), int(ends[2] or ends[1]) + 1))
     return sorted(numbers)
 

@@ -1,4 +1,4 @@
-"""What ``pursuit --help`` says of each command: a line, a description, and examples."""
+"""What ``pursuit --help`` says about each command: a line, a description, and examples."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 
 class CommandText(NamedTuple):
-    """What is said of a command."""
+    """What the help says about a command."""
 
     line: str
     """For the list of all commands."""
@@ -21,9 +21,9 @@ class CommandText(NamedTuple):
 
 TEXTS = {
     "reproduce": CommandText(
-        "run a study, or the rest of it, and report",
-        "Run the paper's study, or one that you have declared in a TOML file, and write a report for the "
-        "browser. Every run is stored when it ends, so the same command continues what was interrupted.",
+        "run a study, or what is left of it, and write its report",
+        "Run the paper's study, or one that you declare in a TOML file, and write a report for the browser. "
+        "Every run is stored when it ends, so after an interruption the same command continues.",
         (
             "pursuit reproduce",
             "pursuit reproduce --preset full --jobs 8",
@@ -32,13 +32,14 @@ TEXTS = {
         ),
     ),
     "report": CommandText(
-        "write the report of a stored study again",
-        "Write figures, tables and the report of a stored study again, without running anything.",
+        "rewrite the report of a stored study",
+        "Rewrite the figures, the tables and the report of a stored study, without running anything.",
         ("pursuit report reproduced/quick", "pursuit report reproduced/quick --against evaluations"),
     ),
     "status": CommandText(
         "show how many runs of a study are done",
-        "Show for each cell of a study, which may be running, how many runs are done and how long they took.",
+        "Show how many runs of each cell of a study are done, and how long they took. The study may still be "
+        "running.",
         ("pursuit status reproduced/quick",),
     ),
     "export": CommandText(
@@ -50,9 +51,9 @@ TEXTS = {
         ),
     ),
     "coco": CommandText(
-        "run a method on a suite of COCO, or the rest of it",
-        "Run a method, ours or any function, on a suite of COCO, and write data for COCO's own "
-        "post-processing. The same command continues what was interrupted.",
+        "run a method on a COCO suite, or on what is left of it",
+        "Run a method, one of ours or any function, on a COCO suite, and write data for COCO's own "
+        "post-processing. After an interruption the same command continues.",
         (
             "pursuit coco --suite bbob --method auto --dimensions 2,5 --functions 1-5",
             "pursuit coco --method mine:solve --budget 100",
@@ -60,14 +61,14 @@ TEXTS = {
     ),
     "coco-profiles": CommandText(
         "draw data profiles of methods on a suite",
-        "Draw from the data of several methods on a suite which share of the targets each of them reached "
-        "within how many evaluations.",
+        "Draw data profiles of several methods on a suite: the share of targets that each reached, "
+        "against the evaluations spent.",
         ("pursuit coco-profiles coco/bbob-auto coco/bbob-cma --out profiles.svg",),
     ),
     "warmup": CommandText(
-        "compile methods now instead of in their first run",
+        "compile methods now, not in their first run",
         "Compile what methods need to minimise a Python function, and say how long it took. Compiled code is "
-        "kept on disk: build it into an image, or before a demonstration.",
+        "kept on disk: run this while an image is built, or before a demonstration.",
         ("pursuit warmup", "pursuit warmup momentum cma", "pursuit warmup all"),
     ),
 }

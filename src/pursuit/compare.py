@@ -32,7 +32,7 @@ _ANY_METHOD = "rp"
 
 
 class OtherMethod(Protocol):
-    """A method of somebody else: it minimises `fun`, which is counted, and may return anything."""
+    """Another optimiser: it minimises `fun`, whose calls are counted, and may return anything."""
 
     def __call__(
         self, fun: Callable[[Any], float], x0: Vector, *, maxfev: int, seed: int, sigma0: Any
@@ -41,7 +41,7 @@ class OtherMethod(Protocol):
 
 
 class _Task(NamedTuple):
-    """All that a run is made of; it pickles if the function and the method do."""
+    """All that a run needs; it pickles if the function and the method do."""
 
     label: str
     method: Any
@@ -71,7 +71,7 @@ def compare(
     repeats: int = 0,
     workers: int = 1,
 ) -> Comparison:
-    """Compare methods on a function: run each of them with several seeds.
+    """Compare methods on a function: run each with several seeds.
 
     Parameters
     ----------
@@ -80,30 +80,30 @@ def compare(
     x0 : array_like
         The start of all runs.
     methods : sequence, or mapping from names
-        Names out of `pursuit.methods()`, classes of schemes, or functions that call the optimiser of somebody
-        else: ``method(fun, x0, *, maxfev, seed, sigma0)``, which may return anything. The `fun` that it gets
-        is counted, and ends the run when the target is reached or `maxfev` is spent. A mapping gives the
+        Names from `pursuit.methods()`, classes of schemes, or functions that call another optimiser:
+        ``method(fun, x0, *, maxfev, seed, sigma0)``, which may return anything. The `fun` that it gets counts
+        its calls, and ends the run when the target is reached or `maxfev` is spent. A mapping gives the
         methods names of your choice.
     seeds : int or iterable of int
         The seed of each run of a method, or how many runs to make, with the seeds 0, 1, 2 and so on.
     maxfev : int
-        The most evaluations of a run; by default 1000 for each variable.
+        The maximum number of evaluations of a run; by default 1000 per variable.
     ftarget : float
-        A run ends when a value not above this one is found.
+        A run ends when a value at or below this one is found.
     sigma0 : float or array_like
         The first step size, as in `pursuit.minimize`.
     bounds : scipy.optimize.Bounds, sequence of pairs, or None
-        As in `pursuit.minimize`. A function that calls another optimiser gets them as `bounds` if there are
-        any. Outside of them its values are infinite, and `fun` is not called.
+        As in `pursuit.minimize`. A function that calls another optimiser gets them as its argument `bounds`,
+        if there are any. Outside them values are infinite, and `fun` is not called.
     repeats : int
-        For noisy functions: how often to evaluate the point that a run has come to once more, which is not
-        counted; the run is then judged by the mean. That point is the `x` of our results, what another
-        optimiser returns if that is a point, and otherwise the best that it has evaluated. By default, ours
-        are judged by `fun`, which may be an estimate, and others by the smallest value seen; where ours have
-        found noise, the table says so.
+        For noisy functions: how many more times to evaluate the point at which a run ended. These evaluations
+        are not counted, and the run is judged by their mean. The point is the `x` of our results; for another
+        optimiser it is the point that it returns, if it returns one, otherwise the best that it evaluated. By
+        default, our methods are judged by `fun`, which may be an estimate, and others by the smallest value
+        seen; if ours found noise, the table says so.
     workers : int
-        How many runs to make at a time, each in a process of its own; -1 for one on each core. Then the
-        functions must be such as other processes can import, and runs may take longer than alone.
+        How many runs to make at a time, each in a process of its own; -1 for one per core. With several,
+        other processes must be able to import the functions, and runs may take longer than they do alone.
 
     Returns
     -------
@@ -146,7 +146,7 @@ def _checked_methods(methods: Any) -> dict[str, Any]:
     """Return methods by their names."""
     if isinstance(methods, str) or not isinstance(methods, Iterable):
         raise TypeError(
-            f"methods must be a sequence of methods, as ('auto', 'cma'), but {shown(methods)} was given."
+            f"methods must be a sequence of methods, such as ('auto', 'cma'), but {shown(methods)} was given."
         )
     pairs = (
         [(str(name), method) for name, method in methods.items()]
@@ -154,7 +154,7 @@ def _checked_methods(methods: Any) -> dict[str, Any]:
         else [(_name_of(method), method) for method in methods]
     )
     if not pairs:
-        raise ValueError("methods must hold at least one method, but they are empty.")
+        raise ValueError("methods must hold at least one method, but it is empty.")
     for name, method in pairs:
         if not (isinstance(method, str) or callable(method)):
             raise TypeError(
@@ -184,12 +184,12 @@ def _checked_seeds_of(seeds: Any) -> list[int]:
         return list(range(checked_count("seeds", seeds, at_least=1)))
     chosen = [checked_count("A seed", seed, at_least=0) for seed in seeds]
     if not chosen:
-        raise ValueError("seeds must hold at least one seed, but they are empty.")
+        raise ValueError("seeds must hold at least one seed, but it is empty.")
     return chosen
 
 
 def _in_processes(tasks: list[_Task], count: int) -> list[ComparedRun]:
-    """Make runs in so many processes, and return them in the order of the tasks."""
+    """Make runs in `count` processes, and return them in the order of the tasks."""
     check_pickles(tasks[0].fun)
     for label, method in {task.label: task.method for task in tasks}.items():
         check_pickles(method, f"the method {label}")
@@ -198,13 +198,13 @@ def _in_processes(tasks: list[_Task], count: int) -> list[ComparedRun]:
             return list(executor.map(_execute, tasks))
         except BrokenProcessPool:
             raise RuntimeError(
-                "A worker died: is there enough memory, and do the function and the methods leave their "
-                "process alive?"
+                "A worker died: it may have run out of memory, or the function or a method may have ended "
+                "its process."
             ) from None
 
 
 def _execute(task: _Task) -> ComparedRun:
-    """Make one run, and judge it by the mean of new values if that is wanted."""
+    """Make one run, and judge it by the mean of new values if `repeats` asks for that."""
     try:
         run = _own_run(task) if _is_own(task.method) else _other_run(task)
         if not task.repeats:
@@ -234,7 +234,7 @@ def _own_run(task: _Task) -> ComparedRun:
 
 
 def _other_run(task: _Task) -> ComparedRun:
-    """Call the method of somebody else with a function that is counted."""
+    """Call another optimiser with a function that counts its calls."""
     maxfev, target, sigma0, bounds = (
         task.settings[name] for name in ("maxfev", "ftarget", "sigma0", "bounds")
     )
@@ -282,7 +282,7 @@ def _other_run(task: _Task) -> ComparedRun:
 
 
 def _point_of(returned: object, x0: Vector) -> Vector | None:
-    """Return the point that somebody else's method has returned; None if it is something else."""
+    """Return the point that another optimiser returned; None if it returned something else."""
     if isinstance(returned, np.ndarray) and returned.shape == x0.shape:
         return np.array(returned, dtype=np.float64)
     return None

@@ -1,4 +1,4 @@
-"""What a comparison of methods has found: a table, its rows, and a picture."""
+"""The result of a comparison of methods: a table, its rows, and a picture."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class ComparedRun(NamedTuple):
     method: str
     seed: int
     fun: float
-    """The best value, or the mean of new values at `x`, if that was wanted."""
+    """The best value, or with `repeats` the mean of new values at `x`."""
     nfev: int
     """The evaluations made."""
     reached: float
@@ -33,7 +33,7 @@ class ComparedRun(NamedTuple):
     progress_fun: Vector
     """The best value after each of these."""
     x: Vector
-    """The point that it has come to."""
+    """The point at which it ended."""
     is_estimate: bool
     """Whether the best value is an estimate by the method, and not a value seen."""
 
@@ -53,16 +53,16 @@ class Row(NamedTuple):
     nfev: float
     """The median of the evaluations made."""
     success_share: float | None
-    """The share of the runs that have reached the target; None if there is none."""
+    """The share of the runs that reached the target; None without a target."""
     nfev_to_target: float | None
     """The median of the evaluations to the target, infinite if fewer than half of the runs reached it; None
-    if there is none."""
+    without a target."""
     seconds: float
     """The median of the time of a run, in seconds."""
 
 
 class Comparison:
-    """Methods compared on a function; printed, it is a table.
+    """A comparison of methods on a function; printing it shows a table.
 
     Attributes
     ----------
@@ -72,11 +72,19 @@ class Comparison:
     runs : tuple of ComparedRun
         All runs, with `method`, `seed`, `fun`, `nfev` and so on.
     maxfev : int
-        The most evaluations of a run.
+        The maximum number of evaluations of a run.
     ftarget : float or None
         The target.
     repeats : int
-        How many new values at its end each run is judged by; 0 if by its own best value.
+        How many new values at its last point each run is judged by; 0 if by its own best value.
+
+    Examples
+    --------
+    >>> import pursuit
+    >>> problem = pursuit.problems.exp(5, 1e2)
+    >>> found = pursuit.compare(problem, problem.x0, ("cma", "rp"), seeds=2, maxfev=500)
+    >>> len(found.runs), [row.method for row in found.rows]
+    (4, ['cma', 'rp'])
     """
 
     def __init__(
@@ -103,16 +111,16 @@ class Comparison:
         Returns
         -------
         matplotlib.axes.Axes
-            What was drawn on. After its end, a run counts with its best value.
+            The axes drawn on. After its end, a run counts with its best value.
         """
         return plot_bands([_band(group) for group in self._groups()], fmin=fmin, ax=ax)
 
     def __repr__(self) -> str:
         count = len(self._groups()[0])
         runs = "1 run" if count == 1 else f"{count} runs"
-        target = "" if self.ftarget is None else f", to the target {self.ftarget:g}"
+        target = "" if self.ftarget is None else f", target {self.ftarget:g}"
         what = f"Means of {self.repeats} new values at the ends" if self.repeats else "Best values"
-        title = f"{what} of {runs} of each method, of at most {self.maxfev} evaluations{target}"
+        title = f"{what} of {runs} of each method, at most {self.maxfev} evaluations each{target}"
         cells = [self._header(), *(self._cells(row, count) for row in self.rows)]
         widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
         lines = [
@@ -121,7 +129,7 @@ class Comparison:
         return "\n".join([title, "", *lines, *self._warning()])
 
     def _warning(self) -> list[str]:
-        """Return what makes the values of some methods look better than those of others, if anything does."""
+        """Return a warning if the values of some methods look better than they are."""
         estimating = dict.fromkeys(run.method for run in self.runs if run.is_estimate)
         if self.repeats or len(estimating) in (0, len(self.rows)):
             return []

@@ -18,7 +18,7 @@ from pursuit.problems.objective import function_of_point
 
 
 class Constraint(NamedTuple):
-    """One of people's constraints."""
+    """One constraint, as the caller gave it."""
 
     function: Callable[[Vector], Any]
     lower: Vector
@@ -30,20 +30,20 @@ class Constraints(NamedTuple):
 
     parts: tuple[Constraint, ...]
     is_equation: Any
-    """For each entry, whether it has to be 0, and not only no larger."""
+    """For each entry, whether it has to be 0, and not only at most 0."""
 
     def at(self, x: Vector) -> Vector:
         """Return the entries at a point; they may be infinite or NaN."""
         return np.concatenate([_entries(part, x) for part in self.parts])
 
     def violation(self, entries: Vector) -> float:
-        """Return by how much the constraints are violated at most."""
+        """Return by how much the constraints are violated, at most."""
         sizes = np.where(self.is_equation, np.abs(entries), np.maximum(entries, 0.0))
         return float(np.max(sizes)) if np.isfinite(sizes).all() else np.inf
 
 
 def given_constraints(constraints: Any) -> list[Any]:
-    """Return constraints as people pass them to SciPy, one or a sequence of them, as a list."""
+    """Return constraints as SciPy takes them, one or a sequence of them, as a list."""
     if isinstance(constraints, Sequence) and not isinstance(constraints, str):
         return list(constraints)
     return [] if constraints is None else [constraints]
@@ -108,7 +108,7 @@ def _entries(part: Constraint, x: Vector) -> Vector:
     values = np.atleast_1d(np.asarray(part.function(x.copy()), dtype=float)).ravel()
     if values.size != part.lower.size:
         raise ValueError(
-            f"A constraint must always have {part.lower.size} values, as at the start, but it has returned "
+            f"A constraint must always have {part.lower.size} values, as at the start, but it returned "
             f"{values.size}."
         )
     equal, below, above = _places(part)

@@ -15,7 +15,7 @@ class RunEnded(BaseException):
 
 
 class CountedFunction:
-    """A function that counts its evaluations, and raises `RunEnded` at the end of the run and ever after.
+    """A function that counts its evaluations, and raises `RunEnded` at the end of the run and thereafter.
 
     A run ends when the budget is spent, when `reason_to_end` gives a reason after an evaluation, or by `end`.
 
@@ -24,7 +24,7 @@ class CountedFunction:
     fun : callable
         The function of a point.
     maxfev : int
-        The largest number of evaluations.
+        The maximum number of evaluations.
     reason_to_end : callable, optional
         Called with every value; returns why the run ends with it, or "" if it continues.
 
@@ -35,7 +35,7 @@ class CountedFunction:
     best : float
         The smallest value.
     status : str
-        Why the run has ended; "" as long as it has not.
+        Why the run ended; "" while it has not.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The augmented Lagrangian of f and its constraints, and the best point that was seen."""
+"""The augmented Lagrangian of f and its constraints, and the best point seen."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pursuit.engine.driving import Evaluate
 from pursuit.problems.objective import as_value
 
 _LARGEST_WEIGHT, _LARGEST_MULTIPLIER = 1e12, 1e12
-# The weight grows by this factor where more than this part of what was violated is left.
+# The weight grows by this factor if more than this part of the violation is left.
 _GROWTH, _LEFT = 10.0, 0.1
 # The first weight.
 _LOWEST, _HIGHEST = 1e-3, 10.0
@@ -49,8 +49,8 @@ class Point(NamedTuple):
 class Lagrangian:
     """The augmented Lagrangian: f and the constraints are evaluated once for each point.
 
-    It remembers the best point: the lowest value among those that violate nothing by more than `ctol`, or
-    else the one that violates least.
+    It remembers the best point: the one with the lowest value among those that violate nothing by more than
+    `ctol`, or if there is none, the one that violates least.
 
     Parameters
     ----------
@@ -77,10 +77,10 @@ class Lagrangian:
         self._lowest = math.inf
         """Its value there."""
         self._rest = math.inf
-        """What was violated or not complementary at the minimum before."""
+        """What was violated or not complementary at the previous minimum."""
 
     def evaluate(self, rows: list[Vector], values: list[Any]) -> None:
-        """Put the Lagrangian at points into a list of as many; those found before an exception stay."""
+        """Put the Lagrangian at points into a list of the same length; what precedes an exception stays."""
         points = [row.copy() for row in rows]
         found: list[Any] = [None] * len(rows)
         try:
@@ -97,7 +97,7 @@ class Lagrangian:
         return [self._take(row, *parts) for row, parts in zip(rows, found, strict=True)]
 
     def begin_at(self, x: Vector) -> None:
-        """Evaluate the point that the next minimum is searched from, whatever its value."""
+        """Evaluate the point from which the search for the next minimum begins, whatever its value."""
         (self.here,) = self.evaluated([x.copy()])
         self._lowest = self.value(self.here)
 
@@ -112,7 +112,7 @@ class Lagrangian:
     def scale(self, start: Point, probes: list[Point], sizes: Vector) -> None:
         """Divide f and the constraints by how much they change from the start over a step of these sizes.
 
-        Constraints that are violated at the start count about as much as f there.
+        Constraints violated at the start count about as much as f there.
         """
         slope, slopes = 0.0, np.zeros_like(start.entries)
         for probe in probes:
@@ -131,7 +131,7 @@ class Lagrangian:
     def update(self, *, is_minimum: bool) -> float:
         """Learn multipliers from where the run has ended; return what is violated there or not complementary.
 
-        If that is no minimum yet, a larger weight would only make it harder to find.
+        If that is not a minimum yet, a larger weight would only make it harder to find.
         """
         scaled, equations = self._scales * self.here.entries, self._constraints.is_equation
         rest = np.where(equations, scaled, np.maximum(scaled, -self._multipliers / self._weight))

@@ -35,7 +35,7 @@ from pursuit.result import Result, Results, result_of
 
 
 class _OneRun(NamedTuple):
-    """All that a run is made of; it pickles if the function does."""
+    """All that a run needs; it pickles if the function does."""
 
     number: int
     task: Task
@@ -69,26 +69,26 @@ def minimize_many(
     Parameters
     ----------
     fun : callable
-        As in `pursuit.minimize`. Functions jitted by Numba and problems run in threads; for a function of
-        Python, which other processes must be able to import, every worker is a process.
+        As in `pursuit.minimize`. Functions jitted by Numba and problems run in threads; a Python function
+        runs in processes, which must be able to import it.
     x0 : array_like
-        The start of all runs, or a start for each of them, one a row.
+        The start of all runs, or a start for each of them, one per row.
     seeds : int, sequence or None
         How many runs to make from one start, or the seed of each run. Without it there is one run for each
         start.
     args : tuple
-        Further arguments of `fun`.
+        Further arguments for `fun`.
     method : str or type
         As in `pursuit.minimize`.
     rng : int, numpy.random.SeedSequence or None
-        What the seeds are spawned from where they are not given.
+        What the seeds are spawned from, if they are not given.
     bounds, sigma0, ftarget, xtol, ftol, maxiter, maxfev, options, restarts, trace
         As in `pursuit.minimize`, for each run.
     device : {"cpu", "gpu"}
-        Where to make the runs. A GPU (extra ``gpu``) makes thousands at a time, of what Numba can compile.
-        Its runs have random numbers of their own, so they are not those of a CPU with the same seeds.
+        Where to make the runs. A GPU (extra ``gpu``) makes thousands at a time, of functions that Numba can
+        compile. It has random numbers of its own, so its runs differ from those of a CPU with the same seeds.
     workers : int
-        How many runs to make at a time on a CPU; -1 for one on each core.
+        How many runs to make at a time on a CPU; -1 for one per core.
 
     Returns
     -------
@@ -98,8 +98,8 @@ def minimize_many(
 
     Notes
     -----
-    An exception of `fun` goes through to the caller; the results of the runs that had ended are in its
-    attribute ``pursuit_results``.
+    An exception raised by `fun` reaches the caller; its attribute ``pursuit_results`` holds the results of
+    the runs that had ended.
 
     Examples
     --------
@@ -142,7 +142,7 @@ def _starts_and_seeds(x0: Any, seeds: Any, rng: Any) -> tuple[list[NDArray[np.fl
     """Return a start and a seed for every run."""
     starts = checked_array("x0", x0)
     if starts.ndim not in (1, 2) or starts.shape[0] == 0:
-        raise ValueError(f"x0 must be a point, or points one a row, but its shape is {starts.shape}.")
+        raise ValueError(f"x0 must be a point, or points one per row, but its shape is {starts.shape}.")
     if seeds is None and starts.ndim == 1:
         raise ValueError("With one start, seeds must say how many runs to make, but none were given.")
     if seeds is None or not isinstance(seeds, Sequence | np.ndarray):
@@ -151,7 +151,7 @@ def _starts_and_seeds(x0: Any, seeds: Any, rng: Any) -> tuple[list[NDArray[np.fl
     else:
         given = list(seeds)
         if not given:
-            raise ValueError("seeds must hold at least one seed, but they are empty.")
+            raise ValueError("seeds must hold at least one seed, but it is empty.")
     if starts.ndim == 1:
         return [starts] * len(given), given
     if len(starts) != len(given):
@@ -171,7 +171,7 @@ def checked_count_of(workers: Any) -> int:
 
 
 def _run_all(runs: list[_OneRun], count: int, *, in_threads: bool) -> list[Result]:
-    """Execute runs, so many at a time, and return the results in their order."""
+    """Execute runs, `count` at a time, and return the results in their order."""
     stopped = threading.Event()
     found: dict[int, Result] = {}
     with executor_of(count, in_threads=in_threads) as executor:
@@ -192,7 +192,7 @@ def _run_all(runs: list[_OneRun], count: int, *, in_threads: bool) -> list[Resul
                     found[number] = future.result()
         except BrokenProcessPool:
             raise RuntimeError(
-                "A worker died: is there enough memory, and does the function leave its process alive?"
+                "A worker died: it may have run out of memory, or the function may have ended its process."
             ) from None
         except BaseException as error:
             stopped.set()
@@ -246,7 +246,7 @@ def _in_order(found: dict[int, Result]) -> list[Result]:
 
 @contextlib.contextmanager
 def executor_of(count: int, *, in_threads: bool) -> Iterator[Executor]:
-    """Give so many threads, or processes that end with this context whatever they are doing."""
+    """Yield `count` threads, or processes that end with this context whatever they are doing."""
     if in_threads:
         with ThreadPoolExecutor(count) as threads:
             yield threads

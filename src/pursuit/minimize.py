@@ -1,4 +1,4 @@
-"""What people call: `minimize`."""
+"""Minimisation in one call: `minimize`."""
 
 from __future__ import annotations
 
@@ -55,91 +55,93 @@ def minimize(
     Parameters
     ----------
     fun : callable
-        The function, ``fun(x, *args) -> float``. For a function jitted by Numba and for a problem of
-        `pursuit.problems` the whole loop is compiled. It may overwrite the x it is given, and must copy
-        it to keep it.
+        The function, ``fun(x, *args) -> float``. If it is jitted by Numba or a problem of
+        `pursuit.problems`, the whole loop is compiled. It may overwrite the x that it is given, and must
+        copy x to keep it.
     x0 : array_like
         The start.
     args : tuple
-        Further arguments of `fun`.
+        Further arguments for `fun`.
     method : str or type
-        A name out of `pursuit.methods()`, any ``ep-cma-<m>``, or a scheme's class.
+        A name from `pursuit.methods()`, any ``ep-cma-<m>``, or a scheme's class.
     bounds : scipy.optimize.Bounds, sequence of pairs, or None
-        Lower and upper bounds, infinite or None for none. `fun` is never called outside; points are
-        reflected at the bounds, by mirrors that are rounded over a margin of `sigma0`, unless the method
-        keeps to the bounds by itself.
+        Lower and upper bounds, infinite or None where there is none. `fun` is never called outside them:
+        unless the method itself keeps to bounds, points are reflected at them, smoothly over a margin of
+        `sigma0`.
     constraints : NonlinearConstraint, LinearConstraint, dict, or a sequence of them
         As for `scipy.optimize.minimize`. They hold at the result up to `ctol`; `fun` may be called elsewhere,
-        and x0 need not fulfil them. See `pursuit.augmented` for the method, which repeats runs of `method`.
+        and x0 need not fulfil them. This takes repeated runs of `method`: see `pursuit.augmented`.
     ctol : float
         By how much constraints may be violated.
     rng : int, numpy.random.Generator or None
         What `numpy.random.default_rng` takes. The same seed gives the same run, bit for bit.
     sigma0 : float or array_like
-        The first step size, by which every variable is varied at first, or one for each variable, where
-        these have different units. Too large a one costs a few failures, too small a one a few successes;
-        it adapts.
+        The first step size, by how much variables change at first: one number for all, or one for each
+        variable, if they have different units. It adapts; a size that is too large costs a few failed steps,
+        one that is too small a few short ones.
     ftarget : float
-        Stop when a value not above this one is found.
+        Stop when a value at or below this one is found.
     xtol, ftol : float
-        Stop when nothing is left to win, judged by the last tenth of the run: when all of its steps together
-        are no longer than `xtol` times the longest step that has ever helped, or when all of its values
-        differ by no more than `ftol` times the best. By default this is where digits end; 0 switches it off.
+        Stop when nothing is left to gain, judged by the last tenth of the run: when all of its steps together
+        are no longer than `xtol` times the longest step that ever led to a better point, or when all of its
+        values differ by no more than `ftol` times the best. The defaults are near the limits of double
+        precision; 0 switches a test off.
     maxiter, maxfev : int
-        Stop after so many iterations or evaluations.
+        Stop after this many iterations or evaluations.
     maxtime : float
-        Stop after so many seconds.
+        Stop after this many seconds.
     callback : callable
         Called after every iteration, as in SciPy: with ``intermediate_result``, if that is the name of its
         only parameter, else with the best point so far. A `StopIteration` from it stops the run.
     options : mapping
-        The method's own: ``p`` (success probability of adaptive steps), ``reading`` (of the paper),
+        Options of the method: ``p`` (success probability of adaptive steps), ``reading`` (of the paper),
         ``kappa`` or ``m`` and ``L``, and ``damping`` for SARP; ``c_c``, ``c_cov`` and ``c_p`` for CMA and
         EP-CMA; ``line_search`` and ``tolerance`` for RP and SARP; ``memory`` for `values` and `auto`, and
-        ``m``, the pairs of a round, for `momentum` and `auto`.
+        ``m``, the number of pairs in a round, for `momentum` and `auto`.
     restarts : int
-        How often to begin again after a run has stalled, for functions with many valleys: at a new point,
-        between the bounds of a variable that has both, and otherwise about `sigma0` away from the best point.
-        `momentum` and `auto` search more widely each time, and narrowly in between, which is not counted.
-        Without `ftarget` or a limit, all of them are made.
+        How many times to start again after a run has stalled, for functions with many valleys. Each restart
+        begins at a new point: between the bounds of a variable that has both, otherwise about `sigma0` away
+        from the best point. `momentum` and `auto` search more widely each time; their narrow searches in
+        between are not counted. Without `ftarget` or a limit, all restarts are made.
     trace : bool
         Whether to return the history of the run.
     workers : int, concurrent.futures.Executor, Dask client, or map-like callable
-        Who evaluates the points of a round at once: so many processes (-1: one for each core), an executor
-        or a client of Dask, or a callable like `map`. Several processes are threads instead for a function
-        jitted by Numba, which must then be safe to call from several threads.
+        What evaluates the points of a round in parallel: a number of processes (-1 for one per core), an
+        executor, a Dask client, or a callable like `map`. For a function jitted by Numba a number means
+        threads instead, so it must be safe to call from several threads.
     vectorized : bool
-        Whether `fun` takes all points of a round in one call, as an array with one point a row, and returns
-        their values: an array of NumPy, JAX or torch, wherever that may be.
+        Whether `fun` takes all points of a round in one call, as an array with one point per row, and
+        returns their values: an array of NumPy, JAX or torch, on any device.
     batch : int
-        The most points of a round. The same seed and the same batch give the same run, whoever evaluates it.
-        `values` and `momentum`, and so `auto`, pose as many independent points as they are given; SARP poses
-        up to two, other methods one. By default eight for each worker, or what the method likes if their
-        number is not known.
+        The maximum number of points in a round. The same seed and the same batch give the same run, whatever
+        evaluates the points. `values` and `momentum`, and so `auto`, fill rounds of this size; SARP proposes
+        up to two points at once, the other methods of the paper one, and methods with a population all of it.
+        By default eight for each worker, or the method's choice if the number of workers is not known.
     checkpoint : path
-        Where to keep what is needed to resume. If the file exists already, the run that it holds is resumed.
+        The file in which to keep what is needed to resume. If it exists already, the run that it holds is
+        resumed.
     checkpoint_every : float
-        How often to write it, in seconds; at the end it is written in any case.
+        How often to write it, in seconds; it is always written at the end.
     checkpoint_check : bool
-        Whether a run that is resumed evaluates the stored point once more, which does not count, and refuses
-        to go on if the value is another, by more than the noise that the method has measured.
+        Whether a resumed run first evaluates the stored point again, which is not counted, and refuses to
+        continue if the value differs by more than the noise that the method has measured.
     progress : bool
-        Whether to show how far the run has come: value, evaluations and their rate, the method at work, the
-        time, and how much is left at most where a limit says so. In a terminal and in a notebook that is a
-        line, elsewhere a line on standard error every five seconds. The logger ``pursuit`` says the same at
-        the level INFO, with or without this. What is compiled for the first time takes some seconds; people
-        at a terminal or a notebook are told so after one second, in any case.
+        Whether to show progress: the value, the evaluations and their rate, the method at work, the time so
+        far, and the most that can be left if there is a limit. In a terminal or a notebook this is one line,
+        updated in place, elsewhere a line on standard error every five seconds. The logger ``pursuit``
+        reports the same at level INFO, with or without this. Compiling a method for the first time takes
+        some seconds; a terminal or a notebook always says so, after one second.
 
     Returns
     -------
     Result
-        SciPy's `OptimizeResult`, with the best point seen, or under noise, where the method estimates values,
-        with what it takes for the best.
+        SciPy's `OptimizeResult`, with the best point seen; under noise, if the method estimates values, with
+        the point that it estimates to be the best.
 
     Notes
     -----
-    An exception of `fun` goes through to the caller; what was found before it is in its attribute
-    ``pursuit_result``.
+    An exception raised by `fun` reaches the caller; its attribute ``pursuit_result`` holds what was found
+    before.
 
     Examples
     --------
@@ -150,7 +152,7 @@ def minimize(
     >>> result.fun <= 1e-9, result.message
     (True, 'The target value ftarget was reached.')
 
-    One of the paper's problems, with the method that knows its condition number:
+    One of the paper's problems, with a method that uses its condition number:
 
     >>> problem = pursuit.problems.exp(20, 1e4)
     >>> result = pursuit.minimize(problem, problem.x0, method="sarp", rng=1, ftarget=1e-9)

@@ -1,4 +1,4 @@
-"""Ask and tell: the run turned inside out, for people who evaluate their function themselves."""
+"""Ask and tell, for callers who evaluate their function themselves: `Optimizer`."""
 
 from __future__ import annotations
 
@@ -32,28 +32,28 @@ class Optimizer:
     x0 : array_like
         The start.
     method : str or type
-        A name out of `pursuit.methods()`, any ``ep-cma-<m>``, or a scheme's class.
+        A name from `pursuit.methods()`, any ``ep-cma-<m>``, or a scheme's class.
     rng : int, numpy.random.Generator or None
         What `numpy.random.default_rng` takes.
     sigma0 : float or array_like
         The first step size, or one for each variable.
     bounds : scipy.optimize.Bounds, sequence of pairs, or None
-        Within which all points asked for lie.
+        Bounds within which all points asked for lie.
     ftarget, xtol, ftol, maxiter, maxfev : float or int
-        When to stop, as in `pursuit.minimize`: then `stop` returns the reason, and `ask` nothing more.
+        When to stop, as in `pursuit.minimize`: then `stop` returns the reason, and `ask` raises an error.
     options : mapping
-        The method's own, as in `pursuit.minimize`.
+        Options of the method, as in `pursuit.minimize`.
     restarts : int
-        How often to begin again after a run has stalled, as in `pursuit.minimize`.
+        How many times to start again after a run has stalled, as in `pursuit.minimize`.
     batch : int
-        The most points of a round, as in `pursuit.minimize`; by default as many as the method likes.
+        The maximum number of points in a round, as in `pursuit.minimize`; by default the method's choice.
     trace : bool
         Whether `result` has the history of the run.
 
     Notes
     -----
     The first point asked for is the start. With the same seed the trajectory is that of `minimize`, in
-    whatever order the values of a round come in.
+    whatever order the values of a round arrive.
 
     Examples
     --------
@@ -101,24 +101,25 @@ class Optimizer:
         self._prepare(setup, start, checked_generator(rng), checked_flag("trace", trace))
 
     def _prepare(self, setup: Setup, start: Vector, rng: np.random.Generator, trace: bool) -> None:
-        """Be an optimizer that was told nothing yet."""
+        """Become an optimizer that has been told nothing yet."""
         self._setup, self._x0, self._rng, self._trace = setup, start, rng, trace
         self._run: StagedRun | None = None
         self._asked: NDArray[np.float64] | None = None
         self._told: list[float | None] = []
-        """The values of the round at hand, None where they are missing."""
+        """The values of the current round, None where they are missing."""
 
     def ask(self) -> NDArray[np.float64]:
-        """Return the points of a round whose values are missing, one a row; asked again, the same.
+        """Return the points of the current round whose values are missing, one per row.
 
-        When all are told, the next round begins.
+        Asking again before any value is told returns the same points. When all are told, the next round
+        begins.
         """
         return self._round()[self._missing()]
 
     def tell(self, X: ArrayLike, F: ArrayLike) -> None:  # noqa: N803 (the convention's names)
-        """Take the values F of points X that `ask` returned: of all of them, or of some, in any order.
+        """Take the values F of points X that `ask` returned: all of them or some, in any order.
 
-        A point whose value will never come is told as NaN. Wrong input raises an error and changes nothing.
+        If the value of a point will never come, tell NaN. Wrong input raises an error and changes nothing.
         """
         if self._asked is None:
             raise RuntimeError("tell must follow ask, but nothing was asked for.")
@@ -140,14 +141,14 @@ class Optimizer:
 
     @property
     def missing(self) -> int:
-        """How many values of the round that was asked for are missing."""
+        """How many values of the current round are missing."""
         return len(self._missing())
 
     def _missing(self) -> list[int]:
         return [place for place, value in enumerate(self._told) if value is None]
 
     def _round(self) -> NDArray[np.float64]:
-        """Return the points of the round at hand, or of the next."""
+        """Return the points of the current round, or of the next."""
         if self._asked is None:
             if self._run is None:
                 self._asked = self._setup.place.moved(self._x0)[np.newaxis]
@@ -182,7 +183,7 @@ class Optimizer:
 
     @property
     def result(self) -> Result:
-        """The best so far, of all rounds told; before the first, the start with an infinite value."""
+        """The best result of all rounds told; before the first, the start with an infinite value."""
         if self._run is None:
             return Result(
                 x=self._setup.place.moved(self._x0),
@@ -204,7 +205,7 @@ class Optimizer:
             return result_of(self._run.outcome(), self._setup.name, trace=self._trace, box=box)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write all that is needed to resume, bit for bit, to a file; atomically, and without pickle."""
+        """Write all that is needed to resume, bit for bit, to a file: atomically and without pickle."""
         with Interrupts():
             checkpoint.save(path, self._setting(), self._memory(), self._told)
 
@@ -219,11 +220,11 @@ class Optimizer:
         path : path
             The file, which may come from anywhere: nothing in it is executed or imported.
         method : type
-            The scheme's class, if the method was a class and not a name.
+            The scheme's class, if the method was given as a class and not by name.
         trace : bool
             Whether `result` has the history of the run.
         **limits
-            `ftarget`, `xtol`, `ftol`, `maxiter` or `maxfev`, to stop elsewhere than was said before.
+            `ftarget`, `xtol`, `ftol`, `maxiter` or `maxfev`, in place of those that were saved.
 
         Examples
         --------
@@ -271,7 +272,7 @@ class Optimizer:
         return self
 
     def _recall(self, told: list[float | None]) -> None:
-        """Take the values that were told of the round at hand before it was saved."""
+        """Take the values of the current round that were told before it was saved."""
         if len(self._round()) != len(told) or None not in told:
             raise ValueError("the values told must be those of some points of its round")
         self._told = told
@@ -302,7 +303,7 @@ def _places(points: Vector, asked: Vector, missing: list[int]) -> list[int]:
         if not found:
             raise ValueError(
                 "X must hold points that were asked for and whose values are missing, but its row "
-                f"{number} is another."
+                f"{number} is not one of them."
             )
         places.append(found.pop())
     return places

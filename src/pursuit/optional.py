@@ -1,4 +1,4 @@
-"""Packages that people may have, imported only when they are used, and how to install those of an extra."""
+"""Optional packages, imported only when they are used, and how to install those of an extra."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 
 def optional_module(name: str, purpose: str) -> Any:
-    """Return a module by its name; where its package is missing, say who needs it and how to install it.
+    """Return a module by its name; if its package is missing, say what needs it and how to install it.
 
     Parameters
     ----------
@@ -29,7 +29,7 @@ def optional_module(name: str, purpose: str) -> Any:
         importlib.import_module(package)
     except ModuleNotFoundError as error:
         if error.name != package:
-            # It is there, and lacks something itself.
+            # It is installed, but lacks something itself.
             raise
         raise ImportError(
             f"{purpose} needs {package}, which is not installed: pip install {package}."

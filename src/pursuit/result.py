@@ -1,4 +1,4 @@
-"""The result that people get."""
+"""The results of runs, as callers get them."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ else:
 class Result(OptimizeResult):
     """The result of a minimisation: SciPy's `OptimizeResult` with a few fields of our own.
 
-    Printed, it shows what matters, and x shortened; every field is an attribute.
+    Printing it shows what matters, with x shortened; every field is an attribute.
 
     Attributes
     ----------
     x : ndarray
-        The best point seen. Where noise hides which that is and the method lives with it, the point that it
-        estimates to be the best, which need not have been evaluated.
+        The best point seen. Under noise, if the method estimates values, the point that it estimates to be
+        the best, which need not have been evaluated.
     fun : float
         Its value, or an estimate of it.
     fun_is_estimate : bool
@@ -38,17 +38,17 @@ class Result(OptimizeResult):
     nit, nfev : int
         The iterations and the evaluations spent.
     success : bool
-        Whether the run ended as it should: at the target, or where nothing was left to win.
+        Whether the run ended as it should: at the target, or where nothing was left to gain.
     status : int
         The reason for stopping, a `pursuit.engine.stopping.Reason`.
     message : str
-        The same as a sentence, and what the method has to remark on the function, if anything: that its
-        values are noisy, or that it has kinks.
+        The reason as a sentence, and the method's remarks on the function, if any: that its values are
+        noisy, or that it has kinks.
     method : str
         The method's name; for one that chooses, also what was at work, as ``"auto (values, momentum)"``.
     stages : tuple of StageRecord
-        What each stage of a run has come to, where `auto` has changed the method or the run was restarted:
-        its `method`, `nfev`, `fun` and so on. Empty if there can be only one.
+        The outcome of each stage of the run, if `auto` changed the method or the run was restarted: its
+        `method`, `nfev`, `fun` and so on. Empty if there can be only one stage.
     sigma : float
         The step size at the end. If `sigma0` is a vector, it is that of the variable with the smallest entry,
         and those of the others are in proportion.
@@ -68,7 +68,7 @@ class Result(OptimizeResult):
     seed : object
         The seed of a run of `minimize_many`.
     maxcv : float
-        With constraints: by how much they are violated at x.
+        With constraints: by how much they are violated at x, at most.
 
     Examples
     --------
@@ -77,7 +77,7 @@ class Result(OptimizeResult):
     >>> print(pursuit.minimize(problem, problem.x0, method="rp", rng=1, maxfev=200))  # doctest: +ELLIPSIS
     fun      ...
     success  False
-    message  The limit of evaluations, maxfev, was reached.
+    message  The evaluation limit maxfev was reached.
     nfev     200 evaluations, in 199 iterations
     time     ... s
     sigma    ..., the step size
@@ -111,8 +111,8 @@ class Result(OptimizeResult):
     def plot(self, ax: Any = None, *, fmin: float | None = None) -> Any:
         """Draw the best value so far against evaluations, in a colour for each method that was at work.
 
-        A panel below shows the step size. Of a run with bounds, another one shows how many variables are at
-        one, and the legend how many there are in the end.
+        A panel below shows the step size. For a run with bounds, another one shows how many variables are at
+        a bound, and the legend says how many ended there.
 
         The run must have been made with ``trace=True``, and Matplotlib must be installed.
 
@@ -121,13 +121,13 @@ class Result(OptimizeResult):
         ax : matplotlib.axes.Axes
             Where to draw the values, and nothing else; by default all is drawn on a new figure.
         fmin : float
-            The smallest value that f can have, if you know it: then values less `fmin` are shown. By default
-            it shows the values themselves, or if some are negative, how far they are above the best.
+            The smallest value that f can have, if you know it: then values minus `fmin` are shown. By
+            default the values themselves are shown, or if some are negative, how far they are above the best.
 
         Returns
         -------
         matplotlib.axes.Axes
-            What the values were drawn on; its `figure` has the other panels.
+            The axes of the values; their `figure` has the other panels.
 
         Examples
         --------
@@ -205,34 +205,34 @@ class Results(Sequence[Result]):
 
     @property
     def fun(self) -> NDArray[np.float64]:
-        """The value that every run has found."""
+        """The value that each run found."""
         return np.array([result.fun for result in self], dtype=np.float64)
 
     @property
     def nfev(self) -> NDArray[np.int64]:
-        """The evaluations that every run has made."""
+        """The evaluations that each run made."""
         return np.array([result.nfev for result in self], dtype=np.int64)
 
     @property
     def best(self) -> Result:
-        """The result with the smallest value; of equal ones, that with the fewest evaluations."""
+        """The result with the smallest value; among equal ones, that with the fewest evaluations."""
         return min(self, key=_rank)
 
     @property
     def median(self) -> Result:
-        """The result in the middle of all, ordered as for `best`; the better of two."""
+        """The middle result, ordered as for `best`; of two in the middle, the better one."""
         return sorted(self, key=_rank)[(len(self) - 1) // 2]
 
     @property
     def success_share(self) -> float:
-        """The share of the runs that ended with success."""
+        """The share of the runs that succeeded."""
         return sum(bool(result.success) for result in self) / len(self)
 
     def __repr__(self) -> str:
         if not self:
             return "<Results: no runs>"
         return (
-            f"<Results: {len(self)} runs, {self.success_share:.0%} with success, best value "
+            f"<Results: {len(self)} runs, {self.success_share:.0%} successful, best value "
             f"{self.best.fun:.6g}, median {self.median.fun:.6g}, evaluations {self.nfev.min()} to "
             f"{self.nfev.max()}>"
         )

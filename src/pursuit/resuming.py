@@ -1,4 +1,4 @@
-"""Whether a checkpoint is one of the run that is asked for, and the run that it holds."""
+"""Whether a checkpoint belongs to the run that is asked for, and the run that it holds."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from pursuit.engine.stages import stage_of
 from pursuit.methods.contract import Rounds, findings_of
 from pursuit.problems.bounds import Box
 
-# A value may be off by so many standard deviations of the noise, that with which it was stored included.
+# By how many standard deviations of the noise a value may differ from the stored one, which is noisy too.
 _LUCK = 10.0
 
 
 def check_objective(
     path: str | os.PathLike[str], setup: Setup, memory: Memory, evaluate: Evaluate | None
 ) -> None:
-    """Complain of an objective that is not the one of a checkpoint, by its value at the best point."""
+    """Reject an objective that is not that of the checkpoint, judged by its value at the best point."""
     stored, noise = memory.state.fx, findings_of(setup.scheme, memory.state).noise or 0.0
     found = setup.value_at(memory.state.x, evaluate)
     if found != stored and not abs(found - stored) <= _LUCK * noise:
@@ -35,7 +35,7 @@ def check_objective(
 
 
 def check_batch(path: str | os.PathLike[str], stored: Rounds | None, batch: int | None) -> None:
-    """Complain of a batch that is not the one of a checkpoint, whose rounds are then those of its workers."""
+    """Reject a batch other than that of the checkpoint; None keeps the rounds that it has."""
     wanted = rounds_of(batch)
     if wanted is not None and wanted != stored:
         raise ValueError(
@@ -47,7 +47,7 @@ def check_batch(path: str | os.PathLike[str], stored: Rounds | None, batch: int 
 def resumed(
     found: Checkpoint, path: str | os.PathLike[str], setup: Setup
 ) -> tuple[Setup, Memory | Unstarted, np.random.Generator]:
-    """Return setup, memory and generator of a checkpoint, if it is one of the same run."""
+    """Return setup, memory and generator of a checkpoint, if it belongs to the same run."""
     for name in ("method", "options", "restarts", "n", "sigma0"):
         stored, given = getattr(found.setting, name), getattr(setup.setting, name)
         if not _same(stored, given):
@@ -61,7 +61,7 @@ def resumed(
         )
     past, stored = found.past, found.setting.rounds
     if found.is_unstarted and past is None:
-        raise ValueError(f"{os.fspath(path)} holds an optimizer that was told nothing yet.")
+        raise ValueError(f"{os.fspath(path)} holds an optimizer that has been told nothing yet.")
     if stored != setup.task.rounds:
         # How many workers there are now makes no difference to a run that has begun.
         setup = setup._replace(task=setup.task._replace(rounds=stored))

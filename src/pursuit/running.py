@@ -1,4 +1,4 @@
-"""One run, from what people have asked for to its result."""
+"""One run, from what the caller asks for to its result."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ from pursuit.resuming import check_batch, check_objective, resumed
 
 
 class Conduct(NamedTuple):
-    """How a run is made: who evaluates its points, and what happens beside it. See `pursuit.minimize`."""
+    """How a run is made: what evaluates its points, and what happens beside it. See `pursuit.minimize`."""
 
     rng: Any
     workers: int | Map | Executor
@@ -56,7 +56,7 @@ class Conduct(NamedTuple):
     checkpoint_check: bool
 
     def checked(self) -> Conduct:
-        """Return the same with arguments that were checked, with a generator and a number of seconds."""
+        """Return the same with its arguments checked, a generator for `rng` and a number for `maxtime`."""
         workers = checked_workers(self.workers)
         if self.vectorized and workers != 1:
             raise ValueError(
@@ -156,20 +156,20 @@ def driven(
         interrupts.hold()
         with contextlib.suppress(AttributeError):
             error.pursuit_result = found()  # type: ignore[attr-defined]
-            error.add_note("What was found before this is in the attribute pursuit_result of the exception.")
+            error.add_note("What was found before this exception is in its attribute pursuit_result.")
         raise
     interrupts.hold()
     return reason
 
 
 def keep_to(evaluate: Evaluate, deadline: float) -> None:
-    """Have workers who can keep to a time limit do so."""
+    """Make workers that can keep to a time limit do so."""
     if isinstance(evaluate, Processes | Futures):
         evaluate.deadline = deadline
 
 
 class _Crew(NamedTuple):
-    """Who evaluates the points of a run."""
+    """What evaluates the points of a run."""
 
     evaluate: Evaluate
     is_here: bool = False
@@ -180,7 +180,7 @@ class _Crew(NamedTuple):
 
 @contextlib.contextmanager
 def _crew_of(setup: Setup, fun: Callable[[Any], Any], conduct: Conduct) -> Iterator[_Crew]:
-    """Give who evaluates the points of a run."""
+    """Yield what evaluates the points of a run."""
     workers = conduct.workers
     if conduct.vectorized:
         yield _Crew(at_once(fun))

@@ -32,7 +32,7 @@ def scipy_method(method: str | type = DEFAULT_METHOD) -> Callable[..., OptimizeR
     Parameters
     ----------
     method : str or type
-        A name out of `pursuit.methods()`, any ``ep-cma-<m>``, or a scheme's class.
+        A name from `pursuit.methods()`, any ``ep-cma-<m>``, or a scheme's class.
 
     Examples
     --------
@@ -47,7 +47,7 @@ def scipy_method(method: str | type = DEFAULT_METHOD) -> Callable[..., OptimizeR
     >>> result.success
     True
     """
-    resolved(method, n=1)  # which refuses what is no method
+    resolved(method, n=1)  # raises an error for anything that is not a method
     label = method_text(method)
 
     def minimize_for_scipy(
@@ -73,7 +73,7 @@ def scipy_method(method: str | type = DEFAULT_METHOD) -> Callable[..., OptimizeR
 
 
 def _is_given(argument: Any) -> bool:
-    """Say whether an argument is anything but what SciPy passes on by default."""
+    """Say whether an argument differs from what SciPy passes on by default."""
     return not (
         argument is None or argument is False or (isinstance(argument, list | tuple) and not argument)
     )

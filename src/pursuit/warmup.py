@@ -1,4 +1,4 @@
-"""Compiles methods before they are needed: `warmup`."""
+"""Compiling methods before they are needed: `warmup`."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ def warmup(methods: str | type | Sequence[str | type] = DEFAULT_METHOD) -> dict[
     Parameters
     ----------
     methods : str, type, or sequence of these
-        Names out of `pursuit.methods()`, or classes of schemes.
+        Names from `pursuit.methods()`, or classes of schemes.
 
     Returns
     -------
     dict
-        For each method how many seconds it took; 0 if all was compiled before.
+        How many seconds each method took; 0 if everything was compiled before.
 
     Notes
     -----
-    What is compiled depends neither on the function nor on the number of variables, but for functions that
-    Numba has jitted: these are compiled together with the method, in their first run.
+    What is compiled depends neither on the function nor on the number of variables, except that functions
+    jitted by Numba are compiled together with the method, in their first run.
 
     Examples
     --------
@@ -59,7 +59,7 @@ def _parts_of(method: str | type) -> tuple[str | type, ...]:
 def _seconds_to_compile(method: str | type) -> float:
     """Run a method for a moment, and return the seconds that this took if anything was compiled."""
     compiled: list[str] = []
-    # What some methods cannot do without; where there are both, one will do.
+    # Some methods cannot do without one of these; if a method has both, one will do.
     known = [name for name in ("kappa", "L") if name in options_of(method, _VARIABLES)]
     options: dict[str, Any] = dict.fromkeys(known[:1], 10.0)
     begin = time.perf_counter()

@@ -94,7 +94,7 @@ def test_never_spends_more_than_maxfev(name):
         for fun in (problem, lambda x: problem(x)):
             result = minimize(fun, name, problem, rng=5, maxfev=maxfev)
             assert maxfev - SCHEME_POINTS.get(name, 1) < result.nfev <= maxfev
-            assert result.message == "The limit of evaluations, maxfev, was reached."
+            assert result.message == "The evaluation limit maxfev was reached."
 
 
 SCHEME_POINTS = {

@@ -51,7 +51,7 @@ def test_a_run_ends_soon_after_all_digits_of_f_are_found(method):
     result = run(above_one, method, **limits)
     assert result.status == Reason.FTOL
     assert result.success
-    assert result.message == "Converged: the values found of late differ by no more than ftol."
+    assert result.message == "Converged: the latest values differ by no more than ftol."
     assert result.fun - 1.0 < 1e-13
     assert result.nfev < 5 * run(above_one, method, ftarget=1.0 + 1e-8).nfev
 

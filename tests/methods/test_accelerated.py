@@ -164,5 +164,5 @@ def test_wrong_options_are_refused(method, options, message):
 
 
 def test_acdm_needs_two_variables():
-    with pytest.raises(ValueError, match="acdm needs at least 2 variables, but there is n=1"):
+    with pytest.raises(ValueError, match="acdm needs at least 2 variables, but n=1"):
         pursuit.minimize(parabola, np.zeros(1), method="acdm")

@@ -254,5 +254,5 @@ def test_a_point_that_is_none_is_refused(x, words):
 
 @pytest.mark.parametrize("rng", [-1, "a", ["1"]])
 def test_a_rotation_needs_a_seed(rng):
-    with pytest.raises(TypeError, match="rng must be None, an integer from 0 on"):
+    with pytest.raises(TypeError, match="rng must be None, a non-negative integer"):
         pursuit.problems.rotated(pursuit.problems.exp(3, 10.0), rng)

@@ -1,1 +1,1 @@
-"""What lets one source run everywhere: dispatch by type, the cache of compiled code, vector operations."""
+"""What lets one source run everywhere: dispatch by type, a cache of compiled code, and vector operations."""

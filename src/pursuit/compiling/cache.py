@@ -2,8 +2,8 @@
 
 Numba's own cache watches only the file of the function that is called. Ours calls schemes and problems from
 other files, a user's own among them, so the folder of the cache is named by a hash of all that a function
-depends on: an edited source means another folder. In it lies one file for each signature, and no index: two
-processes cannot overwrite each other's entries, and what one cannot read disturbs no other.
+depends on: an edited source means another folder. It holds one file for each signature, and no index: two
+processes cannot overwrite each other's entries, and what one cannot read does not disturb the other.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ _PACKAGE = Path(__file__).parents[1]
 _FOLDERS = ("compiling", "engine", "methods", "problems")
 # How many versions of the package keep their compiled code: a few, for people who switch between them.
 _VERSIONS_KEPT = 3
-# Numba's types do not know of all that these take and have.
+# Numba's type hints do not cover all that these take and have.
 _njit: Any = numba.njit
 _numba_config: Any = numba.config
-# Numba has one setting for its folder, which no two threads may change at the same time.
+# Numba has one setting for its folder, which two threads must not change at the same time.
 _one_at_a_time = threading.Lock()
 _logger = logging.getLogger("pursuit")
 _Listener = tuple[Callable[[str], None], Callable[[], None]]
@@ -63,8 +63,9 @@ def code_hash(*records: Any) -> str:
 def compiled(function: Callable[..., Any], *records: Any) -> Any:
     """Return `function` compiled by Numba, cached on disk under a hash of all it depends on.
 
-    It lets other threads of Python run meanwhile. So do all functions compiled here, which costs each call
-    less than 0.1 microseconds: what two functions share is compiled once only if both are compiled alike.
+    It releases Python's lock, as all functions compiled here do, so that other threads run meanwhile. That
+    costs each call less than 0.1 microseconds; what two functions share is compiled once only if both are
+    compiled with the same options.
 
     Parameters
     ----------
@@ -81,7 +82,7 @@ def compiled(function: Callable[..., Any], *records: Any) -> Any:
 
 
 def check_compiler() -> None:
-    """Complain where Numba is told not to compile."""
+    """Raise an error if Numba is told not to compile."""
     if _numba_config.DISABLE_JIT:
         raise RuntimeError(
             "Numba's compiler is needed, but the environment variable NUMBA_DISABLE_JIT switches it off."
@@ -90,7 +91,7 @@ def check_compiler() -> None:
 
 @contextlib.contextmanager
 def announcing(begin: Callable[[str], None], end: Callable[[], None] = lambda: None) -> Iterator[None]:
-    """Call `begin` with the name of every function that is about to be compiled meanwhile, `end` after it."""
+    """Meanwhile, call `begin` with the name of each function about to be compiled, and `end` after it."""
     token = _listeners.set((*_listeners.get(), (begin, end)))
     try:
         yield
@@ -123,7 +124,7 @@ def cache_folder(*records: Any) -> Path | None:
 def specialized(function: Any, *arguments: Any) -> Callable[..., Any]:
     """Return a compiled function for arguments of these types alone.
 
-    It does not look at the types of its arguments, which takes Numba half a microsecond in every call.
+    It does not check the types of its arguments, which takes Numba half a microsecond per call.
     """
     entry: Callable[..., Any] = function.compile(tuple(numba.typeof(argument) for argument in arguments))
     return entry
@@ -191,8 +192,8 @@ class _Files(IndexDataCacheFile):
         try:
             return self._load_data(self._name_of(key))
         except Exception:
-            # A damaged file, or one that names a module which this process cannot import: it is compiled
-            # anew and overwritten.
+            # A damaged file, or one that names a module that this process cannot import: the function is
+            # compiled again and the file overwritten.
             return None
 
     def save(self, key: Any, data: Any) -> None:
@@ -207,7 +208,7 @@ class _Files(IndexDataCacheFile):
 
 
 def _cache_folder(reach: Reach) -> Path | None:
-    """Return the folder for functions that depend on these files beside our own, if there can be one."""
+    """Return the folder for functions that depend on these files besides our own, if there can be one."""
     if not reach.is_complete:
         return None
     version = _user_cache() / _package_hash()
@@ -226,7 +227,7 @@ def _cache_folder(reach: Reach) -> Path | None:
 
 @functools.cache
 def _delete_older_versions(version: Path) -> None:
-    """Delete the code compiled for versions of the package that have not been used for longest."""
+    """Delete the code compiled for the versions of the package that were least recently used."""
     others = [path for path in version.parent.iterdir() if path.is_dir() and path != version]
     others.sort(key=_last_used, reverse=True)
     for path in others[_VERSIONS_KEPT - 1 :]:

@@ -91,7 +91,7 @@ def generic(on: str, *, default: bool = False) -> Callable[[Callable[P, R_co]], 
         def choose(*types: Any) -> Callable[..., Any] | None:
             cls = getattr(types[position], "instance_class", ModuleType)
             chosen = implementations.get(cls, fallback)
-            # The function itself: one that calls it would be compiled as well, with all that it contains.
+            # The function itself: a wrapper would be compiled as well, with all that it contains.
             return None if chosen is None else chosen.py_func
 
         def register(cls: type) -> Callable[[F], F]:
@@ -103,7 +103,7 @@ def generic(on: str, *, default: bool = False) -> Callable[[Callable[P, R_co]], 
 
             return decorate
 
-        # Numba prefers what is for the CPU alone there, and takes the other one on a GPU.
+        # On a CPU Numba prefers what is for CPUs alone, and on a GPU it takes the other one.
         on_cpu: Any = {**_FOR_COMPILED_CODE, **AS_A_PART}
         overload(function, strict=False, jit_options=on_cpu, target="cpu")(choose)
         overload(function, strict=False, jit_options=_FOR_COMPILED_CODE)(choose)
@@ -116,7 +116,7 @@ def generic(on: str, *, default: bool = False) -> Callable[[Callable[P, R_co]], 
 
 
 def implementations_of(cls: type) -> list[Callable[..., Any]]:
-    """Return the Python functions that are registered for a class, for whichever generic functions."""
+    """Return the Python functions registered for a class, for all generic functions."""
     return [found[cls].py_func for found in _generic_functions.values() if cls in found]
 
 

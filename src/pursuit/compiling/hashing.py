@@ -1,4 +1,4 @@
-"""Bits that look random, computed from a place: what is drawn there can be drawn again, and need not be kept.
+"""Pseudo-random bits computed from a position: they can be drawn again, and need not be kept.
 
 SplitMix64: Steele, Lea and Flood, Fast Splittable Pseudorandom Number Generators, 2014. It is integer
 arithmetic, so its bits are the same on every processor.
@@ -24,5 +24,5 @@ def hashed(word):
 
 @inner
 def hashed_at(start, place):
-    """Return the 64 bits at a place of the sequence that begins with the word `start`."""
+    """Return the 64 bits at a position in the sequence that begins with the word `start`."""
     return hashed(start + np.uint64(place) * _STEP)

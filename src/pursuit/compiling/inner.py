@@ -1,9 +1,9 @@
 """Functions that only compiled code calls.
 
 Numba makes machine code of every function as soon as it is compiled, and optimises it again, with all that it
-calls, as a part of each caller. Neither is of use for a function that is never called from Python. So here
-such a function stays what LLVM calls a module, which is optimised once, in the function that Python calls.
-That function is compiled here as well: with all its parts, each taken in once.
+calls, as a part of each caller. Both are wasted on a function that is never called from Python. So here such
+a function stays what LLVM calls a module, which is optimised once, in the function that Python calls. That
+function is compiled here as well: with all its parts, each included once.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ class EntryCompiler(Compiler):
     def compile_extra(self, func: Any) -> Any:
         """Return the function compiled.
 
-        Meanwhile Python does not look for objects to free: the compiler makes millions and keeps most of
-        them, so that this would take a sixth of the time and find little.
+        Meanwhile Python's garbage collector is off: the compiler makes millions of objects and keeps most of
+        them, so collecting would take a sixth of the time and find little.
         """
         was_enabled = gc.isenabled()
         gc.disable()
@@ -61,7 +61,7 @@ class _Part(JITCodeLibrary):
         module.data_layout = self._codegen._data_layout
 
     def finalize(self) -> None:
-        """Leave what the function calls where it is, until code that Python calls takes it in."""
+        """Leave what the function calls where it is, until code that Python calls includes it."""
         for library in self._linking_libraries:
             if hasattr(library, "_reload_init"):  # from Numba 0.62 on
                 self._reload_init.update(library._reload_init)
@@ -94,13 +94,13 @@ class _Part(JITCodeLibrary):
         return list(found)
 
     def get_pointer_to_function(self, name: str) -> int:
-        """Return that there is no machine code."""
+        """Return 0: there is no machine code."""
         self._ensure_finalized()
         return 0
 
     @property
     def codegen(self) -> Any:
-        """What Numba tells about an environment, which only code that Python calls has."""
+        """What Numba tells about environments, which only code that Python calls has."""
         return _NoEnvironment
 
 
@@ -110,19 +110,19 @@ class _NoEnvironment:
         """Do nothing."""
 
 
-# `_Part` relies on what is not a part of Numba's documented interface: up to this version it was tried.
+# `_Part` relies on undocumented parts of Numba; it was tested up to this version.
 _TRIED = (0, 68)
 AS_A_PART: Any = {"pipeline_class": PartCompiler} if numba.version_info.short <= _TRIED else {}
-"""How to compile a function to a part of its callers; with a later Numba it is compiled as any other."""
-# Its types do not know of all that it takes.
+"""How to compile a function to a part of its callers; a later Numba compiles it like any other."""
+# Its type hints do not cover all that it takes.
 _njit: Any = numba.njit
 WITHOUT_WRAPPERS: Any = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 """Leave out what Python needs to call a function, which for a large state is most of the code."""
 inner: Any = _njit(error_model="numpy", forceinline=False, **AS_A_PART, **WITHOUT_WRAPPERS)
 """Compile a function that only compiled code calls.
 
-LLVM decides whether it becomes a part of its callers: Numba would force that on all that a function calls on
-which it is forced. Divisions by zero give infinities and NaN, as with NumPy, and no exceptions.
+LLVM decides whether to inline it: if Numba were told to, it would also inline all that the function calls.
+Divisions by zero give infinities and NaN, as with NumPy, and no exceptions.
 """
 inlined: Any = _njit(forceinline=True, **AS_A_PART, **WITHOUT_WRAPPERS)
-"""Compile a short function that becomes a part of the compiled code that calls it."""
+"""Compile a short function that is inlined into the compiled code that calls it."""

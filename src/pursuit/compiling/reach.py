@@ -2,8 +2,8 @@
 
 Numba compiles into a loop whatever the loop calls, and freezes the global constants that are used there. So
 the code of a run depends on the classes of its scheme and of its problem, on the classes of records inside
-them (as the problem inside of bounds), on the functions registered for these classes, and on everything that
-these functions use in turn: jitted helpers, generic functions and constants, from whichever file.
+them (such as the problem inside bounds), on the functions registered for these classes, and on everything
+that these functions use in turn: jitted helpers, generic functions and constants, from any file.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from numba.core.dispatcher import Dispatcher
 
 from pursuit.compiling.dispatch import implementations_in, implementations_of
 
-# These change with their version alone, or not at all.
+# These change only with their version, or not at all.
 _TRUSTED = frozenset({"builtins", "llvmlite", "numba", "numpy", "pursuit", "scipy", *sys.stdlib_module_names})
 _PLAIN = (bool, int, float, complex, str, bytes, type(None), np.generic)
 
@@ -35,8 +35,8 @@ class Reach(NamedTuple):
     constants: str
     """A hash of the constants, empty if there are none."""
     is_complete: bool
-    """Whether this is all. It is not where a source cannot be found, as of code typed at a prompt, or where
-    something is used of which nobody knows what it depends on."""
+    """Whether this is all. It is not if a source cannot be found, such as that of code typed at a prompt, or
+    if something is used whose dependencies are unknown."""
 
 
 def reach_of(*roots: Any) -> Reach:
@@ -53,7 +53,7 @@ def reach_of(*roots: Any) -> Reach:
 
 
 def _definitions_in(root: Any) -> Iterator[Any]:
-    """Yield functions, and the classes of records and of all records inside of these."""
+    """Yield functions, and the classes of records and of all records inside these."""
     if isinstance(root, FunctionType):
         yield root
     elif isinstance(root, tuple):
@@ -94,7 +94,7 @@ class _Walk:
     def visit_class(self, cls: type) -> None:
         """Visit a class and the functions that are registered for it."""
         if "<locals>" in cls.__qualname__:
-            # A class made by a function is made anew by every process: what was compiled for it cannot be
+            # A class made by a function is made again in every process: what was compiled for it cannot be
             # told from what was compiled for the next class that this function makes.
             self._is_complete = False
         if not _is_trusted(cls):
@@ -103,9 +103,9 @@ class _Walk:
             self.visit_function(function)
 
     def visit_function(self, function: Callable[..., Any]) -> None:
-        """Visit a function, and what it uses if it is not one of this package's or of the libraries it needs.
+        """Visit a function, and what it uses unless it belongs to this package or to a library that it needs.
 
-        A closure is visited in any case: a sum of this package may hold a term of a user's.
+        A closure is always visited: a sum of this package may hold a user's term.
         """
         if id(function) in self._seen or not isinstance(function, FunctionType):
             return
@@ -122,7 +122,7 @@ class _Walk:
             self._visit_value("", default, ())
 
     def _visit_value(self, name: str, value: Any, names: Iterable[str]) -> None:
-        """Visit what a name stands for; `names` are all those used beside it, of attributes too."""
+        """Visit what a name stands for; `names` are all names used beside it, attributes included."""
         implementations = implementations_in(value) if isinstance(value, FunctionType) else None
         if isinstance(value, _PLAIN):
             self._constants[f"{name} {value!r}"] = None

@@ -2,8 +2,8 @@
 
 Numba counts how often an array is referred to, so that it can be freed: in every function it adds one for
 each argument and each part of an array, and subtracts it where the variable is used for the last time. For a
-state of many arrays this is a quarter of all code. A function that only works on arrays which its caller
-holds, and gives none away, can do without: then it is neither made nor optimised away again.
+state of many arrays this is a quarter of all code. A function that only works on arrays that its caller
+holds, and returns none, can do without: then that code is neither made nor optimised away again.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 from numba.core import ir, types
 from numba.core.compiler_machinery import AnalysisPass, register_pass
 
-# Of which mypy does not know that it can be iterated over.
+# mypy does not know that it can be iterated over.
 _TUPLE: Any = types.BaseTuple
 # What yields a part of something that is held already.
 _BORROWING = frozenset({"getattr", "getitem", "static_getitem", "build_tuple", "cast", "exhaust_iter"})
@@ -65,7 +65,7 @@ class _Judge:
     def _borrows(self, statement: Any) -> bool:
         """Say whether a statement makes nothing that has to be freed."""
         if isinstance(statement, ir.SetItem | ir.StaticSetItem):
-            # Of arrays that overlap, Numba makes a copy.
+            # Numba copies arrays that overlap.
             return not self._refers(self._types[statement.value.name])
         if not isinstance(statement, ir.Assign) or not isinstance(statement.value, ir.Expr):
             return True
@@ -80,7 +80,7 @@ class _Judge:
         return isinstance(self._types[call.func.name], types.NamedTupleClass)
 
     def _is_compiled_apart(self, call: Any) -> bool:
-        """Say whether what a function does to arrays, it does in code of its own."""
+        """Say whether a function does its work on arrays in code of its own."""
         function = self._types[call.func.name]
         if isinstance(function, types.Dispatcher | types.NamedTupleClass):
             return True
@@ -90,6 +90,6 @@ class _Judge:
         return not any(self._refers(self._types[argument.name]) for argument in call.list_vars())
 
     def _is_place(self, index: Any) -> bool:
-        """Say whether an index selects a part of an array where it stands, and not a copy."""
+        """Say whether an index selects a part of an array in place, and not a copy."""
         parts = tuple(index) if isinstance(index, _TUPLE) else (index,)
         return all(isinstance(part, types.Integer | types.SliceType) for part in parts)

@@ -1,4 +1,4 @@
-"""Archives of arrays that anybody may have made: read whole, or refused before anything is allocated."""
+"""Archives of arrays from untrusted sources: read whole, or rejected before anything is allocated."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ _SUFFIX = ".npy"
 def read_arrays(source: str | os.PathLike[str] | BinaryIO) -> dict[str, Any]:
     """Return the arrays of an uncompressed NumPy archive, by name.
 
-    What `numpy.load` would do as well, but with no more memory than the file itself takes: entries that are
-    compressed, that claim another size than they have, or hold anything but plain numbers are refused.
+    Like `numpy.load`, but with no more memory than the file itself takes: entries that are compressed, claim
+    a size that they do not have, or hold anything but plain numbers are rejected.
     """
     arrays: dict[str, Any] = {}
     with zipfile.ZipFile(source) as archive:
@@ -24,7 +24,7 @@ def read_arrays(source: str | os.PathLike[str] | BinaryIO) -> dict[str, Any]:
             if entry.compress_type != zipfile.ZIP_STORED or entry.file_size != entry.compress_size:
                 raise ValueError(f"the entry {entry.filename} is compressed")
             if not entry.filename.endswith(_SUFFIX) or entry.filename.removesuffix(_SUFFIX) in arrays:
-                raise ValueError(f"the entry {entry.filename} is not an array, or is there twice")
+                raise ValueError(f"the entry {entry.filename} is not an array, or occurs twice")
             arrays[entry.filename.removesuffix(_SUFFIX)] = _read_array(archive, entry)
     return arrays
 
@@ -33,7 +33,7 @@ def _read_array(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> Any:
     with archive.open(entry) as file:
         version = np.lib.format.read_magic(file)
         if version != (1, 0):
-            raise ValueError(f"the entry {entry.filename} is of a version that is not read here")
+            raise ValueError(f"the entry {entry.filename} has a version that is not supported")
         shape, fortran, dtype = np.lib.format.read_array_header_1_0(file)
         if dtype.str not in _TYPES or (fortran and len(shape) > 1):
             raise ValueError(f"the entry {entry.filename} does not hold plain numbers")

@@ -7,20 +7,20 @@ The file is an uncompressed NumPy archive: `numpy.load` opens it, and no pickle 
 - ``method``, ``options``, ``restarts``, ``rounds``, ``n`` and ``sigma0``: what the run was set up with;
   arrays ``lower``, ``upper`` and ``margin`` if there are bounds. A ``sigma0`` for each variable is an array
   too, with an array ``offset`` if the scheme moves in scaled variables.
-- ``limits``: when to stop; null for a limit that is none.
-- ``generator``: the state of the bit generator before it drew the normals of the iteration at hand.
+- ``limits``: when to stop; null where there is no limit.
+- ``generator``: the state of the bit generator before it drew the normals of the current iteration.
 - ``received``: the values received in this iteration, round by round.
-- ``told``, where an optimizer was told a part of a round: the values, null where they are missing.
-- ``tally``: what was counted; arrays ``trace.nit``, ``trace.nfev`` and so on, the columns of the trace.
+- ``told``, if an optimizer was told part of a round: the values, null where they are missing.
+- ``tally``: the counts; arrays ``trace.nit``, ``trace.nfev`` and so on, the columns of the trace.
 - ``state``: the numbers in the scheme's state; arrays ``state.<field>``.
-- ``past``, if the run may have several stages: the present one, what those before have come to, and the value
+- ``past``, if the run may have several stages: the present one, the outcomes of those before, and the value
   at the start; arrays ``past.x0``, ``past.best`` and the trace of those before, ``past.nit`` and so on.
 
-Fields of a tuple within the tally or the state have dotted names. Before the start is evaluated, that of the
-run or that of a stage, there is only ``generator``, an array ``x0``, and ``past``.
+Fields of a tuple within the tally or the state have dotted names. Before the start of the
+run or of a stage is evaluated, there is only ``generator``, an array ``x0``, and ``past``.
 
-A file may come from anywhere. So nothing in it is believed: names, types, shapes and sizes are checked before
-anything is allocated, no class is imported, and whatever is wrong is an error that names the file.
+A file may come from anywhere. So nothing in it is trusted: names, types, shapes and sizes are checked before
+anything is allocated, no class is imported, and anything wrong is an error that names the file.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class Setting(NamedTuple):
 
 
 def check_options(setting: Setting) -> None:
-    """Complain of options that a checkpoint cannot hold."""
+    """Reject options that a checkpoint cannot hold."""
     as_json({"options": setting.options})
 
 
@@ -124,7 +124,7 @@ def _write(file: Any, setting: Setting, memory: Memory | Unstarted, told: Told) 
 
 
 class Checkpoint:
-    """What a file holds: its setting, and a memory that takes the scheme of that setting to recall.
+    """The content of a file: its setting, and a memory that can be read once the scheme is known.
 
     Parameters
     ----------
@@ -150,9 +150,9 @@ class Checkpoint:
             )
         self.setting: Setting = self._checked(self._read_setting)
         self.past: Past | None = self._checked(self._read_past)
-        """What the run remembers beside its present stage; None if there can be no other."""
+        """What the run remembers besides its present stage; None if there can be no other."""
         self.told: list[float | None] = self._checked(lambda: _checked_told(self._header.get("told", [])))
-        """The values of a round that was not told wholly, None where they are missing."""
+        """The values of a round that was told in part, None where they are missing."""
 
     @property
     def is_unstarted(self) -> bool:
@@ -207,7 +207,7 @@ class Checkpoint:
         # What a scheme estimates under noise may rise again.
         has_risen = hasattr(scheme, "findings") and tally.best.value < state.fx
         if tally.best.value != state.fx and not has_risen:
-            raise ValueError("its best value is not that of its best point")
+            raise ValueError("its best value is not that at its best point")
         if np.isnan(self._arrays["trace.fun"][: tally.rows]).any():
             raise ValueError("the values of its trace must be numbers")
         if not np.isfinite(self._arrays["trace.sigma"][: tally.rows]).all():
@@ -266,7 +266,7 @@ class Checkpoint:
         return steps, Scale(factors(steps), *offset) if offset else None
 
     def _expect(self, shapes: Mapping[str, tuple[int, ...]], *, beside: bool = False) -> None:
-        """Complain of arrays that are missing, of another shape, or too many; `beside` others, if allowed."""
+        """Reject missing arrays, wrong shapes and, unless `beside` allows them, further arrays."""
         for name, shape in shapes.items():
             if name not in self._arrays:
                 raise ValueError(f"the entry {name} is missing")
@@ -288,8 +288,8 @@ class Checkpoint:
 def _like(scheme: Scheme, n: int, sigma0: float) -> tuple[Any, dict[str, tuple[int, ...]]]:
     """Return a state made like those of a scheme, and the shapes that its arrays have for n variables.
 
-    The shapes follow from those for two and three variables, so that no file can have memory allocated that
-    it does not fill itself. A scheme of a user's own may insist on the number that it was created for.
+    The shapes follow from those for two and three variables, so that no file can cause more memory to be
+    allocated than it fills. A user's scheme may insist on the number of variables that it was created for.
     """
     try:
         small, larger = (scheme.init(np.zeros(k), 0.0, sigma0) for k in (2, 3))

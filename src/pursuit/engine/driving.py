@@ -13,7 +13,7 @@ from pursuit.engine.tally import UNLIMITED
 from pursuit.problems.objective import as_value
 
 Evaluate = Callable[[list[Vector], list[Any]], None]
-"""Puts the values of points into a list of as many in place of None; those found before an exception stay."""
+"""Puts the values of points into a list of Nones; values found before an exception stay there."""
 # How long the compiled loop runs before it returns to Python, in seconds.
 _LEG = 0.05
 
@@ -39,13 +39,13 @@ class Driven(Protocol):
     rows: list[Vector]
 
     def run_leg(self, iterations: int) -> bool:
-        """Run so many iterations in compiled code; return whether the run continues."""
+        """Run this many iterations in compiled code; return whether the run continues."""
 
     def receive(self, values: list[float]) -> None:
         """Take the values of `rows`."""
 
     def receive_part(self, values: list[float | None]) -> None:
-        """Take some of them, after which the run does not continue."""
+        """Take the values of some of `rows`, after which the run does not continue."""
 
 
 def drive(
@@ -63,11 +63,11 @@ def drive(
     run : Run
         The run.
     evaluate : callable
-        Appends the values of points to a list; not called where the loop is compiled whole.
+        Puts the values of points into a list; not called if the whole loop is compiled.
     interrupts : Interrupts
-        Is told when Ctrl-C does no harm.
+        Told when Ctrl-C can do no harm.
     longest_leg : int
-        After how many iterations at most compiled code has to return to Python.
+        The most iterations after which compiled code has to return to Python.
     monitor : callable or None
         Called after every leg or every round of evaluations.
     """

@@ -1,4 +1,4 @@
-"""Points that others evaluate: processes, an executor, a map, or a function that takes all at once."""
+"""Evaluation by others: processes, an executor, a map, or a function that takes all points at once."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ Map = Callable[[Callable[[Vector], Any], Iterable[Vector]], Iterable[Any]]
 """A callable like `map`."""
 Read = Callable[[Any], Any]
 """Checks what an objective has returned."""
-# A point at which workers die so often in a row is given up.
+# After this many deaths of workers in a row, their points are given up.
 _MOST_DEATHS = 2
-# Every worker is a process, started at once, and Windows cannot wait for more of them.
+# Every worker is a process, all start together, and Windows cannot wait for more of them.
 _MOST_WORKERS = 61 if sys.platform == "win32" else 1024
 
 
@@ -73,7 +73,7 @@ def by_map(objective: Callable[[Vector], Any], apply: Map, read: Read = as_value
 
 
 def at_once(fun: Callable[[NDArray[np.float64]], Any]) -> Evaluate:
-    """Return what evaluates all points of a round by one call of a function that takes them one a row."""
+    """Return what evaluates a round by one call of a function that takes the points one per row."""
 
     def evaluate(rows: list[Vector], values: list[Any]) -> None:
         found = fun(np.array(rows))
@@ -86,7 +86,7 @@ def at_once(fun: Callable[[NDArray[np.float64]], Any]) -> Evaluate:
 
 
 class Futures:
-    """Evaluates points by an executor that people pass in, and keeps to a time limit."""
+    """Evaluates points by an executor that the caller passes in, and keeps to a time limit."""
 
     def __init__(self, objective: Callable[[Vector], Any], executor: Executor, read: Read = as_value) -> None:
         self._objective, self._executor, self._read = _Guarded(objective), executor, read
@@ -100,13 +100,13 @@ class Futures:
             gather(futures, values, self.deadline, self._read)
         except BrokenProcessPool:
             raise RuntimeError(
-                "A worker of the executor died: is there enough memory, and does the function leave its "
-                "process alive?"
+                "A worker of the executor died: it may have run out of memory, or the function may have "
+                "ended its process."
             ) from None
 
 
 def gather(futures: dict[Future[Any], int], values: list[Any], deadline: float, read: Read) -> None:
-    """Put the results of futures into their places; what was found before an exception is there, too."""
+    """Put the results of futures into their places; those found before an exception are there, too."""
     left = deadline - time.perf_counter()
     done, waiting = wait(futures, None if math.isinf(left) else max(0.0, left), FIRST_EXCEPTION)
     for future in waiting:
@@ -133,7 +133,7 @@ class Processes:
         """When to stop waiting, on the clock of `time.perf_counter`."""
 
     def __call__(self, rows: list[Vector], values: list[Any]) -> None:
-        """Evaluate points; those that a dying worker leaves without a value once more."""
+        """Evaluate points, and again those that a dying worker leaves without a value."""
         points = [row.copy() for row in rows]
         for deaths_left in reversed(range(_MOST_DEATHS)):
             try:
@@ -143,8 +143,8 @@ class Processes:
                 self.close()
                 if not deaths_left:
                     raise RuntimeError(
-                        f"Workers died {_MOST_DEATHS} times while evaluating the same points: is there "
-                        "enough memory, and does the function leave its process alive?"
+                        f"Workers died {_MOST_DEATHS} times while evaluating the same points: they may have "
+                        "run out of memory, or the function may have ended their process."
                     ) from None
 
     def _gather(self, points: list[Vector], values: list[Any]) -> None:
@@ -173,13 +173,13 @@ def ignore_interrupts() -> None:
 
 
 def check_pickles(function: Callable[..., Any], name: str = "fun") -> None:
-    """Complain of a function that cannot be sent to another process."""
+    """Reject a function that cannot be sent to another process."""
     try:
         pickle.dumps(function)
     except Exception as error:
         raise TypeError(
             f"With several workers {name} must be a function that other processes can import, such as one "
-            f"defined at the top of a module, but it cannot be pickled: {error}."
+            f"defined at the top level of a module, but it cannot be pickled: {error}."
         ) from None
 
 
@@ -196,7 +196,7 @@ def checked_workers(workers: Any) -> int | Map | Executor:
         return apply
     count = checked_count("workers", workers, at_least=-1)
     if count == 0:
-        raise ValueError("workers must be positive, or -1 for one for each core, but 0 was given.")
+        raise ValueError("workers must be positive, or -1 for one per core, but 0 was given.")
     if count > _MOST_WORKERS:
         raise ValueError(
             f"workers must be at most {_MOST_WORKERS}, as each is a process of its own, "
@@ -206,7 +206,7 @@ def checked_workers(workers: Any) -> int | Map | Executor:
 
 
 def number_of_workers(workers: Any) -> int | None:
-    """Return how many points these workers evaluate at the same time; None if there is no telling."""
+    """Return how many points these workers evaluate at the same time; None if that is unknown."""
     if hasattr(workers, "nthreads"):
         # A client of Dask.
         return sum(workers.nthreads().values()) or None
@@ -222,7 +222,7 @@ def number_of_workers(workers: Any) -> int | None:
 def evaluator(
     objective: Callable[[Vector], Any], workers: int | Map | Executor, read: Read = as_value
 ) -> Iterator[Evaluate]:
-    """Give what evaluates points elsewhere: an executor, a map, or so many processes.
+    """Yield what evaluates points elsewhere: an executor, a map, or a number of processes.
 
     What they return is `read` here; by default it must be a real number.
     """

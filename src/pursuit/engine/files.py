@@ -11,9 +11,9 @@ from pathlib import Path
 
 @contextlib.contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """Give the path of a temporary file that replaces `path` when it has been written completely.
+    """Yield the path of a temporary file that replaces `path` when it has been written completely.
 
-    So nobody ever reads half a file, and where writing fails the old file stays and the temporary one goes. A
+    So nobody ever reads half a file, and if writing fails the old file stays and the temporary one goes. A
     link is followed: the file that it points to is replaced. The name of the temporary file is always the
     same, so that the next attempt overwrites what a killed process has left.
     """
@@ -32,7 +32,7 @@ def replacing(path: Path) -> Iterator[Path]:
 
 
 def check_writable(path: Path) -> None:
-    """Raise the `OSError` that writing a file would end with, as far as that can be known before."""
+    """Raise the `OSError` with which writing a file would fail, as far as that can be foreseen."""
     _, part = _places(path)
     part.touch()
     part.unlink()

@@ -1,4 +1,4 @@
-"""The states of NumPy's bit generators, as they come from a file that anybody may have made."""
+"""The states of NumPy's bit generators, read from a file that is not trusted."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _KINDS = {
         np.random.MT19937,
     )
 }
-# The numbers that NumPy uses as they are, and the largest of them that are safe.
+# The numbers that NumPy uses unchecked, and their largest safe values.
 _LARGEST = {"pos": 624, "buffer_pos": 4, "has_uint32": 1, "uinteger": 2**32 - 1}
 
 
@@ -42,7 +42,7 @@ def generator_in_state(state: Any) -> np.random.Generator:
 
 
 def _check_like(found: Any, like: Any, name: str) -> None:
-    """Complain of a state that is not made like another: NumPy takes over what it is given unchecked."""
+    """Reject a state that is not made like another: NumPy takes what it is given unchecked."""
     if isinstance(like, dict):
         if not isinstance(found, Mapping) or found.keys() != like.keys():
             raise ValueError(f"{name} must have the entries {', '.join(like)}")

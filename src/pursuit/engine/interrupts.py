@@ -41,12 +41,12 @@ class Interrupts:
             self.deliver()
 
     def allow(self) -> None:
-        """Deliver what waits, and until `hold` whatever comes, at once."""
+        """Deliver what waits, and until `hold` whatever comes, immediately."""
         self._allowed = True
         self.deliver()
 
     def hold(self) -> None:
-        """Let interruptions wait from now on."""
+        """Make interruptions wait from now on."""
         self._allowed = False
 
     def deliver(self) -> None:

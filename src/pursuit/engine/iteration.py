@@ -58,13 +58,13 @@ class Session(structref.StructRefProxy):
 
 
 structref.define_proxy(Session, SessionType, _FIELDS)
-# Numba optimises a function wherever it is called from, with all that it calls. So what only leads to a
-# scheme becomes a part of its caller before that.
+# Numba optimises a function, with all that it calls, wherever it is called from. So what only leads to a
+# scheme is inlined into its caller before that.
 _inlined = numba.njit(inline="always")
 
 
 class BlackBox(NamedTuple):
-    """The problem of which nothing is known but where points lie, and the values that Python will bring."""
+    """A problem of which nothing is known but where points lie, and the values that Python supplies."""
 
     place: Place = Place()
 
@@ -88,8 +88,8 @@ class Event(enum.IntEnum):
 class Unfinished(NamedTuple):
     """The evaluations made in an iteration that is not finished yet.
 
-    They were paid for, whatever becomes of the iteration: where a run is interrupted, they count, and the
-    best of them may be the best of all.
+    They were paid for, whatever becomes of the iteration: if a run is interrupted, they count, and the best
+    of them may be the best of all.
     """
 
     nfev: int
@@ -109,7 +109,7 @@ class Buffers(NamedTuple):
     normals: Matrix
     """Standard normals for some iterations, a row for each."""
     points: Matrix
-    """The points of a round of evaluations, one a row."""
+    """The points of a round of evaluations, one per row."""
     values: Vector
     """Their values."""
 
@@ -162,7 +162,7 @@ def advance(session: Any, event: Any) -> Any:
 
 
 def evaluate_points(team: Any, problem: Any, points: Any, values: Any, finished: Any) -> Any:
-    """Evaluate a problem at points, one a row; `finished` says at which, whatever exception comes."""
+    """Evaluate a problem at points, one per row; `finished` marks those done, whatever exception comes."""
     for j in range(points.shape[0]):
         values[j] = value(team, problem, points[j])
         finished[j] = 1
@@ -174,18 +174,18 @@ def receive_one(session: Any, j: Any) -> Any:
 
 
 def write_best(session: Any, out: Any) -> Any:
-    """Write the best point of the iteration at hand."""
+    """Write the best point of the current iteration."""
     write_point(session.team, session.query, session.unfinished.position, out)
 
 
 def ask_again(session: Any) -> Any:
-    """Ask the query of the iteration at hand again, with the first row of normals, to read its points."""
+    """Ask the query of the current iteration again, with the first row of normals, to read its points."""
     session.query = ask(session.team, session.scheme, session.state, session.normals[0])
 
 
 @_inlined
 def nothing():
-    """Return that nothing was evaluated yet."""
+    """Return the record of an iteration in which nothing was evaluated yet."""
     return Unfinished(nfev=0, faulty=0, value=math.inf, position=0.0, highest=-math.inf)
 
 
@@ -341,5 +341,5 @@ def iterate(session: Any, problem: Any, rng: Any, until: Any) -> Any:
 
 
 def snapshot(session: Any) -> Any:
-    """Return the session's state, tally, reason, and the evaluations of the iteration at hand."""
+    """Return the session's state, tally, reason, and the evaluations of the current iteration."""
     return session.state, session.tally, session.reason, session.unfinished

@@ -15,12 +15,12 @@ from pursuit.engine.stopping import Reason
 
 
 class Monitor:
-    """Called by the driver after every leg, returns a reason to stop if there is one.
+    """Called by the driver after every leg; returns a reason to stop if there is one.
 
     Parameters
     ----------
     maxtime : float
-        Stop after so many seconds.
+        Stop after this many seconds.
     callback : callable or None
         Called with an outcome after every iteration; a `StopIteration` from it stops the run.
     save : callable or None
@@ -28,7 +28,7 @@ class Monitor:
     save_every : float
         How often, in seconds.
     progress : bool
-        Whether to show how far the run has come.
+        Whether to show progress.
     """
 
     def __init__(
@@ -75,7 +75,7 @@ class Monitor:
         return Reason.MAXTIME if now >= self.deadline else Reason.RUNNING
 
     def close(self, run: StagedRun) -> None:
-        """Stop the clock, and show for the last time how far the run has come."""
+        """Stop the clock, and show progress for the last time."""
         self.seconds = time.perf_counter() - self._begin
         self._progress.close(run)
 

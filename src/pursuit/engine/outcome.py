@@ -1,4 +1,4 @@
-"""What a run has come to."""
+"""The outcome of a run."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pursuit.problems.place import Place
 
 
 class StageRecord(NamedTuple):
-    """What one stage of a run has come to; most runs have one.
+    """The outcome of one stage of a run; most runs have one.
 
     Attributes
     ----------
@@ -27,7 +27,7 @@ class StageRecord(NamedTuple):
     most : int or None
         The most evaluations that it was given; None for as many as were left.
     why : str
-        Why it followed on the stage before: what comes after "because".
+        Why it followed the stage before: what comes after "because".
     nit, nfev : int
         Its own iterations and evaluations.
     best_nfev : int
@@ -60,7 +60,7 @@ class StageRecord(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What a run has come to."""
+    """The outcome of a run."""
 
     x: Vector
     fun: float
@@ -78,7 +78,7 @@ class Outcome(NamedTuple):
     trace: Callable[[], Trace]
     """Puts the trace together, which takes a while."""
     stages: tuple[StageRecord, ...] = ()
-    """What each stage has come to, if there may be several."""
+    """The outcome of each stage, if there may be several."""
 
 
 def outcome_of(
@@ -93,7 +93,7 @@ def outcome_of(
     place: Place,
     z: Vector,
 ) -> Outcome:
-    """Return what a run has come to, given the best point and its value.
+    """Return the outcome of a run, given the best point and its value.
 
     The scheme sees this point as `z`, and `place` is where its points lie.
     """

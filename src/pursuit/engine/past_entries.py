@@ -1,4 +1,4 @@
-"""The past of a run of several stages, as entries of a checkpoint. What is read is not believed."""
+"""The past of a run of several stages, as entries of a checkpoint. Nothing that is read is trusted."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from pursuit.methods.stages import AT_NEW_POINT, AT_START, Stage
 
 
 def past_entries(past: Past) -> dict[str, Any]:
-    """Return what of a past goes into the header."""
+    """Return the part of a past that goes into the header."""
     return {
         "f0": past.f0,
         "stage": {**past.stage._asdict(), "method": method_text(past.stage.method)},
@@ -69,7 +69,9 @@ def _stage_of(found: Any, method: str) -> Stage:
     if stage.method not in (method, *methods()):
         raise ValueError(f"a stage must have the name of a method, but has {shown(stage.method)}")
     if stage.start not in (AT_START, AT_NEW_POINT):
-        raise ValueError(f"a stage must begin at the start or at a new point, but at {shown(stage.start)}")
+        raise ValueError(
+            f"a stage must begin at the start or at a new point, but begins at {shown(stage.start)}"
+        )
     if not (stage.most is None or _is_count(stage.most, at_least=1)):
         raise ValueError(f"the most evaluations of a stage must be a count, but are {shown(stage.most)}")
     if not (isinstance(stage.options, dict) and isinstance(stage.why, str)):
@@ -78,7 +80,7 @@ def _stage_of(found: Any, method: str) -> Stage:
 
 
 def _record_of(found: Any) -> StageRecord:
-    """Return what a stage has come to."""
+    """Return the outcome of a stage."""
     table = _table("ended", found, StageRecord._fields)
     record = StageRecord(**{**table, "reason": Reason(table["reason"])})
     if not (
@@ -90,7 +92,7 @@ def _record_of(found: Any) -> StageRecord:
         and type(record.is_estimate) is bool
         and isinstance(record.options, dict)
     ):
-        raise ValueError("what a stage has come to must be counts, numbers and texts")
+        raise ValueError("the outcome of a stage must be counts, numbers and texts")
     return record
 
 

@@ -1,4 +1,4 @@
-"""What people see of a run: a line in a terminal or a notebook, lines in a log file, and the logger."""
+"""The progress of a run: a line in a terminal or a notebook, lines in a log file, and the logger."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from pursuit.methods.catalogue import method_text
 
 # How often something new is shown, in seconds.
 _TERMINAL_EVERY, _NOTEBOOK_EVERY, _LOG_EVERY = 0.2, 0.5, 5.0
-# After how many seconds of compiling people are told why nothing else happens.
+# After how many seconds of compiling to say why nothing else happens.
 _SILENCE = 1.0
 # How long to wait for another function to be compiled.
 _SOON = 0.2
@@ -30,7 +30,7 @@ _logger = logging.getLogger("pursuit")
 
 
 class Display(Protocol):
-    """Where lines are shown."""
+    """A place where lines are shown."""
 
     every: float
     """How often, in seconds."""
@@ -128,7 +128,7 @@ class _LoggerLines:
 
 
 class _Glance(NamedTuple):
-    """What was seen of a run at some time."""
+    """The counts of a run at some time."""
 
     time: float
     nfev: int
@@ -136,13 +136,13 @@ class _Glance(NamedTuple):
 
 
 class Progress:
-    """Shows from time to time how far a run has come.
+    """Shows the progress of a run from time to time.
 
     Parameters
     ----------
     wanted : bool
-        Whether to show it where standard error goes. The logger ``pursuit`` says it in any case, where
-        messages of the level INFO are listened to.
+        Whether to show it where standard error goes. The logger ``pursuit`` always reports it, if messages
+        of level INFO are enabled.
     maxtime : float
         The most seconds that the run may take.
     """
@@ -153,7 +153,7 @@ class Progress:
         displays: list[Display] = [shown] if wanted and (shown := _display()) is not None else []
         if _logger.isEnabledFor(logging.INFO):
             displays.append(_LoggerLines())
-        # A terminal is written to at once; of a log, the first line is due after a while.
+        # A terminal is written to at once; the first line of a log is due after a while.
         self._due = [
             (self._begin + (display.every if display.every == _LOG_EVERY else 0.0), display)
             for display in displays
@@ -161,10 +161,10 @@ class Progress:
         self._first: _Glance | None = None
         """What was seen of the run first: the evaluations before it was resumed are not ours."""
         self.next: float = self._begin if self._due else math.inf
-        """When something is due, on the clock of `time.perf_counter`; never if there is nobody to see it."""
+        """When something is due, on the clock of `time.perf_counter`; never if nobody would see it."""
 
     def show(self, run: Any, now: float) -> None:
-        """Show how far a run has come wherever that is due."""
+        """Show the progress of a run wherever that is due."""
         outcome = run.outcome()
         self._first = self._first or _Glance(now, outcome.nfev, outcome.nit)
         for place, (due, display) in enumerate(self._due):
@@ -174,7 +174,7 @@ class Progress:
         self.next = min(due for due, _ in self._due)
 
     def close(self, run: Any) -> None:
-        """Show everywhere how far a run has come at its end."""
+        """Show everywhere how a run ended."""
         if self._due:
             text = self._text(run, run.outcome(), time.perf_counter(), is_last=True)
             for _, display in self._due:
@@ -221,9 +221,9 @@ def _display() -> Display | None:
 
 @contextlib.contextmanager
 def showing_compilation(wanted: bool) -> Iterator[None]:
-    """Tell people what is compiled meanwhile, once they have waited for a second.
+    """Say that something is being compiled, once it has taken a second.
 
-    Unless that is `wanted` anywhere, only people at a terminal or a notebook are told, by their own process.
+    Unless this is `wanted`, only a terminal or a notebook says so, and only for the main process.
     """
     display = _display()
     is_mine = multiprocessing.parent_process() is None
@@ -272,7 +272,7 @@ class _Patience:
         self._clear()
 
     def _wait(self, seconds: float | None, action: Callable[[], None]) -> None:
-        """Do something after so many seconds, instead of what was to be done before."""
+        """Do something after this many seconds, instead of what was scheduled before."""
         if self._timer is not None:
             self._timer.cancel()
         self._timer = None if seconds is None else threading.Timer(max(0.0, seconds), action)
@@ -298,7 +298,7 @@ def _brief(number: float) -> str:
 
 
 def _duration(seconds: float) -> str:
-    """Return a time as people read it.
+    """Return a time in readable form.
 
     Examples
     --------

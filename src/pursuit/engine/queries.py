@@ -39,9 +39,9 @@ def open_query(team: Any, scheme: Any, problem: Any, query: Any) -> Any:
 
 @generic(on="query")
 def points_to_spend(query: Any, left: int) -> int:
-    """Return how many points of a query to evaluate at the end, when no more evaluations are left than that.
+    """Return how many points of a query to evaluate at the end, if too few evaluations are left for all.
 
-    It will not be answered. But where its points are in order, any of them may be the best of all.
+    The query will not be answered. But if its points are in order, any of them may be the best of all.
     """
 
 

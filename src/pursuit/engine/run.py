@@ -53,11 +53,11 @@ class Memory(NamedTuple):
     tally: Tally
     trace: Trace
     generator: Mapping[str, Any]
-    """The generator's state before it drew the normals of the iteration at hand."""
+    """The generator's state before it drew the normals of the current iteration."""
     received: list[list[float]]
     """The values that this iteration has received so far, round by round; some of the last may be missing."""
     past: Any = None
-    """What the run remembers beside its present stage, a `Past`; None if there can be no other."""
+    """What the run remembers besides its present stage, a `Past`; None if there can be no other."""
 
 
 class Unstarted(NamedTuple):
@@ -98,10 +98,10 @@ class Run:
         Whether the problem is evaluated in compiled code, in a loop that is compiled whole unless the scheme
         is compiled apart. The trajectory is the same.
     place : Place or None
-        Where the points of the scheme lie in people's variables, and inside their bounds; None where it sees
+        Where the points of the scheme lie in the caller's variables, and inside the bounds; None if it sees
         them as they are.
     threads : Threads or None
-        Who evaluates the points of a round in compiled code, if not the thread at hand alone.
+        What evaluates the points of a round in compiled code, if not the current thread alone.
     """
 
     def __init__(
@@ -150,7 +150,7 @@ class Run:
         self.rows: list[Vector] = []
         """The points whose values are wanted now; none if the run has stopped."""
         self._is_last = False
-        """Whether no answer will come of them."""
+        """Whether they are the last points, for which no answer will come."""
         self._known: list[float] = []
         """The values of points before these, of the same round, that a checkpoint has brought."""
         self._evaluate = self._evaluated_by(problem) if whole and apart else None
@@ -192,7 +192,7 @@ class Run:
                 self._entry(receive_one)(self._session, j)
 
     def run_leg(self, iterations: int) -> bool:
-        """Run so many iterations in compiled code, or fewer; return whether the run continues."""
+        """Run this many iterations in compiled code, or fewer; return whether the run continues."""
         if self._evaluate is not None:
             # Each of them is one round.
             until = self.nit + iterations
@@ -239,7 +239,7 @@ class Run:
         self._rng.bit_generator.state = self._state_of_generator()
 
     def outcome(self, reason: Reason = Reason.RUNNING, *, last: bool = False) -> Outcome:
-        """Return what the run has come to, with `reason` if it has none of its own to stop.
+        """Return the outcome of the run, with `reason` if it has no reason of its own to stop.
 
         If it is the `last` outcome, its point is the run's own and not a copy.
         """
@@ -299,7 +299,7 @@ class Run:
         return evaluate
 
     def _take_round(self) -> None:
-        """Go on with the values that were written, and write the next points."""
+        """Continue with the values that were written, and write the next points."""
         before = self.nit
         wanted, self.nit = self._advance(self._session, _VALUES)
         self._finished += self.nit - before
@@ -319,7 +319,7 @@ class Run:
         return self.nit - before
 
     def _state_of_generator(self) -> Mapping[str, Any]:
-        """Return the state of the generator before it drew the normals of the iteration at hand."""
+        """Return the state of the generator before it drew the normals of the current iteration."""
         if self._finished == 0:
             return self._before
         generator = np.random.Generator(type(self._rng.bit_generator)())
@@ -354,5 +354,5 @@ def _buffers(scheme: Scheme, n: int, loops: bool) -> Buffers:
 
 
 def _rows_at_once(draws: int) -> int:
-    """Return for how many iterations normals are drawn at a time, if each takes so many."""
+    """Return for how many iterations normals are drawn at a time, if each takes `draws` of them."""
     return max(1, _NORMALS_AT_ONCE // draws)

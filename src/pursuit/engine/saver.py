@@ -1,4 +1,4 @@
-"""Writing the checkpoints of a run while it goes on."""
+"""Writing checkpoints during a run."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Saver:
         try:
             check_writable(self._path)
         except OSError as error:
-            sentence = f"The checkpoint cannot be written, so nothing was begun: {error.strerror}"
+            sentence = f"The checkpoint cannot be written, so the run was not started: {error.strerror}"
             raise type(error)(error.errno, sentence, str(path)) from None
 
     def __call__(self, run: StagedRun) -> None:

@@ -1,4 +1,4 @@
-"""From what people pass in to a run that can begin: one way for `minimize` and for `Optimizer`."""
+"""From what a caller passes in to a run that can begin: one way for `minimize` and for `Optimizer`."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ from pursuit.problems.objective import checked_objective, rewrapped
 from pursuit.problems.place import Place
 from pursuit.problems.scaled import scale_around
 
-# Far enough from the step sizes at which a run stops, so that it can find a better one first.
+# Far enough from the step sizes at which a run stops that it can find a better one first.
 _SMALLEST_SIGMA0, _LARGEST_SIGMA0 = 1e-200, 1e100
-# The points of a round for each worker, and for a function that takes all of them, where the method has them.
+# The points of a round per worker, and for a function that takes all at once, if the method has as many.
 _POINTS_EACH, _POINTS_OF_A_CALL = 8, 64
 
 
 class Task(NamedTuple):
-    """What people have asked for: every stage of a run is set up from it, once it is checked."""
+    """What the caller asks for: every stage of a run is set up from it, once it is checked."""
 
     x0: Any
     """The start, a vector once it is checked."""
@@ -54,11 +54,11 @@ class Task(NamedTuple):
     restarts: Any = 0
     rounds: Rounds | None = None
     fun: Any = BlackBox()
-    """The function; a black box if people evaluate it themselves."""
+    """The function; a black box if the caller evaluates it."""
     args: Any = ()
 
     def checked(self) -> Task:
-        """Return the same with arguments that were checked; the function is checked when it is wrapped."""
+        """Return the same with its arguments checked; the function is checked when it is wrapped."""
         x0 = checked_point("x0", self.x0)
         if self.rounds is not None:
             most = self.rounds.most
@@ -78,7 +78,7 @@ class Task(NamedTuple):
 
     @property
     def has_stages(self) -> bool:
-        """Whether another stage may follow on the first."""
+        """Whether another stage may follow the first."""
         cls, _ = resolved(self.method, self.x0.size)
         return self.restarts > 0 or hasattr(cls, "next_stage")
 
@@ -87,13 +87,13 @@ class Setup(NamedTuple):
     """What a stage of a run is made of."""
 
     name: str
-    """The method's, for people."""
+    """The method's name, for users."""
     task: Task
     stage: Stage
     scheme: Scheme
     objective: Any
-    """A problem where the loop can be compiled whole, else a function of the point; a `BlackBox` if people
-    evaluate it themselves."""
+    """A problem if the whole loop can be compiled, else a function of the point; a `BlackBox` if the caller
+    evaluates it."""
     setting: Setting
     limits: Limits
 
@@ -108,7 +108,7 @@ class Setup(NamedTuple):
         return value.handles(type(self.objective))
 
     def at(self, stage: Stage) -> Setup:
-        """Return the setup of another stage of the same run, that begins at its start."""
+        """Return the setup of another stage of the same run, beginning at its start."""
         return set_up_stage(self.task, stage, self.task.x0.copy())[0]
 
     def resumed(self, setting: Setting) -> Setup:
@@ -140,8 +140,8 @@ class Setup(NamedTuple):
         return Place.of(self.setting.scale, self.setting.box)
 
     def value_at(self, point: Vector, evaluate: Evaluate | None = None) -> float:
-        """Return f at a point as the scheme sees it; `evaluate` evaluates people's function elsewhere."""
-        # A problem moves points by itself; a function gets one that was moved.
+        """Return f at a point as the scheme sees it; `evaluate` evaluates the function elsewhere."""
+        # A problem moves points itself; a function gets one that was moved.
         own = evaluate is None and self.can_be_compiled
         values: list[Any] = [None]
         (evaluate or here(self.objective))([point.copy() if own else self.place.moved(point)], values)
@@ -177,9 +177,9 @@ def checked_steps(sigma0: Any, n: int) -> float | Vector:
 
 
 def rounds_of(batch: Any, workers: int | None = None, *, vectorized: bool = False) -> Rounds | None:
-    """Return how large rounds shall be: as wanted, or as suits so many workers if that is known.
+    """Return how large rounds are to be: as asked for, or as suits the workers if their number is known.
 
-    Times vary, so a method that has enough independent points gives each worker several of a round.
+    Times vary, so a method that has enough independent points gives each worker several per round.
     """
     if batch is not None:
         batch = checked_count("batch", batch, at_least=1)
@@ -192,13 +192,13 @@ def rounds_of(batch: Any, workers: int | None = None, *, vectorized: bool = Fals
 
 
 def set_up(task: Task) -> tuple[Setup, Vector]:
-    """Check what people ask for; return the setup of the first stage and its start, as the scheme sees it."""
+    """Check what was asked for; return the setup of the first stage and its start, as the scheme sees it."""
     check_compiler()
     task = task.checked()
     n, start = task.x0.size, task.x0
     stage = first_stage(task.wish)
     if stage.method != task.method:
-        # Options of later stages are wrong at once, too.
+        # Wrong options of later stages are errors at once, too.
         create_scheme(task.method, n, task.options, task.fun)
     return set_up_stage(task, stage, start.copy() if task.has_stages else start)
 
@@ -239,7 +239,7 @@ def set_up_stage(task: Task, stage: Stage, x0: Vector) -> tuple[Setup, Vector]:
 
 
 def _placed(scheme: Any, setting: Setting) -> Any:
-    """Return a scheme that knows the sizes of rounds, the step sizes and the bounds, if it takes them."""
+    """Return a scheme that knows the sizes of rounds, the step sizes and the bounds, if it uses them."""
     scheme = batched(scheme, setting.n, setting.rounds)
     if isinstance(setting.sigma0, np.ndarray) and takes_vector(scheme):
         scheme = scheme.scaled(setting.sigma0)
@@ -262,7 +262,7 @@ def _checked_place(setting: Setting, scheme: Scheme) -> Setting:
 
 
 def restored(setting: Setting, method: type | None, stage: Stage | None, x0: Vector | None) -> Setup:
-    """Return the setup of a checkpoint, of a run whose function people evaluate themselves.
+    """Return the setup of a checkpoint, for a run whose function the caller evaluates.
 
     A class is never imported because a file names it: whoever loads the file passes it as `method`. A file
     of a run that has no further stages names neither `stage` nor `x0`.

@@ -1,7 +1,7 @@
 """A run of several stages, which looks like one run to whoever drives it.
 
 When a stage has ended and the run is not over, `pursuit.methods.restarts` says which stage follows. Each is a
-run of its own; what is counted goes on, and the best point of all stages is the result.
+run of its own; counts continue from stage to stage, and the best point of all stages is the result.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class StagedRun:
     whole : bool
         Whether the problem is evaluated in compiled code.
     threads : Threads or None
-        Who does that, if not the thread at hand alone.
+        What does that, if not the current thread alone.
     """
 
     def __init__(
@@ -58,7 +58,7 @@ class StagedRun:
         self._past: Past | None = memory.past
         self._run: Run | None = None
         self._start: Vector | None = None
-        """Of a stage that has not evaluated it, as its scheme sees it."""
+        """The start of a stage that has not evaluated it, as its scheme sees it."""
         if isinstance(memory, Unstarted):
             rng.bit_generator.state = memory.generator
             self._wait_at(memory.x0)
@@ -90,7 +90,7 @@ class StagedRun:
             self._run.receive_part(values)
 
     def run_leg(self, iterations: int) -> bool:
-        """Run so many iterations in compiled code, or fewer; return whether the run continues."""
+        """Run this many iterations in compiled code, or fewer; return whether the run continues."""
         if self._run is None:
             self._begin_with(self.setup.value_at(self._waiting()))
             return True
@@ -108,7 +108,7 @@ class StagedRun:
             self._run.settle()
 
     def outcome(self, reason: Reason = Reason.RUNNING, *, last: bool = False) -> Outcome:
-        """Return what the run has come to, with `reason` if it has none of its own to stop.
+        """Return the outcome of the run, with `reason` if it has no reason of its own to stop.
 
         If it is the `last` outcome, its point is the run's own and not a copy.
         """
@@ -127,7 +127,7 @@ class StagedRun:
         return self._start
 
     def _begin(self, memory: Memory) -> None:
-        """Begin the present stage, or go on with it."""
+        """Begin the present stage, or continue it."""
         self._start = None
         setup = self.setup._replace(limits=self._limits())
         self._run = setup.run(memory, self._rng, whole=self.whole, threads=self._threads)
@@ -155,7 +155,7 @@ class StagedRun:
             self._goes_on()
 
     def _goes_on(self) -> bool:
-        """Go on with the next stage after one has ended, if there is one; return whether there is."""
+        """Continue with the next stage after one has ended, if there is one; return whether there is."""
         past, run = self._past, self._present()
         if past is None:
             return False

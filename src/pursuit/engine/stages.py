@@ -1,4 +1,4 @@
-"""What the stages of a run have come to, and what that makes of the run as a whole."""
+"""The outcomes of the stages of a run, and the outcome of the run as a whole."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ _NAMED = 3
 
 
 class Past(NamedTuple):
-    """What a run remembers beside its present stage, if there may be several."""
+    """What a run remembers besides its present stage, if there may be several."""
 
     x0: Vector
-    """The start of the run, in people's variables."""
+    """The start of the run, in the caller's variables."""
     f0: float
     stage: Stage
     """The present one."""
     ended: tuple[StageRecord, ...]
     champion: int
-    """Which of those that have ended has found the best point; -1 if none has ended."""
+    """Which of the ended stages found the best point; -1 if none has ended."""
     best: Vector
-    """That point, in people's variables; empty if none has ended."""
+    """That point, in the caller's variables; empty if none has ended."""
     trace: Trace
-    """Of those that have ended, with the counts of the whole run."""
+    """The trace of the ended stages, with the counts of the whole run."""
 
     @classmethod
     def first(cls, x0: Vector, f0: float, stage: Stage) -> Past:
@@ -69,7 +69,7 @@ class Past(NamedTuple):
         )
 
     def record(self, now: Outcome) -> StageRecord:
-        """Return what the present stage has come to."""
+        """Return the outcome of the present stage."""
         return StageRecord(
             method=method_text(self.stage.method),
             options=self.stage.options,
@@ -88,7 +88,7 @@ class Past(NamedTuple):
         )
 
     def is_beaten_by(self, now: Outcome) -> bool:
-        """Say whether the present stage has the best point; not by luck, where the other is an estimate."""
+        """Say whether the present stage has the best point, and not by luck if the other is an estimate."""
         if not self.ended:
             return True
         best = self.ended[self.champion]
@@ -99,7 +99,7 @@ class Past(NamedTuple):
         """Return the trace of the whole run."""
         trace = now.trace()
         trace = trace._replace(nit=self.nit + trace.nit, nfev=self.nfev + trace.nfev)
-        # No iteration is there twice.
+        # No iteration occurs twice.
         new = slice(1 if self.ended else 0, None)
         columns = zip(self.trace, trace, strict=True)
         return Trace(*(np.concatenate([before, column[new]]) for before, column in columns))
@@ -119,7 +119,7 @@ def ended_stages(records: tuple[StageRecord, ...], stages: dict[str, str | type]
 
 
 def stage_of(record: Any, methods: dict[str, str | type]) -> Stage:
-    """Return the stage that a record is of; a class is found by its text among `methods`."""
+    """Return the stage of a record; a class is found by its text among `methods`."""
     return Stage(
         method=methods.get(record.method, record.method),
         options=record.options,
@@ -130,7 +130,7 @@ def stage_of(record: Any, methods: dict[str, str | type]) -> Stage:
 
 
 def merged(past: Past, now: Outcome) -> Outcome:
-    """Return what a run has come to as a whole, given the outcome of its present stage."""
+    """Return the outcome of a whole run, given that of its present stage."""
     records = (*past.ended, past.record(now))
     is_better = past.is_beaten_by(now)
     champion = len(records) - 1 if is_better else past.champion
@@ -141,7 +141,7 @@ def merged(past: Past, now: Outcome) -> Outcome:
     nfev = past.nfev + now.nfev
     sentence = reason.sentence(idle=nfev - best.best_nfev)
     return now._replace(
-        # People may write into what they get.
+        # Callers may write into what they get.
         x=now.x if is_better else past.best.copy(),
         fun=best.fun,
         nit=past.nit + now.nit,
@@ -157,7 +157,7 @@ def merged(past: Past, now: Outcome) -> Outcome:
 
 
 def before(past: Past, sigma: float, reason: Reason) -> Outcome:
-    """Return what the stages that have ended have come to, while the next one waits for its start."""
+    """Return the outcome of the ended stages, while the next one waits for its start."""
     best, nfev = past.ended[past.champion], past.nfev
     sentence = reason.sentence(idle=nfev - best.best_nfev)
     return Outcome(

@@ -1,21 +1,21 @@
-"""The reasons for which a run stops, each with a sentence for people."""
+"""The reasons why a run stops, each with a sentence for users."""
 
 from __future__ import annotations
 
 import enum
 
-# A step size this many times the largest one that has led to a better point says that the iterates run away,
+# A step size this many times the largest one that led to a better point shows that the iterates run away,
 # over a function that is flat or has valleys everywhere. Of thousands of runs that converged in the end, none
 # reached a factor of 1e6.
 RUNAWAY = 1e10
 # No step of this length means anything in double precision: its square is near the largest number. Where
 # steps have grown so long while better points were found all along, there is no minimum.
 LARGEST_STEP = 1e150
-# And none of this length moves any point.
+# And a step of this length moves no point.
 SMALLEST_STEP = 1e-300
-# Where digits end. Values of f tell points apart only down to the square root of their own precision, and of
-# two values that are equal but for the rounding of long sums, neither is better. On the paper's problems with
-# condition numbers up to 1e6, no run that reached 1e-9 was cut short by an xtol of 1e-4.
+# Where precision ends. Values of f tell points apart only down to the square root of their own precision, and
+# of two values that are equal but for the rounding of long sums, neither is better. On the paper's problems
+# with condition numbers up to 1e6, no run that reached 1e-9 was cut short by an xtol of 1e-4.
 XTOL, FTOL = 1e-8, 1e-13
 
 
@@ -41,32 +41,32 @@ class Reason(enum.IntEnum):
 
     @property
     def is_success(self) -> bool:
-        """Whether a run ends so as it should: at the target, or where nothing is left to win."""
+        """Whether a run that stops so ended as it should: at the target, or where nothing is left to gain."""
         return self in (Reason.TARGET, Reason.STALLED, Reason.XTOL, Reason.FTOL)
 
     @property
     def is_own(self) -> bool:
-        """Whether a method has come to its own end, where another may go on."""
+        """Whether the method itself has ended, so that another may continue."""
         return self in (Reason.STALLED, Reason.XTOL, Reason.FTOL, Reason.DIVERGED)
 
 
 _SENTENCES = {
     Reason.RUNNING: "The run has not stopped.",
     Reason.TARGET: "The target value ftarget was reached.",
-    Reason.MAXITER: "The limit of iterations, maxiter, was reached.",
-    Reason.MAXFEV: "The limit of evaluations, maxfev, was reached.",
-    Reason.MAXTIME: "The limit of time, maxtime, was reached.",
+    Reason.MAXITER: "The iteration limit maxiter was reached.",
+    Reason.MAXFEV: "The evaluation limit maxfev was reached.",
+    Reason.MAXTIME: "The time limit maxtime was reached.",
     Reason.DIVERGED: (
-        "The iterates diverged: the step size grew beyond bounds while nothing better was found. "
+        "The iterates diverged: the step size grew without bound while nothing better was found. "
         "The best point seen is returned."
     ),
     Reason.UNBOUNDED: (
-        "The function seems to be unbounded below: its values kept falling as far as numbers go. "
-        "The best point seen is returned."
+        "The function seems to be unbounded below: its values kept falling as far as floating-point "
+        "numbers reach. The best point seen is returned."
     ),
     Reason.STALLED: "Stalled: no improvement in the last {idle} evaluations.",
     Reason.INTERRUPTED: "The run was interrupted from the keyboard.",
     Reason.CALLBACK: "`callback` raised `StopIteration`.",
     Reason.XTOL: "Converged: the steps have become so short that x no longer changes by more than xtol.",
-    Reason.FTOL: "Converged: the values found of late differ by no more than ftol.",
+    Reason.FTOL: "Converged: the latest values differ by no more than ftol.",
 }

@@ -19,12 +19,12 @@ _GROWTH = 10.0 ** (1.0 / _POINTS_PER_DECADE)
 # Enough for as many iterations as a 64-bit integer counts.
 _CAPACITY = 19 * _POINTS_PER_DECADE + 74
 
-# One iteration in eight has the length of its trial measured, which takes a pass over a vector: those for
-# which these bits of a number that is as good as random are 0.
+# In one iteration in eight the length of the trial is measured, which takes a pass over a vector: in those
+# for which these bits of a pseudo-random number are 0.
 _MEASURED = 7
 
 LIMITS = ("ftarget", "xtol", "ftol", "maxiter", "maxfev")
-"""The names by which people pass limits in."""
+"""The names of the limits that callers pass in."""
 UNLIMITED = 2**62
 """More iterations or evaluations than any run will see."""
 
@@ -38,15 +38,15 @@ class Limits(NamedTuple):
     patience: int
     """The most iterations without a better point."""
     repeats: int = UNLIMITED
-    """The most iterations without a better point whose value is that of the best, to the last bit."""
+    """The most iterations without a better point whose value equals the best, to the last bit."""
     share: float = 0.0
     """More patience, as a share of the iterations before the best point."""
     xtol: float = 0.0
-    """How far the latest iterations may lead in all, as a multiple of the longest step that has helped."""
+    """How far the latest iterations may lead in all, as a multiple of the longest step that helped."""
     ftol: float = 0.0
     """How much the latest values may differ, as a multiple of the best."""
     window: int = UNLIMITED
-    """How many iterations are judged by these two at least."""
+    """The fewest iterations that these two judge."""
     measured: int = _MEASURED
     """Which iterations are measured: see `is_measured`."""
 
@@ -62,7 +62,7 @@ class Limits(NamedTuple):
         maxiter: Any = None,
         maxfev: Any = None,
     ) -> Limits:
-        """Return the limits that people passed in, checked, and the patience of a scheme for n variables."""
+        """Return the limits passed in, checked, and the patience of a scheme for n variables."""
         patience = patience_of(scheme, n)
         return cls(
             target=-math.inf if ftarget is None else checked_number("ftarget", ftarget),
@@ -100,11 +100,11 @@ class Best(NamedTuple):
     sigma: float
     """The step size after the iteration that has found it."""
     repeats: int
-    """How many iterates since then had that very value."""
+    """How many iterates since then had exactly that value."""
 
 
 class Recent(NamedTuple):
-    """What the latest iterations, a tenth of all, were like: little may be left to win."""
+    """What the latest iterations, a tenth of all, were like: little may be left to gain."""
 
     since: int
     """The iteration after which they began."""
@@ -197,7 +197,7 @@ def start_tally(start: float, sigma: float, at_bound: int = 0) -> tuple[Tally, T
 
 
 def check_tally(tally: Tally) -> None:
-    """Complain of a tally that no run has: compiled code relies on it to fill the trace."""
+    """Reject a tally that no run can have: compiled code relies on it to fill the trace."""
     due, rows = 1, 1
     while due <= tally.nit:
         rows += 1
@@ -215,10 +215,10 @@ def check_tally(tally: Tally) -> None:
 
 @inlined
 def is_measured(tally, limits):
-    """Say whether to measure the next trial: some of them, chosen as good as at random, where it matters.
+    """Say whether to measure the next trial: if it matters, some are measured, chosen pseudo-randomly.
 
-    Trials of some schemes differ in turn, so that every eighth one might be of the same kind. Where
-    iterations are rounds of points, there are few of them, and all are measured.
+    The trials of some schemes alternate, so that every eighth one might be of the same kind. If iterations
+    are rounds of points, there are few of them, and all are measured.
     """
     return limits.xtol > 0.0 and (tally.nit * 0x9E3779B1 >> 20) & limits.measured == 0
 
@@ -232,7 +232,7 @@ def count_iteration(counting, state, unfinished, trial):
     """
     tally, trace, length = counting.tally, counting.trace, trial.length
     nit, nfev, before = tally.nit + 1, tally.nfev + unfinished.nfev, tally.best
-    # Choices between numbers, not branches, which no processor can foresee.
+    # Selections instead of branches, which no processor could predict.
     is_better = state.fx < before.value
     repeats = before.repeats + (1 if state.f == before.value else 0)
     best = Best(
@@ -316,13 +316,13 @@ def reason_to_stop(tally, limits, state):
         return Reason.STALLED
     recent, agree = tally.recent, limits.ftol * abs(best.value)
     if state.sigma < SMALLEST_STEP:
-        # Where all values are equal, f is flat, which says nothing of its minimum.
+        # If all values are equal, f is flat, which says nothing about its minimum.
         is_converged = recent.highest > best.value and abs(recent.trials - best.value) <= agree
         return Reason.FTOL if is_converged else Reason.STALLED
     if tally.nit == recent.until and tally.nit > 0:
         if 0.0 < (recent.until - recent.since) * recent.longest <= limits.xtol * tally.longest:
             return Reason.XTOL
-        # Where all trials are equal, they may be on a plateau.
+        # If all trials are equal, they may be on a plateau.
         if 0.0 < recent.trials - best.value <= agree:
             return Reason.FTOL
     if tally.nit >= limits.iterations:
@@ -340,8 +340,8 @@ def finished_trace(tally: Tally, trace: Trace, last: Row, end: Row | None) -> Tr
     last : Row
         That of the last iteration that has ended.
     end : Row or None
-        With the evaluations of an iteration that did not end as well, if there were any, and their smallest
-        value: that counts if there is none smaller.
+        The same with the evaluations of an iteration that did not end, if there were any, and their
+        smallest value, which counts if it is the best.
     """
     rows = {
         nit: Row(*row) for nit, *row in zip(*(column[: tally.rows].tolist() for column in trace), strict=True)

@@ -1,4 +1,4 @@
-"""The paper's ten schemes, some of our own, some of others to compare with, and the contract for another."""
+"""The paper's ten schemes, some of our own, some by others to compare with, and the contract for yours."""
 
 from pursuit.methods.acdm import Acdm
 from pursuit.methods.adaptive_sarp import AdaptiveSarp

@@ -4,9 +4,9 @@
     y' <- (theta v + y + s) / (1 + theta)
     v' <- (1 - theta) v + theta y' + gamma s
     t <- t + m
-    if f(y) was higher than 2n iterations earlier more often than not, of late: v <- y, halve t
+    if f(y) was lately higher than 2n iterations earlier more often than not: v <- y, halve t
 
-is SARP's step (`sarp.py`) after m of its iterations at once, with `root` for the square root of kappa. It
+is SARP's step (`sarp.py`) for m of its iterations at once, with `root` for the square root of kappa. It
 grows with the age t, as in Nesterov's method for functions that are not strongly convex, until momentum has
 begun to hurt. The test uses only comparisons of f.
 """
@@ -26,7 +26,7 @@ from pursuit.compiling.vectors import copy, drift, exchange, fill
 from pursuit.methods.contract import Patience
 
 # How many values of f(y) are kept, evenly spread over the iterations that the test spans. In few dimensions
-# f(y) is known every few iterations only, and more values would reach too far back.
+# f(y) is known only every few iterations, and more values would reach too far back.
 _KEPT = 16
 # How many iterations lie between two values that are compared, divided by n.
 _SPAN = 2.0
@@ -60,7 +60,7 @@ class MomentumPast(NamedTuple):
     oldest: int
     """The index of the value that is replaced next."""
     rises: int
-    """How often a value was higher than the one that it has replaced, since the index was 0."""
+    """How often a value was higher than the one that it replaced, since the index was 0."""
     due: float
     """Iterations until the next value is kept."""
 

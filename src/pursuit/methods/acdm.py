@@ -9,13 +9,13 @@
         x_{k+1} <- y_k + s_k;  v_{k+1} <- beta_k v_k + (1 - beta_k) y_k + gamma_k s_k
 
 with s_k = -(1/L_i) times the partial derivative, where L_i is the largest curvature along coordinate i, and
-sigma the parameter of strong convexity in the norm that these L_i weigh. The source has gamma_k as a quotient
-of two numbers that grow without bound, a_k/b_k, from a_0 = 1/n and b_0 = 2.
+sigma the parameter of strong convexity in the norm weighted by these L_i. The source has gamma_k as a
+quotient of two numbers that grow without bound, a_k/b_k, from a_0 = 1/n and b_0 = 2.
 
 A line search needs no L_i: on a quadratic function its step is s_k. By differences, the partial derivative is
 (f(y + mu e_i) - f(y - mu e_i))/(2 mu), and L stands for every L_i; by default mu is so small that f rises by
-no more than 1e-10 over it at a minimum. The true sigma is at least m/L. Where m is 0, f is taken to be convex
-and no more.
+no more than 1e-10 over it at a minimum. The true sigma is at least m/L. Where m is 0, f is assumed to be
+convex and no more.
 
 A coordinate is chosen by one standard normal z: the integer part of n Phi(z) is uniform. Where there is no
 finite value, y and v go back to the best point. The reported `sigma` is the mean size of the latest steps.
@@ -49,7 +49,7 @@ _EPSILON = 1e-10
 
 
 class Differences(NamedTuple):
-    """Steps as long as a difference of values over 2 mu and the curvature L say."""
+    """Steps whose length follows from a difference of values over 2 mu and from the curvature L."""
 
     mu: float
     L: float
@@ -73,12 +73,12 @@ class Acdm(NamedTuple):
         tolerance: float = 1e-3,
         mu: float | None = None,
     ) -> Acdm:
-        """Return the scheme for the extreme curvatures, `L` and `m`, of which a search needs the quotient.
+        """Return the scheme for the extreme curvatures, `L` and `m`; a search needs only their quotient.
 
         `line_search` may be "difference" as well; then L is needed, and differences are taken over `mu`.
         """
         if n < 2:
-            raise ValueError(f"acdm needs at least 2 variables, but there is n={n}.")
+            raise ValueError(f"acdm needs at least 2 variables, but n={n}.")
         by_difference = line_search == "difference"
         is_scale_free = L is None and m == 0.0 and not by_difference
         m, top = checked_curvatures("acdm", m, 1.0 if is_scale_free else L)
@@ -111,7 +111,7 @@ class Acdm(NamedTuple):
         return 1
 
     def points(self) -> int:
-        """Return the most points that a query poses at once."""
+        """Return the largest number of points in a query."""
         return 2
 
     def patience(self, n: int) -> Patience:
@@ -136,7 +136,7 @@ class AcdmState(NamedTuple):
     place: Vector
     """i, counted from 0."""
     moves: Matrix
-    """Of a round of two points along e_i."""
+    """The moves of a round of two points along e_i."""
     gamma: float
     """gamma_{k-1}."""
 

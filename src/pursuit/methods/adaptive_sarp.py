@@ -2,21 +2,21 @@
 
     y <- x_0;  v <- x_0;  t <- 0;  m <- 1
     repeat:
-        s <- the sum of the steps with which m mirrored trials of aSS, all from y, succeed, and one more along
-             a flat direction p (`flat_direction.py`), with a step size of its own
+        s <- the sum of the successful steps of m mirrored trials of aSS, all from y, and of one more along a
+             flat direction p (`flat_direction.py`), with a step size of its own
         if f(y + s) > f(y): s <- 0 and halve m, else let m grow towards sqrt(n)
         carry y and v along (`acceleration.py`)
 
-This is the paper's SARP but for five things.
+This is the paper's SARP except for five things.
 
-- *kappa grows* with age until momentum hurts, and then starts anew at half the age.
-- *Trials are mirrored*: before a trial fails, the other side is tried. Steps to one side alone are a noise
-  that momentum adds up; those to both sides cancel.
+- *kappa grows* with age until momentum hurts, and then starts again at half the age.
+- *Trials are mirrored*: before a trial fails, the other side is tried. Steps to one side alone are noise
+  that momentum accumulates; those to both sides cancel.
 - *Several trials share f(y)*, which SARP evaluates for each of them.
-- *Their sum is tried as well*: along a direction much stiffer than all others they overshoot together.
+- *Their sum is tried as well*: along a direction much stiffer than all others, the steps together overshoot.
 - *A flat direction is learnt*, along which steps may be longer than along others.
 
-Where momentum has led to a y at which f has no value, y and v go back to the best point seen.
+If momentum leads to a y at which f has no value, y and v go back to the best point seen.
 
 The scheme uses only comparisons of f: it is invariant under increasing transformations of f, and does not
 need to know its smallest value. Work and memory per iteration are Theta(n). An iteration is one line search:
@@ -57,7 +57,7 @@ class AdaptiveSarp(NamedTuple):
     line_search: MirroredStep
     momentum: Momentum
     most: float
-    """The most trials from one point, but for that along the flat direction."""
+    """The most trials from one point, not counting the one along the flat direction."""
     learning: float
 
     @classmethod
@@ -90,7 +90,7 @@ class AdaptiveSarp(NamedTuple):
         )
 
     def points(self) -> int:
-        """Return the most points that a query poses at once: a trial, and y itself."""
+        """Return the largest number of points in a query: a trial, and y itself."""
         return 2
 
     def patience(self, n: int) -> Patience:
@@ -225,5 +225,5 @@ def _back_at_best(team, state):
 
 @numba.njit(forceinline=True)
 def _no_trials(flat_sigma, fy):
-    """Return that nothing was tried from a point yet; the flat direction comes first, if there is one."""
+    """Return the trials of a point from which none was made yet; the flat direction comes first, if any."""
     return Trials(phase=_ALONG_FLAT if flat_sigma > 0.0 else _ALONG_RANDOM, made=0, successes=0, fy=fy)

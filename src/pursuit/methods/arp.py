@@ -9,9 +9,9 @@
         x_{k+1} <- y_k + s_k;  v_{k+1} <- (1 - lambda_k) v_k + lambda_k y_k + s_k/(beta_k n)
 
 for gradients with the Lipschitz constant L and functions that are strongly convex with the parameter m >= 0.
-Only L/m matters, and nothing has to be known where m is 0. The source draws u_k on a sphere; a line has no
-length, so normals do. SARP is this scheme with gamma_0 = m, which then stays m, and with c in its theta. The
-source proves no rate.
+Only L/m matters, and nothing has to be known where m is 0. The source draws u_k on a sphere; the length of
+u_k does not matter to a line, so normals will do. SARP is this scheme with gamma_0 = m, which then stays m,
+and with c in its theta. The source proves no rate.
 
 Where a line has no finite value, y and v go back to the best point. With exact line search an iteration
 evaluates one point. Work and memory per iteration are Theta(n).
@@ -51,7 +51,7 @@ class AcceleratedPursuit(NamedTuple):
         line_search: str = "exact",
         tolerance: float = 1e-3,
     ) -> AcceleratedPursuit:
-        """Return the scheme for the extreme curvatures, `L` and `m`, of which only the quotient matters."""
+        """Return the scheme for the extreme curvatures, `L` and `m`; only their quotient matters."""
         search = full_search_named(line_search, tolerance)
         m, top = checked_curvatures("arp", m, 1.0 if L is None and m == 0.0 else L)
         return cls(search, m=m, L=top, theta=1.0 / (top * n * n))
@@ -69,7 +69,7 @@ class AcceleratedPursuit(NamedTuple):
         )
 
     def points(self) -> int:
-        """Return the most points that a query poses at once: a trial, and y itself."""
+        """Return the largest number of points in a query: a trial, and y itself."""
         return 2
 
     def patience(self, n: int) -> Patience:

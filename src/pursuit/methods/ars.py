@@ -12,8 +12,8 @@ functions that are strongly convex with the parameter m >= 0. Where m > 0, gamma
 sqrt(theta m).
 
 The bias of differences adds up for as long as v remembers it, C = 1/sqrt(theta m) = 4(n + 1) sqrt(L/m)
-iterations. So the default of mu is that of `rg` divided by sqrt(C), and where m is 0, as if L/m were 1e4.
-Where a difference is no number, y and v go back to the best point. `sigma` is the mean size of the latest
+iterations. So the default of mu is that of `rg` divided by sqrt(C); where m is 0, L/m is taken to be 1e4.
+Where a difference is not a number, y and v go back to the best point. `sigma` is the mean size of the latest
 steps from y, as multiples of u. Two evaluations and Theta(n) operations per iteration.
 
 Yu. Nesterov and V. Spokoiny, Random gradient-free minimization of convex functions, Foundations of

@@ -1,7 +1,7 @@
 """`auto`, the default: how it decides between `values` and `momentum`.
 
     values
-    if it has settled where f follows slopes and curvatures:
+    if it has settled, and f follows slopes and curvatures there:
         if nothing more is wanted: that is the result
         else: momentum with rounds eight times as large, but no more than 2 n pairs, from the original start
     else: momentum, from the original start
@@ -10,8 +10,8 @@
 function has a minimum there, if only a local one. If more is wanted, f has other valleys, and larger rounds
 see more of them.
 
-`values` learns within a few evaluations per variable what `momentum` cannot know, and says when f is not made
-for it: it ends at the second kink, or when its steps fail. So it comes first, and costs little where it is
+`values` learns within a few evaluations per variable what `momentum` cannot know, and notices when f does not
+suit it: it ends at the second kink, or when its steps fail. So it comes first, and costs little where it is
 wrong. `momentum` begins at the original start: the kink or the narrow valley in which `values` has ended is a
 bad place to learn scales from.
 """
@@ -51,13 +51,13 @@ class Auto(NamedTuple):
 
     @classmethod
     def next_stage(cls, wish: Wish, ended: EndedStages) -> Stage | None:
-        """Return the stage that follows on those that have ended; None if this choice is made."""
+        """Return the stage that follows those that have ended; None if there is nothing left to choose."""
         if len(ended) > 1:
             return None
         (last,) = ended
         options = cls._options(wish, "m")
         if last.remark or not last.has_settled:
-            return Stage("momentum", options, start=AT_START, why="slopes and curvatures did not lead on")
+            return Stage("momentum", options, start=AT_START, why="slopes and curvatures led no further")
         if not (wish.has_target or wish.restarts):
             return None
         if not options:

@@ -1,4 +1,4 @@
-"""The schemes by name, and how a name, options and a problem become a scheme."""
+"""The schemes by name, and how to make one from a name, options and a problem."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ from pursuit.methods.spsa import Spsa
 from pursuit.methods.values.scheme import Values
 from pursuit.problems.contract import has_line_minimizer, value
 
-# What needs to know nothing of the problem.
+# Needs to know nothing about the problem.
 DEFAULT_METHOD = "auto"
-# Python does not read integers of any length, and one of that many digits is too large in any case.
+# Python does not read integers of any length, and one with more digits is too large anyway.
 _MOST_DIGITS = 100
 
 _NAMED: dict[str, tuple[type, dict[str, Any]]] = {
@@ -78,9 +78,8 @@ def methods() -> tuple[str, ...]:
 def create_scheme(method: str | type, n: int, options: Mapping[str, Any] | None, problem: Any) -> Scheme:
     """Return the scheme that `method` and `options` describe, for n variables of `problem`.
 
-    What the options leave open and the problem knows is taken from it: the condition number or the extreme
-    curvatures, and whether its exact line minimiser exists. Where that does not, the bracketing search stands
-    in.
+    What the options leave open is taken from the problem if it knows: the condition number or the extreme
+    curvatures, and the exact line minimiser. A problem without one gets the bracketing search instead.
     """
     cls, settings = resolved(method, n)
     allowed = options_of(method, n)
@@ -155,7 +154,7 @@ def resolved(method: str | type, n: int) -> tuple[type, dict[str, Any]]:
 
 
 def method_name(method: str | type) -> str:
-    """Return a method's name for people: that of a class is its own."""
+    """Return a method's name for users; for a class, the name of the class."""
     return method if isinstance(method, str) else method.__qualname__
 
 

@@ -8,8 +8,8 @@
                      C_k <- (1 - c_cov) C_{k-1} + c_cov p_k p_k^T
         else:        p_k <- (1 - c_p) p_{k-1};  C_k <- C_{k-1}
 
-C lives as A A^T with a lower triangular A, which a rank-one update keeps in Theta(n^2) operations, the
-same order that drawing u = A z takes. Work and memory per iteration are Theta(n^2).
+C is stored as A A^T with a lower triangular A, which a rank-one update changes in Theta(n^2) operations, the
+same order as drawing u = A z. Work and memory per iteration are Theta(n^2).
 
 C shrinks and sigma grows without end while only their product matters. Whenever C has drifted far, a power
 of two is moved from one to the other, which changes no bit of the trajectory.
@@ -80,7 +80,7 @@ class CmaState(NamedTuple):
     p: Vector
     """The evolution path p_k."""
     columns: NDArray[np.float64]
-    """The columns of A, one a row."""
+    """The columns of A, one per row."""
     u: Vector
     """The direction drawn."""
     work: Vector

@@ -45,7 +45,7 @@ class CmaRates(NamedTuple):
 
     @classmethod
     def create(cls, n: int, popsize: int, factor: float = 1.0, **given: Any) -> CmaRates:
-        """Return the rates; c_cov is `factor` times that above, and what is `given` and not None counts."""
+        """Return the rates; c_cov is `factor` times that above, and rates `given`, unless None, count."""
         mu = popsize // 2
         mu_eff = effective_size(mu)
         full = 2.0 / (mu_eff * (n + math.sqrt(2.0)) ** 2)
@@ -71,7 +71,7 @@ def log_weights(mu: int) -> Vector:
 
 
 def effective_size(mu: int) -> float:
-    """Return mu_eff, of how many equal weights the weights are worth."""
+    """Return mu_eff, the number of equal weights that the weights are worth."""
     return 1.0 / float(np.square(log_weights(mu)).sum())
 
 
@@ -81,7 +81,7 @@ class PathLength(NamedTuple):
     change: float
     """By which factor sigma changes."""
     is_short: bool
-    """h, whether the path is not so long that p_c should wait."""
+    """h, whether the path is short enough for p_c to be updated."""
     faded: float
     """(1 - c_sigma)^(2(g+1)), the part of p_sigma that the rounds so far have not filled."""
 

@@ -13,22 +13,22 @@ it never writes) and has
 It may have
 
 - `draws(n)`: how many standard normals an iteration takes; n of them without this method;
-- `points()`: the most points that a query poses at once; 1 without it;
+- `points()`: the largest number of points in a query; 1 without it;
 - `batched(n, rounds)`: the scheme whose queries are as large as `Rounds` say; without it, they are as large
   as the scheme likes;
 - `patience(n)`: after how many iterations without a better point to give up, as a number or a `Patience`;
-  without it, that of a scheme which never leaves its best point but for a better one;
+  without it, that of a scheme that leaves its best point only for a better one;
 - `findings(state)`: what it has found out about the function beside its best point, `Findings`;
 - `within(lower, upper)`: the scheme for points inside these bounds, arrays that may hold infinities and that
-  it may keep but not change. Then it never asks for a point outside; one that is outside by rounding is moved
+  it may keep but not change. It then never asks for a point outside; one that is outside by rounding is moved
   onto the bound. Without this method, a scheme moves freely, and f is evaluated at mirror images inside;
 - `scaled(sigma)`: the scheme whose first step sizes are these, one for each variable, for a `sigma0` that is
   a vector; `init` then gets the smallest of them. Without this method, a scheme moves in variables that are
   scaled for it, so that its first step size is the same along all of them.
 
-`batched`, `scaled` and `within` are called after `create` and before `init`, in this order, and only where
-there is a wish, a vector or bounds. They may be called again before the run begins, and the last call counts.
-Arrays of a scheme are best named in `constants`, as those of a problem.
+`batched`, `scaled` and `within` are called after `create` and before `init`, in this order, and only if a
+size of rounds, a vector or bounds are given. They may be called again before the run begins; the last call
+counts. Arrays of a scheme are best named in `constants`, as those of a problem.
 
 A scheme holds neither objective nor random generator, so the same `ask` and `tell` serve a Python loop
 around any function and a loop compiled whole.
@@ -37,8 +37,8 @@ A state is a `NamedTuple` of arrays, numbers and other such `NamedTuple`s, among
 
 - `x` and `fx`: the best point seen and its value;
 - `f`: the value of the latest iterate;
-- `sigma`: the step size. A scheme that sees nothing left to win ends the run by a step size of 0, and one
-  that takes f to be unbounded below by one of infinity.
+- `sigma`: the step size. A scheme that sees nothing left to gain ends the run with a step size of 0, and one
+  that takes f to be unbounded below with an infinite one.
 
 Arrays in a state are updated in place; numbers are replaced by returning a new state. `normals` belongs
 to the scheme from `ask` to `tell`, which may overwrite it. The points of a query belong to the objective,
@@ -65,7 +65,7 @@ def ask(team: Any, scheme: Any, state: Any, normals: Vector) -> Any:
     Parameters
     ----------
     team : NamedTuple
-        Who executes the vector operations, `pursuit.compiling.vectors.SERIAL`.
+        What executes the vector operations: `pursuit.compiling.vectors.SERIAL`.
     scheme : NamedTuple
         The scheme, whose class decides on the implementation.
     state : NamedTuple
@@ -82,7 +82,7 @@ def tell(team: Any, scheme: Any, state: Any, query: Any, answer: Any) -> Any:
     Parameters
     ----------
     team : NamedTuple
-        Who executes the vector operations, `pursuit.compiling.vectors.SERIAL`.
+        What executes the vector operations: `pursuit.compiling.vectors.SERIAL`.
     scheme : NamedTuple
         The scheme, whose class decides on the implementation.
     state : NamedTuple
@@ -95,7 +95,7 @@ def tell(team: Any, scheme: Any, state: Any, query: Any, answer: Any) -> Any:
 
 
 class Points(NamedTuple):
-    """A query of several points, one a row; the answer is the array of their values."""
+    """A query of several points, one per row; the answer is the array of their values."""
 
     rows: NDArray[np.float64]
 
@@ -117,7 +117,7 @@ class Round(NamedTuple):
     """Bounds; empty arrays where there are none."""
     upper: Vector
     is_probing: bool
-    """Whether all of its points are there to measure f, not to be better: they say nothing of the end."""
+    """Whether all of its points only measure f: they are not used to judge whether the run has converged."""
 
 
 # The rows of the moves of a round: multiples of the two directions, a coordinate (-1 for none), and how far
@@ -144,12 +144,12 @@ def write_move(team, query, j, out):
 
 
 class Rounds(NamedTuple):
-    """How large rounds of points shall be."""
+    """How large rounds of points are to be."""
 
     at_once: int
-    """How many points are evaluated at the same time: a multiple of that leaves nobody idle."""
+    """How many points are evaluated at the same time: a multiple of that leaves no worker idle."""
     most: int
-    """How many points a round has at most."""
+    """The maximum number of points in a round."""
 
 
 class Patience(NamedTuple):
@@ -159,7 +159,7 @@ class Patience(NamedTuple):
     share: float = 0.0
     """More of them, as a share of those before the best point."""
     window: int | None = None
-    """The fewest iterations by which `xtol` and `ftol` judge whether anything is left to win, where
+    """The fewest iterations by which `xtol` and `ftol` judge whether anything is left to gain, where
     iterations are rounds of points; None for the number that suits iterations of one trial."""
 
 
@@ -171,7 +171,7 @@ class Findings(NamedTuple):
     is_estimate: bool = False
     """Whether `fx` is an estimate of the value at `x`, and not a value seen."""
     remark: str = ""
-    """A sentence or two for people; empty where there is nothing to say."""
+    """A sentence or two for users; empty where there is nothing to say."""
 
 
 class Scheme(Protocol):
@@ -191,12 +191,12 @@ def draws_of(scheme: Any, n: int) -> int:
 
 
 def points_of(scheme: Any) -> int:
-    """Return the most points that a query poses at once."""
+    """Return the largest number of points in a query."""
     return int(scheme.points()) if hasattr(scheme, "points") else 1
 
 
 def batched(scheme: Any, n: int, rounds: Rounds | None) -> Any:
-    """Return a scheme with rounds of such sizes, if it can have them."""
+    """Return a scheme with rounds of these sizes, if it can have them."""
     return scheme if rounds is None or not hasattr(scheme, "batched") else scheme.batched(n, rounds)
 
 
@@ -212,9 +212,9 @@ def findings_of(scheme: Any, state: Any) -> Findings:
 
 
 def is_compiled_apart(scheme: Any) -> bool:
-    """Say whether a scheme is compiled once for all problems, since to compile it takes long.
+    """Say whether a scheme is compiled once for all problems, since compiling it takes long.
 
-    It must not pose lines, whose searches may know the problem.
+    It must not ask for lines, whose searches may know the problem.
     """
     return getattr(scheme, "is_compiled_apart", False)
 
@@ -230,9 +230,9 @@ def takes_vector(scheme: Any) -> bool:
 
 
 def elitist_patience(n: int) -> int:
-    """Return the patience of a scheme that never leaves its best point but for a better one.
+    """Return the patience of a scheme that leaves its best point only for a better one.
 
-    With aSS one iteration in four is a success. So many failures in a row, enough for the step size to
+    With aSS one iteration in four is a success. This many failures in a row, enough for the step size to
     shrink from any start to nothing and to grow back, mean that nothing better is in reach.
     """
     return 10_000 + 100 * min(n, 1000)

@@ -258,7 +258,7 @@ def _write_weights(scheme, state, order, alpha):
         longest = max(longest, math.sqrt(state.squares[k]))
     for rank in range(scheme.popsize):
         j = order[rank]
-        # The longest z counts 1: what is common to all weights cancels, and would be infinite at times.
+        # The longest z counts 1: a factor common to all weights cancels, and might be infinite.
         farther = math.sqrt(state.squares[j // 2]) - longest
         state.weights[j] = state.raw[rank] * math.exp(alpha * farther)
         total += state.weights[j]

@@ -2,14 +2,14 @@
 
     r_i <- the mean of the ranks of y + sigma D z_i and y - sigma D z_i;  g <- sum_i r_i (z_i^2 - 1)
     G <- (1 - beta) G + g;  N <- (1 - beta)^2 N + 2 sum_i r_i^2;  beta = m/(20n)
-    trust <- max(0, 1 - n N/|G|^2), with the mean of all G_j taken off them
-    log D <- log D - trust/10 g, with the mean of all g_j taken off them
+    trust <- max(0, 1 - n N/|G|^2), with the mean of all G_j subtracted from each
+    log D <- log D - trust/10 g, with the mean of all g_j subtracted from each
 
 To first order the mean of a pair's ranks does not depend on the slope along z_i but on the curvature: it is
 high where z_i is large in the stiff variables. So where r_i and z_ij^2 are correlated, D_j is changed. N is
 the variance that an entry of G would have if they were not, and trust the factor of James and Stein: where G
 is no longer than chance would make it, as for a rotated function, D stays as it is. What all G_j have in
-common is no evidence, for it says only that longer steps lead higher.
+common is not evidence: it says only that longer steps lead higher.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ import numpy as np
 from pursuit.checks import Vector
 from pursuit.compiling.inner import inner
 
-# Over how many pairs evidence is summed, divided by n. What is older has faded.
+# Over how many pairs evidence is summed, divided by n. Older evidence has faded.
 _SPAN = 20.0
 # How far log D goes for a pair, where evidence leaves no doubt.
 _RATE = 0.1
-# By how much a round may change log D_j at the most, and how far D_j may go in all.
+# By how much a round may change log D_j, and how far D_j may go in all.
 _MOST, _FARTHEST = 1.0, 1e10
 # The variance of z^2 for a normal z.
 _VARIANCE = 2.0

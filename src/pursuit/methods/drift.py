@@ -5,11 +5,11 @@
     if e < -2 sqrt(a/(2 - a)), and momentum has had the time to build up since it began: v <- y, halve t
 
 If s had nothing to do with v - y, e would have mean 0 and the standard deviation sqrt(a/(2 - a)). Where it is
-so far below, steps lead back from where momentum leads to: it has gone past a minimum. This is seen earlier
-than by f(y) (`acceleration.py`). The span grows with the age t, since momentum that is older goes past stiff
+that far below, steps lead back from where momentum leads: it has gone past a minimum. This shows earlier than
+in f(y) (`acceleration.py`). The span grows with the age t, since momentum that is older goes past stiff
 directions again and again on its way along flat ones.
 
-Steps along a flat direction do not count: they go to and fro once f is as low along it as it gets.
+Steps along a flat direction do not count: they go back and forth once f is as low along it as it gets.
 
 After momentum has begun anew at y, v - y comes from a few steps alone, and those that follow oppose it along
 stiff directions. So the test waits, for a span, and for t - 5n where no scales are being learnt. Where they
@@ -24,11 +24,11 @@ from pursuit.compiling.inner import inner
 
 # Over how many pairs e is averaged: divided by n at least, and as a part of the age.
 _SPAN, _SPAN_OF_AGE = 1.0, 0.3
-# How many standard deviations below 0 e has to be.
+# How many standard deviations e has to be below 0.
 _LEVEL = 2.0
-# How long v - y is at the least, as a multiple of sigma: shorter, it may be rounding.
+# The shortest v - y that counts, as a multiple of sigma: a shorter one may be rounding.
 _SHORTEST = 1e-6
-# How much younger than momentum its latest beginning may be, divided by n, and up to which trust that holds.
+# By how much the wait may fall short of the age, divided by n, and below which trust it follows the age.
 _YOUNGER, _LEARNING = 5.0, 0.1
 
 

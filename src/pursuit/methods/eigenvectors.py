@@ -1,4 +1,4 @@
-"""Eigenvectors of small symmetric matrices, the same bits on every machine, where those of LAPACK are not."""
+"""Eigenvectors of small symmetric matrices, the same bits on every machine, unlike those of LAPACK."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ import numpy as np
 
 from pursuit.compiling.inner import inner
 
-# Relative to the diagonal, what is as good as 0 beside it.
+# Relative to the diagonal, what counts as 0 beside it.
 _NOTHING = 2.0**-53
-# Ten sweeps are many; there is an end in any case.
+# Ten sweeps are many; this guarantees an end.
 _SWEEPS = 30
-# So many columns of all rows stay in a CPU's cache.
+# This many columns of all rows fit into a CPU's cache.
 _SLICE = 256
 
 
 @inner
 def diagonalise(matrix):
-    """Turn a symmetric matrix into the diagonal of its eigenvalues; return the eigenvectors, one a row.
+    """Turn a symmetric matrix into the diagonal of its eigenvalues; return the eigenvectors, one per row.
 
     By Jacobi's rotations, pair after pair of rows.
     """
@@ -38,7 +38,7 @@ def diagonalise(matrix):
 
 @inner
 def _rotate(matrix, vectors, p, q):
-    """Rotate rows p and q, and the columns, such that the entry between them becomes 0."""
+    """Rotate rows and columns p and q so that the entry between them becomes 0."""
     ratio = (matrix[q, q] - matrix[p, p]) / (2.0 * matrix[p, q])
     tangent = (1.0 if ratio >= 0.0 else -1.0) / (abs(ratio) + math.sqrt(ratio * ratio + 1.0))
     cosine = 1.0 / math.sqrt(tangent * tangent + 1.0)
@@ -59,7 +59,7 @@ def _rotate(matrix, vectors, p, q):
 
 @inner
 def largest_first(matrix):
-    """Return the indices of the diagonal, that of the largest entry first; of equal ones, the first."""
+    """Return the indices of the diagonal, largest entry first; equal entries keep their order."""
     order = np.empty(matrix.shape[0], dtype=np.int64)
     for j in range(matrix.shape[0]):
         k = j

@@ -9,8 +9,8 @@
         else:        p_k <- (1 - c_p) p_{k-1}
         if k > q + n^2/m:  P_1, ..., P_{m-1} <- P_2, ..., P_{m-1}, p_k;  q <- k
 
-The print forgets to store p_k. Written out, C_k = (1-c)^m I + sum_i c (1-c)^(m-i) P_i P_i^T with P_m the
-current path. So with n + m standard normals z, w a draw is u = (1-c)^(m/2) z + sum_i b_i w_i P_i with
+The printed algorithm forgets to store p_k. Written out, C_k = (1-c)^m I + sum_i c (1-c)^(m-i) P_i P_i^T with
+P_m the current path. So with n + m standard normals z, w a draw is u = (1-c)^(m/2) z + sum_i b_i w_i P_i with
 b_i = sqrt(c (1-c)^(m-i)): no matrix is ever formed. Work and memory per iteration are Theta(mn).
 """
 
@@ -69,7 +69,7 @@ class EpCma(NamedTuple):
 
     def init(self, x: Vector, fx: float, sigma: float) -> EpCmaState:
         """Return the first state."""
-        # One power at a time: those that NumPy takes of whole arrays depend on the processor in the last bit.
+        # One power at a time: the last bits of NumPy's powers of whole arrays depend on the processor.
         faded = np.array([(1.0 - self.c_cov) ** age for age in range(self.m - 1, -1, -1)])
         weights = np.sqrt(self.c_cov * faded)
         paths = np.zeros((self.m, x.size))
@@ -88,7 +88,7 @@ class EpCmaState(NamedTuple):
     f: float
     sigma: float
     paths: NDArray[np.float64]
-    """The paths P_1, ..., P_{m-1} and p_k, one a row."""
+    """The paths P_1, ..., P_{m-1} and p_k, one per row."""
     weights: Vector
     """b_1, ..., b_m."""
     k: int

@@ -4,9 +4,10 @@
     after that:  d <- (1 - m/(5n)) d + y - y'
     every 50n directions:  p <- d, scaled to the length sqrt(n)
 
-Where f is flat, y moves slowly and so for long, and its displacement d points there. Along p, and only there,
-a scheme measures how long a step may be, as if f were stretched until it is no flatter along p than along
-other directions. When f falls no further along p, y moves in another direction, and that is learnt next.
+Where f is flat, y moves slowly and for a long time, and its displacement d points there. Along p, and only
+there, a scheme measures how long a step may be, as if f were stretched until it is no flatter along p than
+along other directions. When f falls no further along p, y moves in another direction, and that is learnt
+next.
 """
 
 from __future__ import annotations
@@ -22,10 +23,10 @@ from pursuit.compiling.vectors import add, blend, copy, dot, scale
 from pursuit.methods.acceleration import carry
 
 LEARNING = 50.0
-"""After how many directions, divided by n, p is chosen anew."""
+"""After how many directions, divided by n, p is chosen again."""
 FARTHEST = 1e5
-"""How many times as far as elsewhere to go along p, at the most: f may not depend on p at all."""
-# How many directions the displacement spans, divided by n. What is older has faded.
+"""How many times as far as elsewhere to go along p, at most: f may not depend on p at all."""
+# How many directions the displacement spans, divided by n. Older ones have faded.
 _SPAN = 5.0
 
 
@@ -34,9 +35,9 @@ class FlatDirection(NamedTuple):
 
     p: Vector
     displacement: Vector
-    """How far y has moved of late."""
+    """How far y has moved recently."""
     due: float
-    """Directions until p is chosen anew."""
+    """Directions until p is chosen again."""
 
     @classmethod
     def create(cls, n: int, learning: float) -> FlatDirection:

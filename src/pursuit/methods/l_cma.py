@@ -45,7 +45,7 @@ from pursuit.methods.samples import (
     write_sample,
 )
 
-# What is left of a vector outside a basis, relative to it, below which its square is a rounding error.
+# If less than this part of a vector is outside a basis, its square is a rounding error.
 _NOTHING = 1e-8
 
 
@@ -68,7 +68,7 @@ class LCma(NamedTuple):
         c_c: float | None = None,
         c_cov: float | None = None,
     ) -> LCma:
-        """Return the scheme; `popsize` is lambda, and more than n eigenvectors are n."""
+        """Return the scheme; `popsize` is lambda, and m is at most n."""
         popsize = checked_population("l-cma", n, popsize, usual_population(n))
         m = min(n, usual_population(n) if m is None else checked_count("m", m, at_least=1))
         checked_memory(f"l-cma with m={m} eigenvectors of n={n} variables", (m + popsize // 2 + 1) * n)
@@ -235,7 +235,8 @@ def _learn(team, scheme, state, z, order):
 def _add_square(team, basis, small, size, weight, u):
     """Add weight u u^T to the matrix in the basis; return the basis's size, which u may have increased.
 
-    If little of u is left after a subtraction, that is not orthogonal yet. So there are two.
+    If little of u is left after the projections are subtracted, it is not orthogonal yet. So they are
+    subtracted twice.
     """
     n, row = u.shape[0], basis[size]
     copy(team, row, u)

@@ -1,10 +1,10 @@
 """How far to go along a line, and what that costs: the step-size oracles of the paper's Fig. 1, and others.
 
 A scheme asks for a `Line` and is answered with a `Step`: the paper's `lineSearch(x, u, sigma)`. In between,
-its line search wants values of f along the line. It is written in plain numbers, so that every driver can
-carry it out: `begin_search` says at which positions on the line it wants values first, and `continue_search`
-takes these values and says where it wants more. When it wants none (`wanted` is 0), `length`, `value` and
-`sigma` are the result. Every position is one evaluation, and drivers count them.
+its line search wants values of f along the line. It works on plain numbers, so that every driver can run it:
+`begin_search` says at which positions on the line it wants values first, and `continue_search` takes these
+values and says where it wants more. When it wants none (`wanted` is 0), `length`, `value` and `sigma` are the
+result. Every position is one evaluation, and drivers count them.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Line(NamedTuple):
 
 
 class Step(NamedTuple):
-    """The answer to a line: what its search has found."""
+    """The answer to a line: what its search found."""
 
     length: float
     """The step taken, as a multiple of the direction; 0 for none."""
@@ -125,7 +125,7 @@ def _finished(query_state, origin, length, value, sigma):
 
 
 class AdaptiveStep(NamedTuple):
-    """The paper's aSS: one trial at distance sigma; longer steps after a success, shorter ones else."""
+    """The paper's aSS: one trial at distance sigma; longer steps after a success, shorter ones otherwise."""
 
     grow: float
     shrink: float
@@ -157,8 +157,8 @@ def _continue_adaptive(line_search, query_state, values):
 class MirroredStep(NamedTuple):
     """aSS that tries the other side, at -sigma, before it fails.
 
-    Where nothing is to be gained, steps to both sides cancel each other on average. Steps to one side alone,
-    as aSS takes them, are a noise that momentum adds up.
+    Where there is nothing to gain, steps to both sides cancel on average. Steps to one side alone, as aSS
+    takes them, are noise that momentum accumulates.
     """
 
     grow: float
@@ -230,7 +230,7 @@ def _continue_exact(line_search, query_state, values):
 
 
 class Bracketing(NamedTuple):
-    """A line search for functions that know nothing but their values.
+    """A line search for functions of which only values are known.
 
     It steps downhill, doubling its stride, until the minimum lies between three points. Then it fits
     parabolas, or cuts the longer part of the bracket by the golden ratio where these make no headway, until
@@ -251,7 +251,7 @@ class Bracketing(NamedTuple):
 
 _FIRST, _BEHIND, _DOWNHILL, _BRACKETED = range(4)
 _GOLDEN = 0.5 * (3.0 - math.sqrt(5.0))
-# A step shorter than this part of the first stride need not be found to a tolerance of its own length.
+# A step shorter than this part of the first stride need not be found to a tolerance relative to its length.
 _SHORTEST = 1e-3
 
 
@@ -329,7 +329,7 @@ def _continue_bracketing(line_search, query_state, values):
         finished = finished or max(to_c, to_a) <= 2.0 * near
     sigma = stride
     if finished:
-        # Halfway, on a log scale, from the first stride to the step found: one short step along an
+        # Halfway, on a log scale, between the first stride and the step found: one short step along an
         # unlucky direction must not make the next line start with a hopelessly short stride.
         sigma = math.sqrt(stride * abs(b.position)) if b.position != 0.0 else 0.5 * stride
     wanted = 0 if finished else 1

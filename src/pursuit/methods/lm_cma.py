@@ -53,7 +53,7 @@ from pursuit.methods.samples import (
 
 # How many paths the pairs of 2017 use: the size of |N(0, 1)| of them, and of the first pair of a round.
 _USED, _USED_FIRST = 4.0, 40.0
-# So many columns of all paths and of all pairs stay in a CPU's cache.
+# This many columns of all paths and of all pairs fit into a CPU's cache.
 _SLICE = 512
 
 
@@ -137,7 +137,7 @@ class LmCma(NamedTuple):
         )
 
     def draws(self, n: int) -> int:
-        """Return how many standard normals an iteration takes: n a pair, and one more in 2017."""
+        """Return how many standard normals an iteration takes: n per pair, and one more in 2017."""
         return (self.popsize + 1) // 2 * (n + 1 if self.is_later else n)
 
 
@@ -158,7 +158,7 @@ class LmCmaState(NamedTuple):
     b: Vector
     d: Vector
     places: Vector
-    """In which rows the paths are, the oldest first."""
+    """The rows of the paths, the oldest first."""
     times: Vector
     """The iteration in which each row was stored."""
     products: Matrix
@@ -175,7 +175,7 @@ class LmCmaState(NamedTuple):
     t: int
 
     def is_valid(self) -> bool:
-        """Say whether the places are those of so many paths."""
+        """Say whether the places are those of the stored paths."""
         return (
             0 <= self.stored <= self.places.size
             and self.t >= 0
@@ -329,7 +329,7 @@ def _least_missed(scheme, state):
 
 @inner
 def _invert(scheme, state, changed, count):
-    """Compute of which parts of the paths the v from the one `changed` on are made, and their b and d.
+    """Compute the v from the one `changed` on, as sums of the paths, and their b and d.
 
     v^i is a sum of the paths up to the i-th. So its inner products follow from those of the paths.
     """
@@ -375,9 +375,10 @@ def _write_inverses(team, state, changed, count):
 
 @inner
 def _success(values, before):
-    """Return the difference of the sums of ranks over lambda^2: the share of pairs with a better new value.
+    """Return the difference of the sums of ranks over lambda^2.
 
-    Less that of pairs with a better old one; pairs of equal values do not count.
+    It is the share of pairs with a better new value, less that of pairs with a better old one; pairs of equal
+    values do not count.
     """
     better = 0
     for new in values:

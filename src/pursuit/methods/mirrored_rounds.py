@@ -4,15 +4,15 @@ A round from y has 2m + 1 points that do not depend on each other's values,
 
     y,  y + sigma D z_1,  y - sigma D z_1,  ...,  y + sigma D z_m,  y - sigma D z_m,
 
-and after these a few that its scheme wants on the way: y + s and y - s for two directions s, and y again.
+and after these a few more that the scheme may want: y + s and y - s for two directions s, and y again.
 Every point has its *place* in a round, counted from 0.
 
-The z_i are needed three times: for the points on both sides, and when the values are known. To keep them
-would take m vectors. So they are computed anew each time, from one number for each run, its *key*: an entry
+The z_i are needed three times: for the points on both sides, and when the values are known. Keeping them
+would take m vectors. So they are computed again each time, from one number for each run, its *key*: an entry
 of z_i is a hash of the key, of the number of the round, of i and of the coordinate. Hashing is integer
 arithmetic, and an entry is the sum of the four parts of a hash, which is close enough to normal: it has mean
-0, variance 1 and kurtosis 2.7. That takes no logarithm, whose last bit depends on the processor, and half the
-time of a normal.
+0, variance 1 and kurtosis 2.7. This needs no logarithm, whose last bit depends on the processor, and takes
+half the time of a normal.
 """
 
 from __future__ import annotations

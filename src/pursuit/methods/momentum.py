@@ -13,17 +13,18 @@
         carry y and v along (`acceleration.py`), and learn p (`flat_direction.py`)
 
 Ranks of points around the same y tell more than successes do. The difference of a pair's ranks is the slope
-along z_i, little as the values may be trusted; their mean is the curvature along it.
+along z_i, however little the values can be trusted; their mean is the curvature along it.
 
-- *Noise* is noticed where y + s was worse than y, but is not when y is evaluated once more. Then a sum is
+- *Noise* is noticed where y + s was worse than y, but no longer is when y is evaluated again. Then a sum is
   added without being tried, as if it were a success, and the mean of the latest y is returned: noise hides
-  which point is the best of all that were seen.
+  which of the points seen is the best.
 - *Smaller rounds at first*, of 1, 2, 4, ... pairs, unless m is given: sigma may have to become much smaller,
-  and changes once a round. It grows in rounds of m pairs alone: a few lead far away on a rough landscape.
+  and changes once per round. It grows only in rounds of m pairs: a few pairs lead far away on a rough
+  landscape.
 - *Shorter steps from points farther apart*: where sums overshoot, eta is small, and sigma stays large. The
   differences of mirrored pairs do not see the curvature that keeps single points from being better.
 - *Where f has no value at y*, or where sigma has grown far beyond what it was at the best point, y and v go
-  back to that.
+  back to that point.
 
 The scheme uses only comparisons of f: it is invariant under increasing transformations of f. Its points are
 written one by one (`mirrored_rounds.py`), so that the memory is a few vectors. An iteration of the engine is
@@ -57,25 +58,25 @@ from pursuit.methods.momentum_state import AGAIN, BACK, MOVE, NUMBERS, SUM, TRIA
 from pursuit.methods.ranks import write_ranks
 
 _FEWEST = 4
-# How many numbers the points of a query may have together: a round is divided where it has more.
+# How many numbers the points of a query may have together: a larger round is divided.
 _ROOM_FOR_NUMBERS = 1_000_000
 # How eta changes after sums that are better than y, and after others.
 _UP, _DOWN = 1.1, 0.8
-# The part of pairs that are to have a side no worse than y, where eta is 1.
+# The share of pairs that are to have a side no worse than y, where eta is 1.
 _WANTED = 0.5
 # How the length of the step along p changes.
 _FLAT_CHANGE = 1.0 / 3.0
 # How far sigma may grow beyond what it was at the best point.
 _CAP = 10.0
-# And how far, where values are noisy, beyond the largest one that led to a better point before that showed:
-# where noise is all that there is, half of the points look better however far away they are.
+# And how far, if values are noisy, beyond the largest one that led to a better point before that showed:
+# where there is only noise, half of the points look better however far away they are.
 _NOISY_CAP = 100.0
-# How much the latest doubtful comparison counts, and which part of them makes values noisy.
+# How much the latest doubtful comparison counts, and which share of them means that values are noisy.
 _LATEST, _NOISY = 0.1, 0.1
-# Over how many pairs the mean of y goes, divided by n.
+# Over how many pairs the mean of y is taken, divided by n.
 _MEAN_SPAN = 2.0
 _NOISE = (
-    "Noise hides which point is the best, so x is the mean of the latest iterates, and fun is that of "
+    "Noise hides which point is the best, so x is the mean of the latest iterates, and fun is the mean of "
     "their values."
 )
 
@@ -87,7 +88,7 @@ class RankedMomentum(NamedTuple):
     m: int
     """How many pairs a round has."""
     first: int
-    """And how many the first one has; they double."""
+    """How many the first round has; they double."""
     room: int
     """The most points of a query."""
     learning: float
@@ -114,7 +115,7 @@ class RankedMomentum(NamedTuple):
         )
 
     def batched(self, n: int, rounds: Rounds) -> RankedMomentum:
-        """Return the scheme with so many more pairs that the last points of a round leave nobody idle."""
+        """Return the scheme with more pairs, so that the last points of a round leave no worker idle."""
         parts = -(-(2 * self.m + 3) // rounds.at_once)
         m = max(self.m, (parts * rounds.at_once - 3) // 2)
         most = max(rounds.at_once, min(rounds.most, _ROOM_FOR_NUMBERS // n))
@@ -124,7 +125,7 @@ class RankedMomentum(NamedTuple):
     def wider(
         cls, n: int, options: Mapping[str, Any], times: int, at_most: int | None = None
     ) -> dict[str, Any]:
-        """Return the options of a search so many times as wide, with at most so many pairs a round."""
+        """Return the options of a search `times` times as wide, with at most `at_most` pairs per round."""
         m = cls.create(n, **options).m
         wide = times * m if at_most is None else min(times * m, max(m, at_most))
         return {**options, "m": wide}
@@ -157,11 +158,11 @@ class RankedMomentum(NamedTuple):
         return 1
 
     def points(self) -> int:
-        """Return the most points that a query poses at once."""
+        """Return the largest number of points in a query."""
         return self.room
 
     def patience(self, n: int) -> Patience:
-        """Return after how many iterations without a better point to give up: two are a round."""
+        """Return after how many iterations without a better point to give up: two make a round."""
         pairs = 2 * self.m + 2
         return Patience(
             2 * (10_000 + 1_000 * n) // pairs, share=1.0, window=2 * max(20, (500 + 10 * n) // pairs)
@@ -182,7 +183,7 @@ def _ask(team, scheme, state, normals):
         scales=state.diagonal.scales,
         first=state.flat.p,
         second=state.s,
-        # All rounds have the same key, so that it makes no difference how they are divided into iterations.
+        # All rounds have the same key, so it makes no difference how they are divided into iterations.
         key=now.key if now.key != 0.0 else normals[0],
         number=int(now.number),
         sigma=now.sigma,
@@ -307,7 +308,7 @@ def _tried(state, query):
 
 @inner
 def _evaluated_again(state, query):
-    """Take the value at y once more, and give up a step that was worse, unless values are noisy."""
+    """Take the second value at y, and give up a step that was worse, unless values are noisy."""
     now, place = state.now[0], 2 * query.m + 4
     is_doubtful = state.seen[place] >= state.seen[place - 1]
     now.doubt += _LATEST * ((1.0 if is_doubtful else 0.0) - now.doubt)
@@ -331,7 +332,7 @@ def _move(team, scheme, state, m):
     past, flat, is_new = carry_and_learn(team, scheme, state, now.steps, now.f)
     if is_opposed:
         past = restarted(team, past, state.y, state.v)
-    if past.age < state.past.age + now.steps:  # it has begun anew
+    if past.age < state.past.age + now.steps:  # it has begun again
         now.drift = now.since = 0.0
     if is_new:
         now.flat_sigma = now.sigma
@@ -351,7 +352,7 @@ def _move(team, scheme, state, m):
 
 @inner
 def _back_at_best(team, state, past):
-    """Go back to the best point, without momentum, where y has got lost; return the past."""
+    """Go back to the best point, without momentum, after y got lost; return the past."""
     now = state.now[0]
     copy(team, state.y, state.x)
     scale(team, state.flat.displacement, 0.0)

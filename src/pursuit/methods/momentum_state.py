@@ -19,7 +19,7 @@ _NUMBERS = {
     "f": "f(y)",
     "sigma": "the step size",
     "best_sigma": "the step size when the best point was found",
-    "widest": "the largest step size that has led to a better point",
+    "widest": "the largest step size that led to a better point",
     "eta": "by how much sums are shortened",
     "flat_sigma": "the step size along the flat direction; 0 if there is none",
     "flat_step": "how far s goes along it",
@@ -29,20 +29,20 @@ _NUMBERS = {
     "pairs": "how many it has",
     "key": "the number that all directions come from",
     "place": "how many of its values are known",
-    "until": "and how many are to be before anything follows from them",
+    "until": "how many have to be known before anything follows from them",
     # What is learnt.
     "variance": "N, that of the evidence for other scales",
     "trust": "how far that evidence exceeds chance",
     "drift": "e, whether steps oppose momentum",
     "since": "pairs since momentum began",
-    "doubt": "which part of the comparisons turns out otherwise when it is made again",
+    "doubt": "the share of comparisons that turn out otherwise when they are made again",
     "is_noisy": "whether values have turned out to be noisy",
     "steps": "how many steps of Random Pursuit the round counts for",
-    "successes": "the part of the pairs one side of which is no worse than y",
+    "successes": "the share of pairs with a side that is no worse than y",
     "mean_value": "the mean of the latest f(y)",
 }
 NUMBERS = np.dtype([(name, np.float64) for name in _NUMBERS])
-"""The numbers of a state, in a record that is changed where it stands."""
+"""The numbers of a state, in a record that is changed in place."""
 
 
 class RankedState(NamedTuple):
@@ -57,7 +57,7 @@ class RankedState(NamedTuple):
     s: Vector
     """The step from y."""
     mean: Vector
-    """Of the latest y."""
+    """The mean of the latest y."""
     diagonal: Diagonal
     flat: FlatDirection
     past: MomentumPast

@@ -4,8 +4,8 @@
     x <- y + s;  v <- (1 - lambda) v + lambda y + a long step along s
     y <- (1 - beta) x + beta v,  beta = alpha' gamma'/(gamma' + alpha' m) with the next alpha'
 
-is `ars` and `arp`, and with other weights `acdm`. Only v and y are kept, since x is needed for the next y
-alone. In the states of these schemes, and of SARP's, x is the best point of all.
+is `ars` and `arp`, and with other weights `acdm`. Only v and y are kept, since x is needed only for the next
+y. In the states of these schemes, and of SARP's, x is the best point of all.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from pursuit.compiling.vectors import copy, repeated, shift
 from pursuit.methods.contract import Patience
 
 CONDITION = 1e4
-"""The condition number that is supposed where f is only known to be convex: where m is 0."""
+"""The condition number that is assumed if f is only known to be convex: if m is 0."""
 
 
 class Weights(NamedTuple):
@@ -45,14 +45,15 @@ class Move(NamedTuple):
 
 
 def root_of_condition(m: float, top: float) -> float:
-    """Return the square root of the condition number, or of the one that is supposed."""
+    """Return the square root of the condition number, or of the one that is assumed."""
     return math.sqrt(top / m if m > 0.0 else CONDITION)
 
 
 def accelerated_patience(n: int, m: float, top: float) -> Patience:
     """Return after how many iterations without a better point to give up.
 
-    v remembers steps for a multiple of n sqrt(kappa) iterations, and may lead up for several such lives.
+    v remembers steps for a multiple of n sqrt(kappa) iterations, and may lead uphill for several times as
+    long.
     """
     return Patience(int(min(10_000 + 100.0 * n * root_of_condition(m, top), 2.0**62)), share=1.0)
 

@@ -20,14 +20,14 @@ def new_moves() -> Matrix:
 
 
 def forward_moves(mu: float) -> Matrix:
-    """Return the moves of a round of y itself and of a point `mu` farther."""
+    """Return the moves of a round of y itself and of a point `mu` away."""
     moves = new_moves()
     moves[FIRST_MULTIPLE, 1] = mu
     return moves
 
 
 def patience_with_slopes(n: int) -> Patience:
-    """Return after how many rounds without a better point to give up: slopes may lead up for long."""
+    """Return after how many rounds without a better point to give up: slopes may lead uphill for long."""
     return Patience(10_000 + 1_000 * n, share=1.0)
 
 

@@ -14,8 +14,8 @@ The covariance matrix is e^(2 lambda) (I + u u^T), with u = e^c v = r v and |v| 
         else:       c <- c + e c';  v <- v + e v', divided by its length;  u <- e^c v
         lambda <- lambda + eta lambda'
 
-with eta = 0.1 and p = max(5, 4 log2 n, n/5). A step added to u would turn it around where it is to become
-shorter; there its length is multiplied instead. sigma is e^lambda. Work per evaluation is Theta(n).
+with eta = 0.1 and p = max(5, 4 log2 n, n/5). Where u is to become shorter, adding a step could reverse it;
+there its length is multiplied instead. sigma is e^lambda. Work per evaluation is Theta(n).
 
 Y. Sun, F. Gomez, T. Schaul and J. Schmidhuber, A linear time natural evolution strategy for non-separable
 functions, GECCO 2013, and arXiv:1106.1998.
@@ -53,7 +53,7 @@ class R1Nes(NamedTuple):
     def create(cls, n: int, *, popsize: int | None = None, eta: float = 0.1) -> R1Nes:
         """Return the scheme; `popsize` is p, and `eta` the learning rate of lambda and u."""
         if n < 2:
-            raise ValueError(f"r1-nes needs at least 2 variables, but there is n={n}.")
+            raise ValueError(f"r1-nes needs at least 2 variables, but n={n}.")
         default = int(max(5.0, 4.0 * math.log2(n), 0.2 * n))
         return cls(
             popsize=checked_population("r1-nes", n, popsize, default),

@@ -20,7 +20,7 @@ from pursuit.methods.options import LineSearch, line_search_named, reading_named
 
 
 class RandomPursuit(NamedTuple):
-    """Random Pursuit: along one random line after the other."""
+    """Random Pursuit: search along one random line after another."""
 
     line_search: LineSearch
 
@@ -34,7 +34,7 @@ class RandomPursuit(NamedTuple):
         tolerance: float = 1e-3,
         reading: str = "frozen",
     ) -> RandomPursuit:
-        """Return the scheme; every reading of the paper reads it alike."""
+        """Return the scheme, which is the same in every reading of the paper."""
         reading_named(reading)
         return cls(line_search_named(line_search, p, tolerance))
 

@@ -9,7 +9,7 @@ from pursuit.compiling.inner import inner
 def write_ranks(ranks, values):
     """Write the ranks of values, scaled to [-1, 1]: -1 for the lowest, 1 for the highest, ties averaged.
 
-    There are about 2 sqrt(n) values, so that comparing all pairs of them takes as long as a few points.
+    There are about 2 sqrt(n) values, so comparing all pairs of them takes as long as computing a few points.
     """
     count = values.shape[0]
     for k in range(count):

@@ -1,13 +1,14 @@
-"""Restarts, for functions with many valleys: where a run that has stalled begins again.
+"""Restarts, for functions with many valleys: how a run that has stalled begins again.
 
     repeat, with whichever kind has spent fewer evaluations on restarts so far:
         wide:   the method that can widen its search, twice as wide as the time before
-        narrow: the method as it was at first, with at most half of what the latest wide search has spent
+        narrow: the method as it was at first, with at most half of what the latest wide search spent
 
 This shares the budget as BIPOP-CMA-ES does (Hansen 2009): many valleys of one large bowl want a wide search,
-and few deep ones many narrow searches. `momentum` widens its search by more pairs a round. A method that
-cannot is begun again as it is; `auto` has `momentum` for wide searches and `values` for narrow ones. As many
-wide searches are made as restarts are wanted; narrow ones, which cost no more than these, are not counted.
+and few deep ones many narrow searches. `momentum` widens its search by more pairs per round. A method that
+cannot do so starts again as it is; `auto` has `momentum` for wide searches and `values` for narrow ones.
+There are as many wide searches as restarts are wanted; narrow ones, which cost no more than these, are not
+counted.
 
 A restart begins at a new point: between the bounds of a variable that has both, and otherwise about a first
 step away from the best point.
@@ -31,7 +32,7 @@ def first_stage(wish: Wish) -> Stage:
 
 
 def next_stage(wish: Wish, ended: EndedStages) -> Stage | None:
-    """Return the stage that follows on those that have ended, or None if there is none."""
+    """Return the stage that follows those that have ended, or None if there is none."""
     cls, _ = resolved(wish.method, wish.n)
     if hasattr(cls, "next_stage"):
         chosen: Stage | None = cls.next_stage(wish, ended)
@@ -53,7 +54,7 @@ def next_stage(wish: Wish, ended: EndedStages) -> Stage | None:
 
 
 def _wider_stage(wish: Wish, ended: EndedStages) -> Stage | None:
-    """Return a search twice as wide as the latest of its kind, or None if the method cannot widen its own."""
+    """Return a search twice as wide as the latest of its kind, or None if the method cannot search wider."""
     cls, _ = resolved(wish.method, wish.n)
     method = cls.wide_method() if hasattr(cls, "wide_method") else wish.method
     widened, _ = resolved(method, wish.n)

@@ -4,10 +4,10 @@
         u ~ N(0, I_n)
         y <- y - h (f(y + mu u) - f(y))/mu u,  h = 1/(4(n + 4) L)
 
-with L, the Lipschitz constant of the gradient. The difference has a bias, through which f(y) stays above the
-minimum by up to epsilon, in expectation, if mu <= 5/(3(n + 4)) sqrt(epsilon/(2L)): the default of mu, for
-epsilon = 1e-10. Where a difference is no number, y goes back to the best point. `sigma` is the mean size of
-the latest steps, as multiples of u. Two evaluations and Theta(n) operations per iteration.
+with L, the Lipschitz constant of the gradient. The difference has a bias, which keeps f(y) above the minimum
+by up to epsilon, in expectation, if mu <= 5/(3(n + 4)) sqrt(epsilon/(2L)): the default of mu, for
+epsilon = 1e-10. Where a difference is not a number, y goes back to the best point. `sigma` is the mean size
+of the latest steps, as multiples of u. Two evaluations and Theta(n) operations per iteration.
 
 Yu. Nesterov and V. Spokoiny, Random gradient-free minimization of convex functions, Foundations of
 Computational Mathematics 17, 2017.

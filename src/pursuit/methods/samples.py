@@ -7,8 +7,8 @@ A round has lambda points around a mean m,
 with a diagonal D and a direction v where a method has them. Either every point has a z of its own, or two
 points are mirror images of each other: z_k and b_k stand for both, and the second one has the opposite sign.
 
-The z_k are the normals of the iteration, which a run holds in any case. So points are written one by one, and
-beside them a method needs a few vectors and lambda numbers. A method with another matrix A than D writes
+The z_k are the normals of the iteration, which a run holds anyway. So points are written one by one, and
+besides them a method needs only a few vectors and lambda numbers. A method whose matrix A is not D writes
 A z_k in place of z_k.
 """
 
@@ -27,7 +27,7 @@ SchemeClass = TypeVar("SchemeClass", bound=type)
 
 
 def of_population(scheme: SchemeClass) -> SchemeClass:
-    """Give a class of schemes with a field `popsize` what all of them share; a `NamedTuple` takes no base.
+    """Give a class of schemes with a field `popsize` what all of them share; a `NamedTuple` has no base.
 
     A round has all points of the population. Unless the class has `draws` of its own, each takes n normals.
     """
@@ -46,7 +46,7 @@ def of_population(scheme: SchemeClass) -> SchemeClass:
         rounds, window = max(100, (10_000 + 1_000 * n) // size), max(20, (500 + 10 * n) // size)
         return Patience(rounds, share=1.0, window=window)
 
-    # Populations take long to compile: once for all problems will do.
+    # Populations take long to compile, so they are compiled once for all problems.
     shared = {"points": points, "draws": draws, "patience": patience, "is_compiled_apart": True}
     for name, entry in shared.items():
         if not hasattr(scheme, name):
@@ -109,9 +109,9 @@ def length_of_samples(query):
 
 @inner
 def order_of(values):
-    """Return the indices of values, the lowest first; of equal ones, the first.
+    """Return the indices of values, the lowest first; equal ones keep their order.
 
-    There are a few more points than log n as a rule, so that insertion is as good as any way to sort.
+    There are usually only a few more points than log n, so insertion sort is as good as any.
     """
     order = np.empty(values.shape[0], dtype=np.int64)
     for j in range(values.shape[0]):
@@ -142,5 +142,5 @@ def utilities(popsize: int) -> Vector:
 
 
 def expected_length(n: int) -> float:
-    """Return about the mean length of n standard normals."""
+    """Return approximately the mean length of a vector of n standard normals."""
     return math.sqrt(n) * (1.0 - 1.0 / (4.0 * n) + 1.0 / (21.0 * n * n))

@@ -9,7 +9,7 @@
 
 with kappa = L/m, the condition number. The paper prints sigma_k u_k for s_k; it must be the step that was
 taken, which is 0 when aSS fails. It prints c = 2, which diverges with aSS on some spectra: c = 3 does not.
-aSS compares with f(y_{k-1}), which nobody has evaluated yet: two evaluations per iteration, where Random
+aSS compares with f(y_{k-1}), which is not known yet: so there are two evaluations per iteration, where Random
 Pursuit has one. Work and memory per iteration are Theta(n).
 """
 
@@ -59,7 +59,7 @@ class Sarp(NamedTuple):
         c = checked_number("damping", default if damping is None else damping, above=0.0)
         if not (0.0 < c * kappa < math.inf and kappa / c < math.inf):
             raise ValueError(
-                "kappa times damping and kappa over damping must be floats, "
+                "kappa times damping and kappa divided by damping must be finite, "
                 f"but kappa={kappa:g} and damping={c:g} were given."
             )
         return cls(search, theta=1.0 / (n * math.sqrt(c * kappa)), gamma=math.sqrt(kappa / c))
@@ -69,14 +69,14 @@ class Sarp(NamedTuple):
         return SarpState(x=x, fx=fx, f=fx, sigma=sigma, y=x.copy(), v=x.copy())
 
     def points(self) -> int:
-        """Return the most points that a query poses at once: a trial, and y itself."""
+        """Return the largest number of points in a query: a trial, and y itself."""
         return 2
 
     def patience(self, n: int) -> int:
         """Return after how many iterations without a better point to give up.
 
-        The drift lives for 1/theta iterations. On Rosenbrock's function in few dimensions it was seen to
-        carry the iterates away for up to 265 of these lives and back again.
+        The drift lasts for 1/theta iterations. On Rosenbrock's function in few dimensions it was seen to
+        carry the iterates away and back again for up to 265 times as long.
         """
         return math.ceil(min(500.0 / self.theta, _LONGEST_PATIENCE))
 
@@ -115,6 +115,6 @@ def _condition_number(kappa: float | None, m: float | None, top: float | None) -
         named = [f"{name}={shown(value)}" for name, value in given.items() if value is not None]
         raise ValueError(
             "SARP needs the condition number of the problem, either as the option kappa or as both "
-            f"m and L, but {' and '.join(named) or 'none of them'} was given."
+            f"m and L, but it was given {' and '.join(named) or 'none of them'}."
         )
     return checked_number("kappa", kappa, at_least=1.0)

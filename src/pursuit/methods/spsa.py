@@ -9,16 +9,16 @@
 with alpha = 0.602, gamma = 0.101 and A = 100, a tenth of a thousand iterations. For c, Spall takes the
 standard deviation of the noise of a value; the default, 1e-7 sigma0, is for values without noise.
 
-Spall's rule for a is that a_0 times the mean size of the entries of g at the start shall be as large as y
-should change at first: the start is measured in the first rounds, before any step. Here that is sigma0/n for
-every entry. A quadratic function whose variables are as far from their best as sigma0 has
-E|g_i| >= 0.8 L sigma0, and steps along random signs are stable up to a = 2/(nL). Where f is flatter at the
-start than elsewhere, a is too large until a_k has fallen enough, which takes long. So that the iterates are
-not lost meanwhile, no entry changes by more than sigma0 in a step. Where L, the largest curvature, is known,
-nothing is measured, and a_0 = 1/(nL), which is best for a sphere.
+Spall's rule for a is that a_0 times the mean size of the entries of g at the start should equal the change
+wanted in y at first, here sigma0/n in every entry: g is measured in the first rounds, before any step. A
+quadratic function whose variables are sigma0 away from their best values has E|g_i| >= 0.8 L sigma0, and
+steps along random signs are stable up to a = 2/(nL). Where f is flatter at the start than elsewhere, a is too
+large until a_k has fallen enough, which takes long. So that the iterates do not get lost meanwhile, no entry
+changes by more than sigma0 in a step. Where L, the largest curvature, is known, nothing is measured, and
+a_0 = 1/(nL), which is best for a sphere.
 
-Where a difference is no number, y goes back to the best point. `sigma` is the mean size of the latest steps,
-in every entry. Two evaluations and Theta(n) operations per iteration.
+Where a difference is not a number, y goes back to the best point. `sigma` is the mean size of the latest
+steps, in every entry. Two evaluations and Theta(n) operations per iteration.
 
 J. C. Spall, Multivariate stochastic approximation using a simultaneous perturbation gradient approximation,
 IEEE Transactions on Automatic Control 37, 1992; Implementation of the simultaneous perturbation algorithm for
@@ -118,11 +118,11 @@ class SpsaState(NamedTuple):
     """0 while it is not known."""
     c: float
     change: float
-    """By how much an entry of y shall change at first."""
+    """By how much an entry of y is to change at first."""
     slopes: float
     """The sum of |g| of the rounds that have measured it."""
     rounds: int
-    """How many rounds have."""
+    """How many rounds have measured it."""
     k: int
 
 

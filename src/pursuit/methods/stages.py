@@ -14,7 +14,7 @@ AT_START, AT_NEW_POINT = "the start", "a new point"
 
 
 class Stage(NamedTuple):
-    """What is to be done until nothing is left to win that way."""
+    """What is to be done until nothing is left to gain that way."""
 
     method: str | type
     options: dict[str, Any]
@@ -22,7 +22,7 @@ class Stage(NamedTuple):
     most: int | None = None
     """The most evaluations; None for as many as are left."""
     why: str = ""
-    """Why it follows on the stage before: what comes after "because"; empty for the first."""
+    """Why it follows the stage before: what comes after "because"; empty for the first."""
 
 
 class Ended(NamedTuple):
@@ -31,13 +31,13 @@ class Ended(NamedTuple):
     stage: Stage
     nfev: int
     has_settled: bool
-    """Whether it ended where it found nothing more to win."""
+    """Whether it ended where it found nothing more to gain."""
     remark: str
-    """What the method has to remark on the function, a `Findings.remark`."""
+    """The method's remark on the function, a `Findings.remark`."""
 
 
 class Wish(NamedTuple):
-    """What people have asked for, as far as the choice of stages depends on it."""
+    """What the caller asked for, as far as the choice of stages depends on it."""
 
     method: str | type
     options: dict[str, Any]

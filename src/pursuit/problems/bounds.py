@@ -1,9 +1,9 @@
 """Bounds, kept by reflection: a scheme moves freely, and f is evaluated at the mirror image inside.
 
-A plain mirror would fold f into a sharp edge along the bounds, and at a minimum on several bounds, where
-people's minima often are, schemes with isotropic steps would get stuck between the edges. So the mirror is
+A plain mirror would fold f into a sharp edge along the bounds, and at a minimum on several bounds, as minima
+in practice often are, schemes with isotropic steps would get stuck between the edges. So the mirror is
 rounded, as pycma's is: within a margin of a bound the image approaches it along a parabola, and turns there
-with slope 0. Farther inside a point is its own image.
+with slope 0. Farther inside, a point is its own image.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Box(NamedTuple):
 
     @property
     def constants(self) -> tuple[str, ...]:
-        """What is never written."""
+        """The names of the arrays that are never written."""
         return self._fields
 
 
@@ -55,7 +55,7 @@ class Bounded(NamedTuple):
         return evaluate(self, x)
 
     def __getattr__(self, name: str) -> Any:
-        """Return what the problem knows of itself, as its condition number."""
+        """Return what the problem knows of itself, such as its condition number."""
         return getattr(self.problem, name)
 
 
@@ -208,8 +208,8 @@ def make_box(lower: Vector, upper: Vector, sigma0: float | Vector) -> Box:
 def _with_exact_start(box: Box, x0: Vector) -> Box:
     """Return a box in which x0 is the image of some point, to the last bit.
 
-    Where rounding lets no point have that image, as with a margin that dwarfs x0, the margin is smaller, so
-    that x0 is its own image.
+    Where rounding lets no point have that image, as with a margin that dwarfs x0, the margin is made smaller,
+    so that x0 is its own image.
     """
     inexact = _images(preimage(x0, box), box) != x0
     with np.errstate(over="ignore"):
@@ -259,7 +259,7 @@ def _sides(bounds: Any, n: int) -> tuple[Vector, Vector]:
             checked_array("bounds", [math.inf if upper is None else upper for _, upper in pairs]),
         )
     except Exception:
-        # Also what a class of somebody else raises when it is asked for its entries.
+        # Also whatever a foreign class raises when it is asked for its entries.
         raise TypeError(
             "bounds must be a scipy.optimize.Bounds or a sequence of pairs (lower, upper) of real numbers, "
             f"but {shown(bounds)} was given."

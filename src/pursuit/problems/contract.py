@@ -7,11 +7,11 @@ apart) and has
 - where it exists in closed form, one of `line_minimizer`: the global minimiser of f along a line;
 - `n`, `x0`, `minimizer`, and `m` and `L`, the extremes of the spectrum (at the minimiser, where the Hessian
   is not constant);
-- `__call__`, for people: `problem(x)` is `evaluate(problem, x)`, a float.
+- `__call__`, for users: `problem(x)` is `evaluate(problem, x)`, a float.
 
 It may have `constants`, the names of its arrays that `value` and `line_minimizer` never write: runs in
 several threads, and those on a GPU, share these and have copies of the others. On a GPU, arrays of more than
-8 kB are shared in any case.
+8 kB are always shared.
 
 `ProblemBase` has what most problems share.
 """
@@ -35,11 +35,19 @@ def value(team: Any, problem: Any, x: Vector) -> float:
     Parameters
     ----------
     team : NamedTuple
-        Who executes the vector operations, `pursuit.compiling.vectors.SERIAL`.
+        What executes the vector operations: `pursuit.compiling.vectors.SERIAL`.
     problem : NamedTuple
         The problem, whose class decides on the implementation.
     x : ndarray
         The point. It belongs to the implementation, which may overwrite it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pursuit
+    >>> from pursuit.compiling.vectors import SERIAL
+    >>> pursuit.problems.value(SERIAL, pursuit.problems.lin(2, 3.0), np.array([1.0, 1.0]))
+    2.0
     """
 
 
@@ -50,17 +58,33 @@ def line_minimizer(team: Any, problem: Any, x: Vector, u: Vector) -> float:
     Parameters
     ----------
     team : NamedTuple
-        Who executes the vector operations, `pursuit.compiling.vectors.SERIAL`.
+        What executes the vector operations: `pursuit.compiling.vectors.SERIAL`.
     problem : NamedTuple
         The problem, whose class decides on the implementation.
     x, u : ndarray
         A point on the line, and its direction.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pursuit
+    >>> from pursuit.compiling.vectors import SERIAL
+    >>> problem = pursuit.problems.lin(2, 3.0)
+    >>> pursuit.problems.line_minimizer(SERIAL, problem, np.array([1.0, 0.0]), np.array([1.0, 0.0]))
+    -1.0
     """
 
 
 @runtime_checkable
 class Problem(Protocol):
-    """The view of a problem that people and the library share."""
+    """A problem, as users and the library see it.
+
+    Examples
+    --------
+    >>> import pursuit
+    >>> isinstance(pursuit.problems.exp(3, 1e2), pursuit.problems.Problem)
+    True
+    """
 
     @property
     def n(self) -> int:
@@ -129,7 +153,14 @@ def with_own_arrays(problem: Any) -> Any:
 
 
 def evaluate(problem: Any, x: Any) -> float:
-    """Return f(x) for any array-like x of the right shape."""
+    """Return f(x) for any array-like x of the right shape.
+
+    Examples
+    --------
+    >>> import pursuit
+    >>> pursuit.problems.evaluate(pursuit.problems.lin(2, 3.0), [1.0, 1.0])
+    2.0
+    """
     point = checked_array("x", x)
     if point.shape != (problem.n,):
         raise ValueError(f"x must have shape ({problem.n},), but its shape is {point.shape}.")

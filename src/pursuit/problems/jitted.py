@@ -1,7 +1,7 @@
 """What Numba compiles into the loop of a run: a user's jitted function, or a problem of their own.
 
-Of code that it cannot compile Numba reports all that is around it as well. So that code is compiled alone
-then, and the error names the line of the user's that is wrong.
+When Numba cannot compile a user's code, its error also describes all the code around it. So the user's code
+is then compiled alone, and the error names the line that is wrong.
 """
 
 from __future__ import annotations
@@ -66,14 +66,14 @@ _functions: dict[type, Any] = {}
 
 
 def check_compiles(problem: Any, whole: Any) -> None:
-    """Refuse a problem whose value Numba cannot compile, or whose value is no real number.
+    """Reject a problem whose value Numba cannot compile, or whose value is not a real number.
 
     Parameters
     ----------
     problem : Problem
         The problem.
     whole : Problem
-        The same inside of bounds, if there are any: what will be compiled in any case.
+        The same inside bounds, if there are any: what has to be compiled anyway.
     """
     argument_types = numba.typeof(SERIAL), _type_of("fun", whole), _POINT
     function = compiled(value_at, whole)
@@ -111,7 +111,7 @@ def _type_of(name: str, argument: Any) -> Any:
 
 
 def _error_alone(problem: Any) -> NumbaError | None:
-    """Return what Numba says against a user's function without anything around it."""
+    """Return what Numba says about a user's function without anything around it."""
     function = _functions.get(type(problem))
     if function is not None:
         described = [_POINT, *map(numba.typeof, problem.args)]
@@ -137,7 +137,7 @@ def _place(error: Any) -> str:
 
 
 def _reason(error: NumbaError) -> str:
-    """Return what Numba says in the line that says most."""
+    """Return the most informative line of a Numba error."""
     lines = [line.strip() for line in str(error).splitlines()]
     lines = [line for line in lines if line and not line.startswith("Failed in")]
     missing = [line.removeprefix(">>>").strip() for line in lines if line.startswith(">>>")]

@@ -1,4 +1,4 @@
-"""What people minimise, made into what a run evaluates."""
+"""From the function that a caller passes in to the objective that a run evaluates."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from pursuit.problems.scaled import Scale, Scaled
 def checked_objective(fun: Any, args: Any, n: int, box: Box | None, scale: Scale | None) -> Any:
     """Return the objective of a run: a problem for what can be compiled, else a function of x alone.
 
-    The problem takes points as the scheme sees them, the function takes those that it is evaluated at.
+    A problem takes points as the scheme sees them, a function takes those at which it is evaluated.
     """
     if not callable(fun):
         raise TypeError(f"fun must be callable, but {shown(fun)} was given.")
@@ -42,7 +42,7 @@ def checked_objective(fun: Any, args: Any, n: int, box: Box | None, scale: Scale
 
 
 def _wrapped(problem: Any, box: Box | None, scale: Scale | None) -> Any:
-    """Return a problem that moves points by itself to where they are evaluated."""
+    """Return a problem that itself moves points to where they are evaluated."""
     n = problem.n
     if box is not None:
         problem = Bounded(problem, box)
@@ -70,7 +70,7 @@ def _with_arguments(fun: Callable[..., Any], args: tuple[Any, ...], x: Vector) -
 
 
 def row_by_row(fun: Any, args: Any) -> Callable[[Vector], Any]:
-    """Return a function of one point, of one that takes an array of points and returns their values."""
+    """Return a function of one point, given one that takes an array of points and returns their values."""
     if not callable(fun):
         raise TypeError(f"fun must be callable, but {shown(fun)} was given.")
     return functools.partial(_first_of, function_of_point(fun, args))
@@ -93,11 +93,11 @@ def as_value(result: Any) -> float:
 
 
 def checked_values(F: Any, count: int, name: str = "F") -> list[float]:  # noqa: N803 (the convention's)
-    """Return the values of `count` points, which people evaluated themselves, as floats."""
+    """Return the values of `count` points, which the caller evaluated, as floats."""
     try:
         entries = entries_of(F)
     except Exception:
-        # Also what a class of somebody else raises when it is asked for its entries.
+        # Also whatever a foreign class raises when it is asked for its entries.
         raise TypeError(f"{name} must hold real numbers, but {_described(F)} was given.") from None
     if entries.size != count:
         raise ValueError(
@@ -126,7 +126,7 @@ def _only_number(result: Any) -> float:
 
 
 def _described(result: Any) -> str:
-    """Return in words what is no real number."""
+    """Describe something that is not a real number."""
     if result is None:
         return "None (did you forget return?)"
     if isinstance(result, str | bytes):

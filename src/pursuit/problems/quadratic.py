@@ -13,7 +13,7 @@ from pursuit.problems.contract import ProblemBase, line_minimizer, value
 
 # How many arrays of n numbers there are while a spectrum is computed.
 _ARRAYS = 2
-# More digits than a float has, whatever the context of the caller's own decimals.
+# More digits than a float has, whatever decimal context the caller has set.
 _DECIMALS = Context(prec=30)
 
 
@@ -136,8 +136,8 @@ def two(n: int, L: float) -> Quadratic:  # noqa: N803 (the paper's name)
 def _log_spaced(n: int, top: float) -> Vector:
     """Return top^(i/(n-1)) for i = 0, ..., n-1.
 
-    A power of a whole array has last digits that depend on the processor. These do not: the powers that
-    belong to i = 1, 2, 4, 8, ... are taken with decimals, and those between are products of them.
+    NumPy's powers of whole arrays have last digits that depend on the processor. These do not: the powers for
+    i = 1, 2, 4, 8, ... are computed with decimals, and those in between are products of them.
     """
     powers = np.ones(n)
     known = 1

@@ -1,4 +1,4 @@
-"""A problem seen through a fixed random rotation, so that no method can live off the axes."""
+"""A problem seen through a fixed random rotation, so that no method can exploit the axes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _MATRICES = 3
 
 
 class Rotated(NamedTuple):
-    """The problem f(Qx) with an orthogonal matrix Q; start and minimiser are turned along."""
+    """The problem f(Qx) with an orthogonal matrix Q; start and minimiser are rotated with it."""
 
     problem: Any
     Q: NDArray[np.float64]
@@ -25,7 +25,7 @@ class Rotated(NamedTuple):
 
     @property
     def constants(self) -> tuple[str, ...]:
-        """What is never written."""
+        """The names of the arrays that are never written."""
         return ("Q",)
 
     @property
@@ -79,7 +79,7 @@ def rotated(problem: Problem, rng: Any = None) -> Rotated:
     Parameters
     ----------
     problem : Problem
-        Any problem, a user's own included.
+        Any problem, including your own.
     rng : int, numpy.random.Generator or None
         What `numpy.random.default_rng` takes. Q is uniform over the orthogonal matrices.
 
@@ -104,6 +104,6 @@ def rotated(problem: Problem, rng: Any = None) -> Rotated:
     signed = np.ascontiguousarray(orthogonal * np.sign(np.diag(triangular)))
     inner: Any = problem
     if isinstance(problem, Rotated):
-        # Two rotations are one, and compiled code does not take a rotated problem inside of another.
+        # Two rotations make one, and compiled code does not take a rotated problem inside another.
         inner, signed = problem.problem, np.ascontiguousarray(problem.Q @ signed)
     return Rotated(inner, signed, np.empty(n), np.empty(n))

@@ -30,7 +30,7 @@ class Scale(NamedTuple):
 
     @property
     def constants(self) -> tuple[str, ...]:
-        """What is never written."""
+        """The names of the arrays that are never written."""
         return self._fields
 
     def bounds(self, box: Box) -> tuple[Vector, Vector]:
@@ -48,7 +48,7 @@ class Scale(NamedTuple):
 class Scaled(NamedTuple):
     """A problem in scaled variables: f(offset + factor z).
 
-    It has no condition number: that of f holds for x, and not for z.
+    It has no condition number: that of f is for x, not for z.
     """
 
     problem: Any

@@ -191,7 +191,7 @@ def test_another_experiment_is_kept_out_of_a_folder_and_more_of_the_same_is_let_
 ):
     assert coco(finished[0], budget=200) == 1
     assert capsys.readouterr().err == (
-        f"pursuit: {finished[0]} contains an experiment with budget 300, which cannot be continued with 200: "
+        f"pursuit: {finished[0]} holds an experiment with budget 300, which cannot be continued with 200: "
         "choose another folder with --out.\n"
     )
     assert coco(finished[0], "rp") == 1
@@ -250,7 +250,7 @@ def test_errors_are_sentences(arguments, sentence, capsys):
 def test_a_selection_is_made_of_numbers_and_ranges(text, capsys):
     with pytest.raises(SystemExit, match="2"):
         main(["coco", "--functions", text])
-    assert f"must be numbers and ranges as 1-5,8, but {text} was given" in capsys.readouterr().err
+    assert f"must be numbers and ranges such as 1-5,8, but {text} was given" in capsys.readouterr().err
 
 
 def test_without_the_extra_the_command_says_what_to_install(monkeypatch, capsys):
@@ -307,7 +307,7 @@ def test_profiles_of_some_problems_are_those_of_their_data(finished, tmp_path, c
     capsys.readouterr()
     assert main(["coco-profiles", str(finished[0]), "--dimensions", "40", "--out", out]) == 1
     assert capsys.readouterr().err == (
-        f"pursuit: There are data of COCO in {finished[0]}, but none of the functions and dimensions given.\n"
+        f"pursuit: There are COCO data in {finished[0]}, but none for the functions and dimensions given.\n"
     )
 
 
@@ -323,7 +323,7 @@ def test_profiles_are_of_the_same_problems_and_have_different_names(finished, tm
         (
             [tmp_path / "none"],
             "a.png",
-            f"There are no data of COCO in {tmp_path}/none: run pursuit coco --out ",
+            f"There are no COCO data in {tmp_path}/none: run pursuit coco --out ",
         ),
         ([tmp_path], "a.txt", "A figure's file ends with one of .pdf, .svg, .png, but a.txt was given.\n"),
     ):

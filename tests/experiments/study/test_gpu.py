@@ -171,7 +171,7 @@ def test_runs_of_both_devices_are_stored_beside_each_other(engine, study, tmp_pa
     said = capsys.readouterr().out
     assert "12 of 12 runs are done." in said
     assert "Device: gpu.\n" in said
-    assert "There are cells of the cpu as well, with runs of their own: --device cpu.\n" in said
+    assert "There are also cells of the cpu, with runs of their own: --device cpu.\n" in said
     assert main(["status", str(out), "--device", "cpu"]) == 0
     said = capsys.readouterr().out
     assert "8 of 8 runs are done." in said
@@ -241,7 +241,7 @@ def test_a_damaged_state_is_named_and_its_runs_begin_anew(engine, study, tmp_pat
     said = capsys.readouterr().err
     assert said.count("cannot be read") == 1
     assert f"in {path} cannot be read (" in said
-    assert "): its runs begin anew.\n" in said
+    assert "): its runs start again.\n" in said
     assert stored(tmp_path / "out") == stored(tmp_path / "whole")
     assert others
     assert states(tmp_path / "out") == []

@@ -80,7 +80,7 @@ def test_other_options_targets_and_caps_are_noticed(stored, tmp_path, capfd, old
     with ThreadPoolExecutor(2) as executor:
         reproduce(declared(tmp_path, text), copy, executor=executor)
     said = capfd.readouterr().err
-    assert (f"{unused} runs" in said and "made by other code" in said) == bool(unused)
+    assert (f"{unused} runs" in said and "made with other code" in said) == bool(unused)
     with read_store(copy) as store:
         assert store.unused() == unused
         assert all(entry.done == entry.wanted for entry in store.progress())

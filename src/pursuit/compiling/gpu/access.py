@@ -34,7 +34,7 @@ class Access(NamedTuple):
     bind: Any
     """bind(record, memory): the same record, its arrays where the compiler knows them to lie.
 
-    What goes around a loop hides from it where an array lies, and an array never changes its place."""
+    A value carried around a loop hides from it where an array lies, though an array never moves."""
     write: Any
     """write(record, memory): write the numbers of the record into the image."""
 

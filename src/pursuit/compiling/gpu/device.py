@@ -13,7 +13,7 @@ import numpy as np
 from pursuit.compiling.gpu.errors import GpuError
 from pursuit.optional import how_to_install
 
-# Of older ones nothing is known: they lack some of the instructions that teams use.
+# Older ones are untested: they lack some of the instructions that teams use.
 _OLDEST = (7, 0)
 _LARGE = 1 << 28
 _INSTALL = how_to_install("gpu")
@@ -99,7 +99,7 @@ class Gpu:
             )
 
     def _call(self, name: str, *arguments: Any) -> Any:
-        """Call a function of the driver, return what it returns, and raise its errors as a sentence."""
+        """Call a function of the driver, return what it returns, and raise its errors as sentences."""
         status, *returned = getattr(self._driver, name)(*arguments)
         if status == self._driver.CUresult.CUDA_ERROR_OUT_OF_MEMORY:
             raise GpuError("The memory of the GPU is full.")
@@ -117,7 +117,7 @@ class Gpu:
         return int(free) + sum(size * len(addresses) for size, addresses in self._idle.items())
 
     def load(self, cubin: bytes, entry: str, shared: int, *, cache: bool) -> Any:
-        """Return a kernel that is launched with so many bytes of shared memory.
+        """Return a kernel that is launched with `shared` bytes of shared memory.
 
         `cache` says whether it needs a cache for global memory, at the cost of shared memory.
         """
@@ -126,7 +126,7 @@ class Gpu:
                 f"A block of these runs needs {shared} bytes of shared memory, but the {self.device.name} "
                 f"has {self.device.shared}."
             )
-        # The driver waits for the kernels at work before it loads another.
+        # The driver waits for running kernels before it loads another.
         if (cubin, shared, cache) not in self._loaded:
             self._loaded[cubin, shared, cache] = self._load(cubin, entry, shared, cache=cache)
         return self._loaded[cubin, shared, cache]
@@ -245,7 +245,7 @@ class Buffer:
 
 
 def _rounded(size: int) -> int:
-    """Return how much memory an array gets: a small one more than it needs, so that others fit later."""
+    """Return how much memory an array gets: a small one gets more than it needs, so that others fit later."""
     return max(8, size) if size > _LARGE else 1 << max(8, size - 1).bit_length()
 
 

@@ -4,7 +4,7 @@ A record, a `NamedTuple` of numbers, arrays and other records, lies in words of 
 of runs are the rows of a matrix in global memory, which Python fills and reads. While a kernel runs, numbers
 are in registers, and arrays are in shared memory if they are small, otherwise where the image is.
 
-The compiler knows all places, so that every array is an address and a number to it.
+The compiler knows all places, so to it every array is an address and a length.
 """
 
 from __future__ import annotations
@@ -111,13 +111,13 @@ class Image(NamedTuple):
 
 
 class Space:
-    """Memory that is given away piece by piece."""
+    """Memory that is allocated piece by piece."""
 
     def __init__(self, begin: int = 0) -> None:
         self.words: int = begin
 
     def take(self, words: int) -> int:
-        """Return where a piece of so many words begins."""
+        """Return where a piece of this many words begins."""
         offset = self.words
         self.words += words
         return offset

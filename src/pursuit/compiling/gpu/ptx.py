@@ -14,7 +14,7 @@ from numba import cuda
 from numba.cuda import types
 
 MOST_REGISTERS = 128
-"""Of a thread: with more, too few threads fit on a multiprocessor."""
+"""The registers of a thread: with more, too few threads fit on a multiprocessor."""
 
 
 class MachineCode(NamedTuple):
@@ -26,7 +26,7 @@ class MachineCode(NamedTuple):
 
 
 def ptx_of(kernel: Callable[..., None], integers: int, capability: tuple[int, int]) -> str:
-    """Return the PTX of a kernel that takes so many 64-bit integers."""
+    """Return the PTX of a kernel that takes this many 64-bit integers."""
     with _compiling_for(capability), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         text, _ = cuda.compile_ptx(kernel, (types.int64,) * integers, cc=capability)

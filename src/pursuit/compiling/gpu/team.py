@@ -136,7 +136,7 @@ def rows_ahead(shape: Shape) -> int:
 
 
 def checked_lanes(lanes: Any) -> int:
-    """Return the width of a team: a power of two inside of a block, or all threads of the GPU."""
+    """Return the width of a team: a power of two within a block, or all threads of the GPU."""
     if lanes not in {GRID, *(1 << k for k in range(BLOCK.bit_length()))}:
         raise ValueError(
             f"lanes must be a power of two from 1 to {BLOCK}, or {GRID} for all threads of the GPU, "

@@ -9,11 +9,11 @@ from numba import cuda
 
 WARP = 32
 BLOCK = 512
-"""The most threads of a team inside of a block."""
+"""The most threads of a team within a block."""
 GRID = 128 * BLOCK
 """The threads of a team that fills the GPU: a block for each of most of its multiprocessors."""
 u64: Any = numba.uint64
-# Loops over so many entries of a thread are unrolled.
+# Loops over up to this many entries of a thread are unrolled.
 _MOST_UNROLLED = 16
 
 
@@ -105,7 +105,7 @@ def _waiting_in_blocks(shape: Shape) -> Waiting:
 
 
 class GridBoard(NamedTuple):
-    """What the blocks of a team write down for each other."""
+    """What the blocks of a team write for each other."""
 
     shared: Any
     """A number for each warp of a block, in shared memory."""
@@ -162,9 +162,9 @@ class Entries:
         self.n = n
         self.lanes = lanes
         self.whole: int = n // lanes
-        """Every thread has so many entries,"""
+        """Every thread has this many entries,"""
         self.rows: int = -(-n // lanes)
-        """and some have so many."""
+        """and some have this many."""
         self.unrolled: bool = self.rows <= _MOST_UNROLLED
         self.evaluates_origins: bool = shape.points > 1
 

@@ -28,7 +28,7 @@ from pursuit.methods.contract import findings_of
 
 
 def check_gpu(setup: Setup) -> None:
-    """Refuse what cannot run on a GPU, as far as that is known before it is compiled."""
+    """Reject what cannot run on a GPU, as far as that is known before it is compiled."""
     if not setup.can_be_compiled:
         raise GpuError(
             "A GPU evaluates problems of pursuit.problems, problems of your own, and functions jitted by "
@@ -49,7 +49,7 @@ class Batch:
     limits : Limits
         When to stop.
     starts : ndarray
-        The start of every run, as the scheme sees it, one a row.
+        The start of every run, as the scheme sees it, one per row.
     values : sequence of float
         f at the starts.
     seeds : sequence of numpy.random.SeedSequence
@@ -120,7 +120,7 @@ class Batch:
     def resumed(
         cls, setup: Setup, limits: Limits, memory: Mapping[str, Any], *, lanes: int | None = None
     ) -> Batch:
-        """Return the batch that has left a memory, made by the same code with the same setup."""
+        """Return the batch that a memory holds, made by the same code with the same setup."""
         check_gpu(setup)
         batch = cls.__new__(cls)
         n = setup.setting.n
@@ -152,7 +152,7 @@ class Batch:
 
     @property
     def identity(self) -> dict[str, Any]:
-        """What fixes a run beside its problem, its method and its seed."""
+        """What determines a run besides its problem, its method and its seed."""
         return {"device": "gpu", "generator": GENERATOR, "lanes": self.lanes}
 
     @property
@@ -184,7 +184,7 @@ class Batch:
         return self._blueprint
 
     def outcome(self, run: int) -> Outcome:
-        """Return what a run has come to."""
+        """Return the outcome of a run."""
         own: Own = self.plan.own.read(self.words[run])
         state, tally, unfinished = own.state, own.tally, own.unfinished
         findings = findings_of(self.setup.scheme, state)

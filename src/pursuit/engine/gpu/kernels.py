@@ -111,7 +111,7 @@ def _kept(place: Place) -> MachineCode | None:
             return None
         digest, _, cubin = cubin.partition(_SEPARATOR)
         if hashlib.sha256(cubin).hexdigest().encode() != digest:
-            return None  # It is damaged, and made anew.
+            return None  # It is damaged, and will be made again.
         _made[place] = MachineCode(entry.decode(), cubin)
     return _made.get(place)
 
@@ -151,7 +151,7 @@ def _refusal(blueprint: Blueprint) -> str | None:
 
 
 def _write(path: Path, content: bytes) -> None:
-    """Write a file that other processes may write at the same time: the last one wins, and all are whole."""
+    """Write a file that other processes may write at the same time: the last one wins, and each is whole."""
     part = path.with_suffix(f".{os.getpid()}")
     part.write_bytes(content)
     part.replace(path)
@@ -161,13 +161,13 @@ def _pickles(blueprint: Any) -> bool:
     try:
         pickle.dumps(blueprint)
     except Exception:
-        # Classes from a prompt or from inside of a function do not.
+        # Classes defined at a prompt or inside a function do not.
         return False
     return True
 
 
 def _reason(error: NumbaError) -> str:
-    """Return what Numba says in the line that says most."""
+    """Return the most informative line of a Numba error."""
     lines = [line.strip() for line in str(error).splitlines()]
     said = [line for line in lines if line and not line.startswith(("Failed in", "During:", "File "))]
     missing = [line.removeprefix(">>>").strip() for line in said if line.startswith(">>>")]

@@ -48,7 +48,7 @@ def _write_on_line(team, line, position, out):
 
 @numba.njit(forceinline=True)
 def _evaluated(team, scheme, problem, query, query_state, budget, room):
-    """Evaluate the points that a query wants, the first of which the budget allows, while it lasts.
+    """Evaluate the points that a query wants, for as long as the budget lasts; it allows the first.
 
     Returns the state of the query and what was evaluated; a query that still wants points has not been
     answered.
@@ -131,7 +131,7 @@ def make_kernel(plan: Plan) -> Any:
     """Return the kernel `(fixed, own, order, count, leg)` for runs of this kind, to be compiled.
 
     The first three are addresses: of what the runs have in common, of their own images, and of the numbers
-    of `count` runs. Each of these runs goes on for up to `leg` iterations.
+    of `count` runs. Each of these runs continues for up to `leg` iterations.
     """
     if plan.shape.is_grid:
         return _make_grid_kernel(plan)
@@ -167,7 +167,7 @@ def make_kernel(plan: Plan) -> Any:
         _copy(near, kept, own_count, team.lane, lanes)
         fixed = read_fixed(Memory(fixed_address, pool, block))
         own = read_own(memory)
-        # A run that goes on has no unfinished iteration: the compiler need not keep room for one.
+        # A run that continues has no unfinished iteration: the compiler need not keep room for one.
         own = _ended(own, own.state, own.tally, own.reason, nothing())
         normals = piece(pool, at_normals, draws)
         room = Room(piece(pool, at_point, n), cuda.local.array(points, numba.float64))

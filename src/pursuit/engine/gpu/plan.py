@@ -22,13 +22,13 @@ from pursuit.engine.setup import Setup
 from pursuit.engine.tally import Limits, Tally, Trace, start_tally
 from pursuit.methods.contract import draws_of, points_of
 
-# Matrices of up to so many words lie in shared memory, of teams inside of warps and of whole blocks. Vectors
+# Matrices of up to this many words lie in shared memory, for teams within warps and for whole blocks. Vectors
 # do while there is room.
 _SMALL_MATRIX, _SMALL_MATRIX_OF_BLOCKS = 1024, 12 * 1024
 # The words of shared memory that a block may have.
 _MOST_WORDS = 200 * 1024 // 8
-# A block has so many threads if its shared memory is not above this: different kernels on one
-# multiprocessor get into each other's way, and so do small blocks of the same one.
+# A block has this many threads unless that takes too much shared memory: different kernels on one
+# multiprocessor get in each other's way, and so do small blocks of the same one.
 _THREADS, _BLOCK_WORDS = 256, 100 * 1024 // 8
 # A run of more variables has all threads of the GPU.
 _MOST_VARIABLES = 8192
@@ -44,7 +44,7 @@ class Fixed(NamedTuple):
 
 
 class Own(NamedTuple):
-    """What a run has for itself."""
+    """What belongs to a single run."""
 
     state: Any
     tally: Tally
@@ -52,7 +52,7 @@ class Own(NamedTuple):
     key: Key
     reason: int
     unfinished: Unfinished
-    """The evaluations of an iteration that the limit of evaluations has ended."""
+    """The evaluations of an iteration that was cut short by the evaluation limit."""
     best: Vector
     """The best point among these."""
     normals: Vector
@@ -199,7 +199,7 @@ def _seats(lanes: int, run_words: int, block_words: int) -> int:
 def default_lanes(scheme: Any, problem: Any, n: int) -> int:
     """Return how many threads execute a run: a function of the classes of scheme and problem, and of n.
 
-    Code that is not known to leave all work on arrays to the vector operations is executed by one.
+    Code that is not known to do all its work on arrays by vector operations is executed by one thread.
     """
     if not (_keeps_to_operations(scheme) and _keeps_to_operations(problem)):
         return 1
@@ -243,7 +243,7 @@ def _takes_arrays_apart(function: Any) -> bool:
 
 
 def first_own(setup: Setup, start: Vector, fx: float, key: Key, lanes: int) -> Own:
-    """Return what a run that has evaluated its start has for itself."""
+    """Return what belongs to a run that has evaluated its start."""
     tally, trace = start_tally(fx, setup.setting.first_step, setup.place.at_bound(start))
     normals = draws_of(setup.scheme, start.size) if lanes > BLOCK else 0
     for column in trace:

@@ -19,7 +19,7 @@ Landed = Callable[[Batch, list[int]], None]
 # How many warps a multiprocessor is given: more would fit, but the longest runs, which all others wait for in
 # the end, would take longer.
 _WARPS = 10
-# The first leg of a batch finds out how long an iteration takes: so many of them, fewer of many variables.
+# The first leg of a batch measures how long an iteration takes: over this many, or fewer if n is large.
 _FIRST_LEG, _MANY, _FEWEST = 2_000, 10_000, 5
 # How often to look whether a leg has ended, in seconds.
 _LOOK = 0.0005
@@ -65,12 +65,12 @@ def run_batches(
     batches : sequence of Batch
         The batches; those whose longest run is expected to take longest begin first.
     leg : float
-        For how many seconds runs go on before their state is fetched.
+        How many seconds runs continue before their state is fetched.
     landed : callable or None
         Called as `landed(batch, ended)` after every leg of a batch, with the numbers of the runs that have
         stopped in it. An exception from it ends everything: what is under way is waited for and dropped.
     seconds : float
-        After so many seconds no leg is begun any more, and the remaining runs stay as they are.
+        After this many seconds no further leg is begun, and the remaining runs stay as they are.
     workers : int or None
         How many processes compile kernels.
     """
@@ -118,7 +118,7 @@ def _has_room(gpu: Gpu, active: Sequence[Flight], flight: Flight) -> bool:
 
 
 def _check_memory(gpu: Gpu, batch: Batch) -> None:
-    """Complain about a batch that is too large for the GPU even if it were alone."""
+    """Reject a batch that is too large for the GPU even if it were alone."""
     free = gpu.free_memory
     if batch.nbytes > free:
         raise GpuError(
@@ -158,7 +158,7 @@ class Flight:
         self._order = gpu.upload(np.zeros(max(batch.runs, 1 + batch.plan.blocks), dtype=np.int64))
 
     def launch(self, seconds: float) -> None:
-        """Begin a leg of about so many seconds."""
+        """Begin a leg of about this many seconds."""
         pace, n = self.batch.microseconds, self.batch.setup.setting.n
         if math.isnan(pace):
             self.iterations = max(_FEWEST, _FIRST_LEG // (1 + n // _MANY))
@@ -190,6 +190,6 @@ class Flight:
         return sorted({int(run) for run in before} - {int(run) for run in self._running})
 
     def end(self) -> None:
-        """Give the memory on the GPU back."""
+        """Free the memory on the GPU."""
         for buffer in (self._own, self._fixed, self._order):
             buffer.free()

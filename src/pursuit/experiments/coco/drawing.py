@@ -27,7 +27,7 @@ def draw_profiles(
     Parameters
     ----------
     folders : sequence of paths
-        The folders of experiments made by `run_suite`, or any with data of COCO, all on the same problems.
+        The folders of experiments made by `run_suite`, or any with COCO data, all on the same problems.
     out : path
         The file of the figure, whose name ends with .svg, .png or .pdf. That of the table ends with .csv.
     functions, dimensions : sequence of int

@@ -60,23 +60,23 @@ def run_suite(
     instances: Sequence[int] | None = None,
     jobs: int | None = None,
 ) -> Experiment:
-    """Run a method on a suite of COCO, except for batches that are finished already.
+    """Run a method on a COCO suite, except for batches that are finished already.
 
     Parameters
     ----------
     suite : str
         ``"bbob"`` or ``"bbob-largescale"``.
     method : str
-        A name out of `pursuit.methods()`, or ``"module:function"`` for any other optimiser, which is called
+        A name from `pursuit.methods()`, or ``"module:function"`` for any other optimiser, which is called
         as ``function(fun, x0, sigma0=..., maxfev=..., seed=...)``.
     out : path
         The folder of the experiment, by default ``coco/SUITE-METHOD``. Batches that it has are not run again.
     budget : int
-        The number of evaluations of a problem, divided by its dimension.
+        The number of evaluations of each problem, divided by its dimension.
     dimensions, functions, instances : sequence of int
         The problems to run, by default all of the suite.
     jobs : int
-        The number of processes, by default that of the cores.
+        The number of processes, by default one per core.
 
     Returns
     -------
@@ -146,7 +146,7 @@ def _check_settings(folder: Path, settings: dict[str, Any]) -> None:
     for name, setting in settings.items():
         if found.get(name) != setting:
             raise StudyError(
-                f"{folder} contains an experiment with {name} {found.get(name)}, which cannot be continued "
+                f"{folder} holds an experiment with {name} {found.get(name)}, which cannot be continued "
                 f"with {setting}: choose another folder with --out."
             )
 
@@ -183,7 +183,7 @@ def _execute(tasks: Sequence[BatchTask], data: Path, jobs: int, wanted: int) -> 
                 results = future.result()
             except BrokenExecutor:
                 raise StudyError(
-                    "A process died: is there enough memory? "
+                    "A process died: it may have run out of memory. "
                     "Finished batches are kept; run the same command to continue."
                 ) from None
             except Exception as error:

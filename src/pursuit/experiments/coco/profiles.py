@@ -70,7 +70,7 @@ def data_profiles(
     Parameters
     ----------
     folders : sequence of paths
-        The folders of experiments made by `run_suite`, or any with data of COCO.
+        The folders of experiments made by `run_suite`, or any with COCO data.
     functions, dimensions : sequence of int
         The problems to use, by default all.
 
@@ -101,7 +101,7 @@ def _profile(folder: Path, functions: Sequence[int] | None, dimensions: Sequence
     data = data_of(folder)
     sets = _loaded(data)
     if not sets:
-        raise StudyError(f"There are no data of COCO in {folder}: run pursuit coco --out {folder} first.")
+        raise StudyError(f"There are no COCO data in {folder}: run pursuit coco --out {folder} first.")
     sets = [
         found
         for found in sets
@@ -109,9 +109,7 @@ def _profile(folder: Path, functions: Sequence[int] | None, dimensions: Sequence
         and (dimensions is None or found.dim in dimensions)
     ]
     if not sets:
-        raise StudyError(
-            f"There are data of COCO in {folder}, but none of the functions and dimensions given."
-        )
+        raise StudyError(f"There are COCO data in {folder}, but none for the functions and dimensions given.")
     problems: list[SuiteProblem] = []
     reached = []
     for found in sets:

@@ -70,7 +70,7 @@ def _pursue(
 
 def _foreign(text: str) -> Solver:
     name, _, function = text.partition(":")
-    # People keep their modules in the folder in which they call the command.
+    # Users keep their modules in the folder in which they run the command.
     if str(Path.cwd()) not in sys.path:
         sys.path.insert(0, str(Path.cwd()))
     try:

@@ -79,7 +79,7 @@ def start_of(problem: Any, suite: str, run: int) -> tuple[Vector, int]:
     The first run starts where the suite proposes, later ones anywhere in its box, uniformly.
     """
     rng = np.random.default_rng(list(f"{suite} {problem.id} {run}".encode()))
-    # Some solvers take 0 for no seed at all, and others accept 31 bits only.
+    # Some solvers take 0 to mean no seed, and others accept only 31 bits.
     seed = int(rng.integers(1, 2**31))
     x0 = problem.initial_solution if run == 0 else rng.uniform(problem.lower_bounds, problem.upper_bounds)
     return np.array(x0, dtype=np.float64), seed

@@ -2,4 +2,4 @@
 
 
 class StudyError(Exception):
-    """An error that people can act on; the command line prints its message without a traceback."""
+    """An error that users can act on; the command line prints its message without a traceback."""

@@ -22,7 +22,7 @@ _DASK_TIMEOUT = "10s"
 _ADDRESS = re.compile(
     r"local|inproc://\S+|(tcp|tls|ucx|wss?)://(\[[0-9A-Fa-f:.]+\]|[\w.-]+):(?P<port>[0-9]{1,5})/?"
 )
-# By these variables the libraries of linear algebra choose their number of threads.
+# Linear algebra libraries take their number of threads from these variables.
 _THREADS = (
     "MKL_NUM_THREADS",
     "NUMEXPR_NUM_THREADS",
@@ -65,7 +65,7 @@ def processes(jobs: int) -> Iterator[WorkerPool]:
 
 
 def check_address(address: str) -> None:
-    """Raise an error if a text cannot be the address of a Dask scheduler, or if Dask is not installed.
+    """Raise an error if a string cannot be the address of a Dask scheduler, or if Dask is not installed.
 
     Examples
     --------
@@ -77,7 +77,7 @@ def check_address(address: str) -> None:
     found = _ADDRESS.fullmatch(address)
     if found is None or (found["port"] and not 0 < int(found["port"]) < 65536):
         raise StudyError(
-            "The address of a Dask scheduler is as tcp://HOST:PORT, tls://HOST:PORT or ws://HOST:PORT, "
+            "The address of a Dask scheduler is tcp://HOST:PORT, tls://HOST:PORT or ws://HOST:PORT, "
             f"or local to start one, but {address!r} was given."
         )
 
@@ -117,9 +117,9 @@ def existing(executor: Executor, size: int) -> Iterator[WorkerPool]:
 
 @contextlib.contextmanager
 def one_thread_each(*others: str) -> Iterator[None]:
-    """Let the libraries in processes started meanwhile use one thread each, unless the environment says more.
+    """Make libraries in processes started meanwhile use one thread each, unless the environment says more.
 
-    The processes keep all cores busy already. Where each of them starts a thread per core as well, linear
+    The processes keep all cores busy already. If each of them also starts a thread per core, linear
     algebra can take ten times as long. `others` are the names of further environment variables to set to 1.
     """
     added = [name for name in (*_THREADS, *others) if name not in os.environ]

@@ -51,7 +51,7 @@ def locked(
     folder : Path
         The folder.
     name : str
-        The name of the file that is locked: work under different names does not exclude each other.
+        The name of the file that is locked: processes that lock different names do not exclude each other.
     complaint : str
         How the error begins if the folder cannot be written to.
     """

@@ -1,4 +1,4 @@
-"""Numbers and tables for people, as text and as Markdown."""
+"""Numbers and tables for readers, as text and as Markdown."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def escaped(text: str) -> str:
 
 
 def shortened(text: str, most: int = 24) -> str:
-    """Return a text of at most so many characters, for places with little room.
+    """Return a text of at most `most` characters, for places with little room.
 
     Examples
     --------
@@ -68,7 +68,7 @@ def spaced(number: int) -> str:
 
 
 def brief(number: float) -> str:
-    """Return a number rounded for people: to an integer from 1000 on, else to three digits; a dash for NaN.
+    """Return a number rounded for readers: to an integer from 1000 on, else to three digits; a dash for NaN.
 
     Examples
     --------

@@ -79,7 +79,7 @@ def save(
     """
     paths = tuple(folder / f"{name}.{ending}" for ending in formats)
     with warnings.catch_warnings():
-        # A character that the font lacks, as an emoji, is drawn as a box.
+        # A character that the font lacks, such as an emoji, is drawn as a box.
         warnings.filterwarnings("ignore", message="Glyph .* missing from font")
         # One layout serves all formats.
         figure.draw_without_rendering()

@@ -22,7 +22,7 @@ from pursuit.methods.sarp import Sarp
 EP_CMA = ("ep-cma-1", "ep-cma-2", "ep-cma-4", "ep-cma-sqrt", "ep-cma-n")
 PAPER_SCHEMES = ("rp", "rp-exact", "sarp", "sarp-exact", "cma", *EP_CMA)
 LM_CMA = {scheme: scheme.replace("ep", "lm", 1) for scheme in EP_CMA}
-"""What the schemes with as much memory are labelled that the paper names and does not run."""
+"""The labels of the schemes with as much memory that the paper names but does not run."""
 DIMENSIONS = (20, 40, 60, 80, 100)
 """The paper's."""
 
@@ -205,8 +205,8 @@ class Evidence:
     def fading_of_path(self, n: int, rule: Rule) -> Measurement:
         """Measure how fast the evolution path forgets a step until the next one, in units of 2/n.
 
-        The step size stays in proportion to the distance that is left, so aSS has as many failures for a
-        success as make up for it.
+        The step size stays in proportion to the distance that is left, so aSS has as many failures per
+        success as it takes to balance it.
         """
         scheme = EpCma.create(n, m=1, reading=self._reading)
         failures = -math.log(scheme.line_search.grow) / math.log(scheme.line_search.shrink)

@@ -24,7 +24,7 @@ from pursuit.experiments.study.results import DEVICES, Cell, CellResults, RunRec
 from pursuit.experiments.study.scheduler import ProgressListener, RunFailure, RunGroup, run_groups
 from pursuit.experiments.study.store import Store, key_of
 
-# So many seconds lie at least between two states of a batch that are written to disk.
+# At least this many seconds lie between two states of a batch that are written to disk.
 KEEP_EVERY = 1.0
 # That of the Hessian at the minimiser.
 _CONDITION_OF_ROSENBROCK = 3600.0
@@ -92,7 +92,7 @@ def execute_on_gpu(
     workers : int or None
         How many processes compile what the GPU executes, by default one for each core.
     listener : ProgressListener
-        Is notified of the progress.
+        Notified of the progress.
     """
     from pursuit.compiling.gpu.errors import GpuError
     from pursuit.engine.gpu.schedule import build_kernels, run_batches
@@ -220,7 +220,7 @@ class _GpuScheduler:
             self._kept.drop(path)
             self._listener.noticed(
                 f"The state of {group.entry.cell} in {path} cannot be read ({str(error).removesuffix('.')}): "
-                "its runs begin anew."
+                "its runs start again."
             )
             return None
         return batch, state

@@ -2,8 +2,8 @@
 
 A run is a pure function of its problem, its scheme with all options, its number and the code. Cells that
 differ only in name have the same identity and share their runs: EP-CMA-4 and EP-CMA-sqrt in 20 dimensions, or
-a scheme under two readings that do not differ for it. On a GPU the random numbers are others, and sums depend
-on how many threads share a run: so the device, its generator and that number belong to the identity there.
+a scheme under two readings that do not differ for it. On a GPU the random numbers differ, and sums depend on
+how many threads share a run: so the device, its generator and that number belong to the identity there.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ from pursuit.methods.catalogue import create_scheme, method_text, options_of, re
 from pursuit.methods.options import READINGS
 from pursuit.problems.objective import as_value
 
-# What options are called in identities, where they have another name now.
+# The names of options in identities, where these have another name now.
 _IDENTITY_NAMES = {"line_search": "oracle"}
 
 
 class Recipe(NamedTuple):
-    """All that a worker needs to know to make the runs of a cell."""
+    """All that a worker needs to make the runs of a cell."""
 
     problem: str
     L: float | None

@@ -1,8 +1,8 @@
 """States of runs that a GPU has not finished, kept beside the store: a file for each batch of runs.
 
 A state is written after every leg of a batch, by a thread of its own, so that the GPU does not wait for the
-disk; if the disk is slower than the legs, the latest state counts. Nothing is lost where a file is: its runs
-begin anew. So files are dropped where they cannot be read, when the code has changed, and when all runs of
+disk; if the disk is slower than the legs, the latest state counts. If a file is lost, only its runs have to
+start again. So files are dropped if they cannot be read, when the code has changed, and when all runs of
 their cell are done.
 """
 

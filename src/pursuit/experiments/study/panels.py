@@ -1,4 +1,4 @@
-"""Panels of figures: which cells share one, and where a figure puts it. Print and the page agree by this."""
+"""Panels of figures: which cells share one, and where a figure puts it. Print and the page share it."""
 
 from __future__ import annotations
 

@@ -63,7 +63,7 @@ class TableReader:
 
 
 def shown(value: Any) -> str:
-    """Return a value for an error message, which must not be overly long."""
+    """Return a value for an error message, cut if it is long."""
     try:
         return shortened(repr(value), 100)
     except ValueError:
@@ -78,7 +78,7 @@ def text(value: Any) -> str:
 
 
 def line(most: int) -> Callable[[Any], str]:
-    """Return a check for a text that can be shown in one line of at most so many characters."""
+    """Return a check for a text that fits on one line of at most `most` characters."""
 
     def check(value: Any) -> str:
         given = text(value)

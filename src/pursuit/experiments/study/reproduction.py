@@ -71,17 +71,17 @@ def reproduce(
     reading : str
         ``"printed"``, ``"fitted"``, ``"frozen"`` or ``"all"``, by default what the study declares.
     only : str
-        Selects cells, as ``"problem=exp,lin n=20"``.
+        Selects cells, such as ``"problem=exp,lin n=20"``.
     runs : int
-        The largest number of runs of each cell.
+        The maximum number of runs of each cell.
     jobs : int
-        The number of processes, by default that of the cores. For a GPU they only compile.
+        The number of processes, by default one per core. For a GPU they only compile.
     executor : concurrent.futures.Executor or str
         What executes the runs instead, `jobs` at a time; a string is the address of a Dask scheduler, or
         ``"local"`` to start a Dask cluster of `jobs` processes. Not for a GPU.
     device : str
         ``"cpu"`` or ``"gpu"``, by default what the study declares. Runs on a GPU have other random numbers
-        than runs on a CPU, so both are stored beside each other.
+        than runs on a CPU, so both are stored side by side.
     console : rich.console.Console
         Where the progress is shown, by default standard error.
 
@@ -178,7 +178,9 @@ def _pool_maker(executor: Executor | str | None, jobs: int | None) -> PoolMaker:
 def _checked_gpu(executor: Executor | str | None) -> Any:
     """Return the GPU that executes a study, before anything is started."""
     if executor is not None:
-        raise StudyError("A study runs on the GPU of this machine or by an executor, but both were given.")
+        raise StudyError(
+            "A study runs either on the GPU of this machine or by an executor, but both were given."
+        )
     return check_gpu()
 
 
@@ -186,7 +188,7 @@ def _print_unused(console: Console, path: Path, unused: int) -> None:
     if unused:
         _print(
             console,
-            f"{unused} runs in {path} were made by other code, options or caps: they are kept, but not used.",
+            f"{unused} runs in {path} were made with other code, options or caps; they are kept, not used.",
         )
 
 
@@ -206,7 +208,7 @@ def _remove_leftovers(folder: Path) -> None:
 
 
 def _made(entries: Sequence[Entry], gpu: Any) -> dict[str, str]:
-    """Return what a study is made with, for people; `gpu` is None if a CPU executes it."""
+    """Return what a study is made with, for readers; `gpu` is None if a CPU executes it."""
     made = {
         "date": time.strftime("%Y-%m-%d"),
         "pursuit": version("pursuit"),

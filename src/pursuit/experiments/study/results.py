@@ -59,7 +59,7 @@ class RunRecord(NamedTuple):
     fun: float
     """The best value seen."""
     reason: str
-    """Why it stopped: the name of a `pursuit.engine.stopping.Reason` in small letters."""
+    """Why it stopped: the name of a `pursuit.engine.stopping.Reason` in lower case."""
     seconds: float
     """How long it took, the only field that changes when a run is repeated."""
 
@@ -75,7 +75,7 @@ class CellResults(NamedTuple):
     cell: Cell
     target: float
     cap: int
-    """The largest number of iterations of a run."""
+    """The maximum number of iterations of a run."""
     wanted: int
     """How many runs were declared."""
     code: str
@@ -109,7 +109,7 @@ class Results(NamedTuple):
     trace: Callable[[Cell, int], Trace]
     """Returns the trace of a cell's run of that number."""
     made: dict[str, str]
-    """Versions, date and machine, for people."""
+    """Versions, date and machine, for readers."""
     judges_claims: bool = True
     """Whether it is the paper's study, by which its claims are judged."""
 

@@ -85,7 +85,7 @@ class RunFailure(NamedTuple):
 
 
 class ProgressListener:
-    """Is notified of what happens in a study; this one does nothing."""
+    """Notified of what happens in a study; this one does nothing."""
 
     def begin(self, groups: Sequence[RunGroup], workers: int, device: str = DEVICES[0]) -> None:
         """Handle the start of the execution, or a new start after a worker has died."""
@@ -97,10 +97,10 @@ class ProgressListener:
         """Handle a run that raised an exception; the rest of its group is left out."""
 
     def lost(self, runs: int) -> None:
-        """Handle the death of a worker, after which a number of runs is repeated."""
+        """Handle the death of a worker, after which some runs are repeated."""
 
     def noticed(self, sentence: str) -> None:
-        """Handle something that people should know, and that changes no result."""
+        """Handle something that users should know, and that changes no result."""
 
     def end(self) -> None:
         """Handle the end of the execution."""
@@ -128,7 +128,7 @@ def execute_missing(
     make_pool : callable
         Makes the pool of workers; called again when a worker's death has broken it.
     listener : ProgressListener
-        Is notified of the progress.
+        Notified of the progress.
     """
     scheduler = _Scheduler(run_groups(entries, store), store, listener or ProgressListener())
     try:
@@ -162,8 +162,8 @@ class _Scheduler:
             deaths = 0 if finished else deaths + 1
             if self.left and deaths > _MOST_DEATHS:
                 raise StudyError(
-                    f"Workers died {deaths} times in a row without finishing a run: is there enough memory? "
-                    "Finished runs are kept."
+                    f"Workers died {deaths} times in a row without finishing a run: they may have run out of "
+                    "memory. Finished runs are kept."
                 )
 
     def _run_with(self, pool: WorkerPool) -> int:

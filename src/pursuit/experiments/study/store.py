@@ -5,7 +5,7 @@ hash of the code that made it; so runs of other code or options are kept but nev
 names of runs: a folder collects the cells of all studies that were run in it. A run whose checksum does not
 hold is never used: it is set aside, and run again.
 
-A cell that was run on a CPU and on a GPU is stored once for each, with runs of its own. What is read are the
+A cell that was run on a CPU and on a GPU is stored once for each, with runs of its own. Reading gives the
 cells of one device, by default of that on which the study was run last.
 """
 
@@ -113,7 +113,7 @@ class Store:
             "device": study.device,
             _of_device("made", study.device): json.dumps(dict(made)),
         }
-        # A cell's name for people is not exact: L is rounded in it.
+        # A cell's readable name is not exact: L is rounded in it.
         names = [_of_device(str(tuple(entry.cell)), study.device) for entry in entries]
         rows = [
             (name, *e.cell, e.position, *key_of(e), e.runs) for name, e in zip(names, entries, strict=True)
@@ -162,7 +162,7 @@ class Store:
         return names
 
     def devices(self) -> list[str]:
-        """Return the devices of which there are cells; that on which the study was run last is the first."""
+        """Return the devices that have cells, that on which the study was run last first."""
         with self._transaction():
             return list(dict.fromkeys([self._last_device(), *(found.key.device for found in self._cells())]))
 
@@ -206,7 +206,7 @@ class Store:
             figures=tuple(_figure(content) for content in json.loads(facts.get("figures", "[]"))),
             trace=trace,
             made=json.loads(facts.get(_of_device("made", device), "{}")),
-            # Stores that do not say so are older than studies of one's own without claims.
+            # Stores that do not say so date from before studies could leave out the claims.
             judges_claims=facts.get("claims", "True") == "True",
         )
 

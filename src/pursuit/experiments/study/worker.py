@@ -1,4 +1,4 @@
-"""The execution of one run of a study, in whichever process."""
+"""The execution of one run of a study, in any process."""
 
 from __future__ import annotations
 

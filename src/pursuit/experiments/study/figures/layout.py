@@ -19,7 +19,7 @@ Key = TypeVar("Key")
 # In inches. Two panels side by side fill the width of the paper's text, and five rows fit onto its page.
 _PANEL_WIDTH, _PANEL_HEIGHTS, _PAGE_HEIGHT = 2.4, (1.4, 1.75), 7.0
 _LEGEND_WIDTH, _LEGEND_LINE = 1.0, 0.16
-# Names of so many letters fit into a legend of that width; longer ones need so much more for each letter.
+# Names of up to this many letters fit into a legend of that width; longer ones need this much per letter.
 _USUAL_LETTERS, _LETTER_WIDTH, _MOST_LETTERS = 12, 0.1, 32
 
 
