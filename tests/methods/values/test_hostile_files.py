@@ -7,7 +7,7 @@ import pursuit
 from pursuit.methods.values.state import NUMBERS
 
 N = 6
-COUNTS = ("phase", "cursor", "window", "planned", "made", "taken", "tau", "position", "start", "stride")
+COUNTS = ("phase", "cursor", "window", "planned", "made", "taken", "tau", "position", "order")
 
 
 def valley(x):

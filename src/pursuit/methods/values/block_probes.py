@@ -123,7 +123,9 @@ def take_two_sided(state):
             # Kept in the block's direction until all are there.
             p[i], g[i] = bend, slope
         elif math.isfinite(bend):
-            share = 1.0 / min(now.tau + now.blocks / BENDS, 4.0 * now.tau)
+            # Along coordinates, tau were measured in the first block; along mixtures, this is the first.
+            before = 1.0 if now.is_mixed else now.tau
+            share = 1.0 / min(before + now.blocks / BENDS, 4.0 * now.tau)
             now.mean_curvature += (abs(bend) - now.mean_curvature) * share
             # What the correction by the mean curvature will make of it.
             g[i] = slope * h + 0.5 * h * h * now.mean_curvature

@@ -16,7 +16,7 @@ _HIDDEN = 10.0
 # Slopes are seen that are so many times as large as noise makes them.
 _SEEN = 2.0
 # After so many sweeps without a gain a run ends; those that promise nothing count twice.
-_TOO_MANY = 12.0
+_TOO_MANY = 14.0
 # No minimum is so many first steps away from the start.
 _FAR = 1e12
 # A fall of f by less than this part of it is not one without end.

@@ -205,10 +205,13 @@ def second_difference(values):
 def hid_curvature(now, values):
     """Say whether closer values, whose noise seemed to be so small, should have shown the curvature of these.
 
-    Rounded values may lie on a line by chance.
+    Rounded values may lie on a line by chance. They are not told apart where they are closer still.
     """
     closer = now.first_apart / now.apart
-    return second_difference(values) * closer * closer > _CLEARLY * _VISIBLE * now.first_noise
+    return (
+        now.first_apart > APART
+        and second_difference(values) * closer * closer > _CLEARLY * _VISIBLE * now.first_noise
+    )
 
 
 @inner

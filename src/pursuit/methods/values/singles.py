@@ -21,6 +21,7 @@ from pursuit.methods.values.block_probes import begin_blocks, begin_probes
 from pursuit.methods.values.curvature import (
     ALONG,
     MEASURED,
+    REACH,
     SCALE,
     SLOPES,
     P,
@@ -89,5 +90,5 @@ def end_mixtures(team, state):
     copy(team, state.vectors[Y], state.x)
     state.vectors[P][:] = 0.0
     now.f, now.is_mixed, now.is_single, now.mean_curvature = now.fx, 0, 1, 0.0
-    now.tau, now.position = 2 * now.tau, 0
+    now.tau, now.position, now.probe = 2 * now.tau, 0, state.vectors[REACH, 0]
     begin_probes(now, 0, 0)
