@@ -148,8 +148,8 @@ def _multiply(team, x, y):
         x[i] *= y[i]
 
 
-# A slice of this many numbers of every row stays in a CPU's first-level cache.
-_SLICE = 512
+SLICE = 512
+"""A slice of so many numbers of some rows stays in a CPU's cache."""
 
 
 @generic(on="team")
@@ -160,8 +160,8 @@ def mix_rows(team: Any, x: Vector, a: float, weights: Vector, rows: Matrix) -> N
 @mix_rows.register(Serial)
 def _mix_rows(team, x, a, weights, rows):
     n = x.shape[0]
-    for start in range(0, n, _SLICE):
-        mix_slice(x[start : min(start + _SLICE, n)], a, weights, rows, start)
+    for start in range(0, n, SLICE):
+        mix_slice(x[start : min(start + SLICE, n)], a, weights, rows, start)
 
 
 @inner

@@ -40,7 +40,7 @@ import numpy as np
 from pursuit.checks import Vector, checked_choice, checked_count, checked_memory, checked_number
 from pursuit.compiling.hashing import write_signs
 from pursuit.compiling.inner import inner
-from pursuit.compiling.vectors import Matrix, add_products, copy, fill, mix_rows, mix_slice, push
+from pursuit.compiling.vectors import SLICE, Matrix, add_products, copy, fill, mix_rows, mix_slice, push
 from pursuit.methods.cma_rates import effective_size, log_weights
 from pursuit.methods.contract import ask, tell
 from pursuit.methods.options import checked_rate
@@ -55,8 +55,6 @@ from pursuit.methods.samples import (
 
 # How many paths the pairs of 2017 use: the size of |N(0, 1)| of them, and of the first pair of a round.
 _USED, _USED_FIRST = 4.0, 40.0
-# So many columns of all paths and of all pairs stay in a CPU's cache.
-_SLICE = 512
 
 
 @of_population
@@ -214,8 +212,8 @@ def _transform(scheme, state, z, oldest):
     pairs, n = z.shape
     stored = state.stored
     along, powers = np.zeros((pairs, stored)), np.ones(pairs)
-    for start in range(0, n, _SLICE):
-        end = min(start + _SLICE, n)
+    for start in range(0, n, SLICE):
+        end = min(start + SLICE, n)
         for k in range(pairs):
             used = slice(oldest[k], stored)
             add_products(along[k, used], state.v[used], z[k, start:end], start)
@@ -223,8 +221,8 @@ def _transform(scheme, state, z, oldest):
         for i in range(stored - 1, oldest[k] - 1, -1):
             along[k, i] *= powers[k] * state.b[i]
             powers[k] *= math.sqrt(1.0 - scheme.c_1)
-    for start in range(0, n, _SLICE):
-        end = min(start + _SLICE, n)
+    for start in range(0, n, SLICE):
+        end = min(start + SLICE, n)
         for k in range(pairs):
             used = slice(oldest[k], stored)
             mix_slice(z[k, start:end], powers[k], along[k, used], state.paths[used], start)
@@ -359,9 +357,9 @@ def _invert(scheme, state, changed, count):
 def _write_inverses(team, state, changed, count):
     """Write the v from the one `changed` on."""
     n = state.x.shape[0]
-    for start in range(0, n, _SLICE):
+    for start in range(0, n, SLICE):
         for i in range(changed, count):
-            v = state.v[i, start : min(start + _SLICE, n)]
+            v = state.v[i, start : min(start + SLICE, n)]
             fill(team, v, 0.0)
             mix_slice(v, 1.0, state.parts[i], state.paths[: i + 1], start)
 
