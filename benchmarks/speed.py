@@ -163,7 +163,7 @@ The same in microseconds:
 {table(["n", "n normals", *METHODS], micro)}
 
 Time per iteration of methods of others, divided by the time of the vector operations that they must do: their
-normals, their values, and passes over vectors as `benchmarks/operations.py` counts them.
+normals, their values, inner products, and passes over vectors, as `benchmarks/operations.py` counts them.
 
 {table(["method", *(f"n = {spaced(n)}" for n in OTHERS_DIMENSIONS)], others)}
 
