@@ -92,7 +92,7 @@ def work_of(method: str, n: int) -> Work:
 
 def seconds_needed(work: Work, units: Mapping[str, float]) -> float:
     """Return how long that takes, if normals, a value, a pass and a product take so long."""
-    return sum(getattr(work, name) * units[name] for name in Work._fields)
+    return sum(count * units[name] for name, count in work._asdict().items())
 
 
 def operations(n: int) -> dict[str, Repeat]:
