@@ -216,7 +216,7 @@ def _suite_losses(measured: Measurements) -> list[str]:
 
 
 def absent(measured: Measurements) -> str:
-    """Return sentences that name the solvers that were not installed, not measured, or are no more."""
+    """Return sentences that name the solvers that were not measured, or that stand apart from the others."""
     missing = sorted({row.solver for row in measured.rows if row.status == MISSING})
     seen = {row.solver for row in measured.rows}
     unmeasured = [solver.name for solver in SOLVERS if solver.name not in seen]
@@ -225,4 +225,10 @@ def absent(measured: Measurements) -> str:
     sentences = sentences or ["All solvers were installed and measured."]
     former = [solver.name for solver in OURS if solver.former and solver.name in seen]
     sentences += [f"Methods of an earlier version of ours: {', '.join(former)}."] if former else []
+    of_others = [solver.name for solver in SOLVERS if solver.of_others and solver.name in seen]
+    if of_others:
+        sentences += [
+            "Our versions of methods of others, which count neither as ours nor as peers: "
+            f"{', '.join(of_others)}."
+        ]
     return " ".join(sentences)
