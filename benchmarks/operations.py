@@ -1,7 +1,10 @@
 """What a linear method must do in an iteration, counted in vector operations, and how long these take.
 
-A *pass* reads two vectors and writes one, as out <- x + a u does. A method must draw its normals, write and
-evaluate its points, and pass over the vectors that it learns from; whatever else it takes is overhead.
+A *pass* reads two vectors and writes one, as out <- x + a u does; what reads or writes more counts in
+proportion. A *product* is an inner product, in the lanes that make its bits the same on every machine. A
+method must draw its normals, write and evaluate its points, and learn from them by passes and products;
+whatever else it takes is overhead. Several sums or products that are made at once take less than one by one,
+so that a method with many of them can be faster than what is counted.
 """
 
 from __future__ import annotations
@@ -14,9 +17,12 @@ import numpy as np
 
 import pursuit
 from benchmarks.timing import Repeat, drawing_compiled
-from pursuit.compiling.vectors import SERIAL, shift
+from pursuit.compiling.vectors import SERIAL, dot, shift
 from pursuit.methods import create_scheme
 from pursuit.problems import value
+
+# The share of trials that lead to a better point.
+_SUCCESSES = 0.27
 
 
 class Work(NamedTuple):
@@ -27,6 +33,7 @@ class Work(NamedTuple):
     values: float
     """Evaluations; the exact minimum on a line takes as long as one."""
     passes: float
+    products: float = 0.0
 
 
 def _of_slopes(passes: int) -> Callable[[Any], Work]:
@@ -34,25 +41,45 @@ def _of_slopes(passes: int) -> Callable[[Any], Work]:
     return lambda scheme: Work(1, 2, passes)
 
 
-def _of_population(each: float, further: float, drawn: float = 1.0) -> Callable[[Any], Work]:
-    """Return the work of a method with so many passes for each of its points, and some further ones."""
-    return lambda scheme: Work(drawn * scheme.popsize, scheme.popsize, each * scheme.popsize + further)
+def _of_population(
+    each: float, further: float, *, products: float = 0.0, drawn: float = 1.0
+) -> Callable[[Any], Work]:
+    """Return the work of a method with so many passes and products for each of its points, and some more."""
+
+    def work(scheme: Any) -> Work:
+        size = scheme.popsize
+        return Work(drawn * size, size, each * size + further, products * size)
+
+    return work
+
+
+def _of_ep_cma(scheme: Any) -> Work:
+    # u is mixed with m paths, and a point is written; after a success x and the path move.
+    return Work(1, 1, scheme.m + 2 + 2 * _SUCCESSES)
 
 
 def _of_lm_cma(scheme: Any) -> Work:
-    # Pairs are mirrored: m products and m sums for each, and two points. Then the mean, the path, and m
-    # vectors made of it.
-    passes = (scheme.m + 1.5) * scheme.popsize + 2 * scheme.m + 3
-    return Work(0.5 * scheme.popsize, scheme.popsize, passes)
+    # Pairs are mirrored: m products and m sums for each, two points, and two sums for the mean and the path.
+    # Then the products of the path with m others, and as many sums.
+    m, size = scheme.m, scheme.popsize
+    return Work(0.5 * size, size, (0.5 * m + 2) * size + m + 3, 0.5 * m * size + m)
 
 
 def _of_l_cma(scheme: Any) -> Work:
-    # m products and m sums for each point, which is written and summed up. Then the products of m vectors.
-    passes = (2 * scheme.m + 1.5) * scheme.popsize + 2 * scheme.m**2 + 5
-    return Work(scheme.popsize, scheme.popsize, passes)
+    # m products and m sums for each point, which is written and summed up. Then as many for each of the m
+    # vectors that are kept.
+    m, size = scheme.m, scheme.popsize
+    return Work(size, size, (m + 1.5) * size + m**2 + 5, m * size + m**2)
 
 
 WORK: dict[str, Callable[[Any], Work]] = {
+    # A point is written, and x moves after a success.
+    "rp": lambda scheme: Work(1, 1, 1 + _SUCCESSES),
+    "rp-exact": lambda scheme: Work(1, 2, 2),
+    # A point is written, and y and v move together.
+    "sarp": lambda scheme: Work(1, 2, 1 + 5 / 3),
+    "sarp-exact": lambda scheme: Work(1, 2, 1 + 5 / 3),
+    **dict.fromkeys(("ep-cma-1", "ep-cma-2", "ep-cma-4", "ep-cma-sqrt"), _of_ep_cma),
     # Two points are written, and y moves.
     "rg": _of_slopes(3),
     # v moves as well.
@@ -62,15 +89,18 @@ WORK: dict[str, Callable[[Any], Work]] = {
     # One point is written, and y and v move.
     "arp": _of_slopes(3),
     "acdm": lambda scheme: Work(0, 2, 3),
-    # A point is written, and the better half is summed up; then the mean, two paths and variances.
-    "sep-cma": _of_population(1.5, 5),
-    # Pairs are mirrored: an inner product for each, two points, and two sums; then mean, two paths, D and v.
-    "cr-fm-nes": _of_population(2.5, 10, drawn=0.5),
-    # A point is written, its products are taken, and the better half is summed up; then the mean and u.
-    "r1-nes": _of_population(2.5, 4),
+    # A point of m, D and z; the better half is summed up, and its squares; then the mean, two paths and D.
+    "sep-cma": _of_population(4 / 3 + 5 / 6, 5),
+    # Pairs are mirrored: two products for each, two points of m, D, z and v, the sum of z, and those of y and
+    # y^2; then the mean, two paths, D and v.
+    "cr-fm-nes": _of_population(5 / 3 + 1 / 2 + 1, 10, products=1, drawn=0.5),
+    # A point of m, z and u; for the better half two products, w, and two sums; then the mean and u.
+    "r1-nes": _of_population(4 / 3 + 1 / 2 + 5 / 6, 4, products=1),
     "lm-cma": _of_lm_cma,
     "l-cma": _of_l_cma,
 }
+"""By method. Iterations of `values`, `momentum` and `adaptive-sarp` differ too much to be counted; their time
+is judged where their targets are."""
 
 
 def work_of(method: str, n: int) -> Work:
@@ -79,13 +109,18 @@ def work_of(method: str, n: int) -> Work:
 
 
 def seconds_needed(work: Work, units: Mapping[str, float]) -> float:
-    """Return how long that takes, if normals, a value and a pass take so long."""
-    return work.normals * units["normals"] + work.values * units["value"] + work.passes * units["pass"]
+    """Return how long that takes, if normals, a value, a pass and a product take so long."""
+    return sum(count * units[name] for name, count in zip(Work._fields, work, strict=True))
 
 
 def operations(n: int) -> dict[str, Repeat]:
-    """Return what draws n normals, what evaluates `exp`, and what passes over vectors, so many times."""
-    return {"normals": drawing_compiled(n), "value": _evaluating(n), "pass": _passing(n)}
+    """Return what does each kind of operation, on vectors of n numbers, so many times."""
+    return {
+        "normals": drawing_compiled(n),
+        "values": _evaluating(n),
+        "passes": _passing(n),
+        "products": _multiplying(n),
+    }
 
 
 @numba.njit
@@ -113,3 +148,17 @@ def _passes(x: Any, y: Any, u: Any, times: int) -> None:
 def _passing(n: int) -> Repeat:
     x, y, u = np.zeros(n), np.zeros(n), np.ones(n)
     return lambda k: _passes(x, y, u, k)
+
+
+@numba.njit
+def _products(x: Any, y: Any, times: int) -> float:
+    total = 0.0
+    for _ in range(times):
+        x[0] += 1.0
+        total += dot(SERIAL, x.shape[0], x, y)
+    return total
+
+
+def _multiplying(n: int) -> Repeat:
+    x, y = np.zeros(n), np.ones(n)
+    return lambda k: _products(x, y, k)

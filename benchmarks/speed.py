@@ -35,11 +35,10 @@ RATIOS = {
 }
 VECTORS = {"rp": 3, "sarp": 6, "ep-cma-1": 7, "ep-cma-4": 10}
 EXPONENT = 1.15
-# Time per iteration of methods of others, in units of the vector operations that they must do.
+# Time per iteration in units of the vector operations that a method must do.
 OVERHEAD = 1.5
-OTHERS = tuple(method for method in WORK if method in pursuit.methods())
-# Iterations of these evaluate many points, and the largest of them hold many vectors.
-OTHERS_DIMENSIONS = (100, 1_000, 10_000, 100_000)
+# Iterations of some evaluate many points, and the largest of them hold many vectors.
+WORK_DIMENSIONS = (100, 1_000, 10_000, 100_000)
 IMPORT_SECONDS, FIRST_RUN_SECONDS = 1.0, 0.5
 
 
@@ -50,8 +49,8 @@ def measure(n: int, rounds: int) -> dict[str, float]:
 
 
 def overheads(n: int, rounds: int) -> dict[str, float]:
-    """Return the time per iteration of methods of others, divided by that of what they must do."""
-    return {method: overhead(method, n, rounds) for method in OTHERS if fits(method, n)}
+    """Return the time per iteration of linear methods, divided by that of what they must do."""
+    return {method: overhead(method, n, rounds) for method in WORK if fits(method, n)}
 
 
 def overhead(method: str, n: int, rounds: int) -> float:
@@ -143,13 +142,10 @@ def report(rounds: int) -> str:
     for method in METHODS:
         imported, first = start_up(method)
         starts.append([method, verdict(imported, IMPORT_SECONDS), verdict(first, FIRST_RUN_SECONDS)])
-    of_others = {n: overheads(n, rounds) for n in OTHERS_DIMENSIONS}
-    others = [
-        [
-            method,
-            *(verdict(found[method], OVERHEAD) if method in found else "" for found in of_others.values()),
-        ]
-        for method in OTHERS
+    beyond = {n: overheads(n, rounds) for n in WORK_DIMENSIONS}
+    needed = [
+        [method, *(verdict(found[method], OVERHEAD) if method in found else "" for found in beyond.values())]
+        for method in WORK
     ]
     return f"""# Speed
 
@@ -162,10 +158,10 @@ The same in microseconds:
 
 {table(["n", "n normals", *METHODS], micro)}
 
-Time per iteration of methods of others, divided by the time of the vector operations that they must do: their
-normals, their values, and passes over vectors as `benchmarks/operations.py` counts them.
+Time per iteration of linear methods, divided by the time of the vector operations that they must do: their
+normals, their values, inner products, and passes over vectors, as `benchmarks/operations.py` counts them.
 
-{table(["method", *(f"n = {spaced(n)}" for n in OTHERS_DIMENSIONS)], others)}
+{table(["method", *(f"n = {spaced(n)}" for n in WORK_DIMENSIONS)], needed)}
 
 Growth: the exponent of n in the time per iteration, from n = 1000 to n = 1 000 000.
 

@@ -39,10 +39,14 @@ class Solver(NamedTuple):
     """How its memory grows with n, `LINEAR` or `QUADRATIC`; or `OUTSIDER`: a method of another kind."""
     solve: Solve
     ours: bool = False
+    of_others: bool = False
+    """Whether it is our version of a method of others: where ours and peers are compared, it is neither."""
     dense: bool = False
     """Whether it keeps a matrix of n times n numbers, and so cannot run where n is large."""
     replayable: bool = True
     """Whether it runs for any number of evaluations on prepared values, in whatever order."""
+    lasts: int | None = None
+    """How many evaluations it takes at least to solve the problem of those that are not, if these are few."""
     note: str = ""
     former: bool = False
     """Whether it is a method of an earlier version of ours, which no longer runs: what was measured stays."""
@@ -175,6 +179,13 @@ def scipy_powell(fun: Fun, x0: Vector, *, sigma0: float, maxfev: int, seed: int)
     minimize(fun, x0, method="Powell", options={"maxfev": maxfev, "maxiter": maxfev})
 
 
+def _of_others(method: str, note: str, **properties: Any) -> Solver:
+    return Solver(
+        method, "pursuit", LINEAR, using_pursuit(method), ours=True, of_others=True, note=f"ours, {note}",
+        **properties,
+    )  # fmt: skip
+
+
 _CHOSEN = "a mode that people must choose"
 SOLVERS = (
     Solver("auto", "pursuit", LINEAR, using_pursuit("auto"), ours=True, replayable=False, note="the default"),
@@ -191,7 +202,9 @@ SOLVERS = (
     Solver("pycma diagonal", "cma", LINEAR, using_pycma(CMA_diagonal=True), note=_CHOSEN),
     Solver("cmaes CMA", "cmaes", QUADRATIC, using_cmaes("CMA"), dense=True),
     Solver("cmaes SepCMA", "cmaes", LINEAR, using_cmaes("SepCMA")),
-    Solver("pypop7 LMCMA", "pypop7", LINEAR, using_pypop7("LMCMA")),
+    _of_others("sep-cma", "of Ros and Hansen's method"),
+    Solver("pypop7 LMCMA", "pypop7", LINEAR, using_pypop7("LMCMA"), note="Loshchilov's of 2017"),
+    _of_others("lm-cma", "of Loshchilov's method of 2014", replayable=False, lasts=5000),
     Solver("pypop7 LMMAES", "pypop7", LINEAR, using_pypop7("LMMAES")),
     Solver("pypop7 MMES", "pypop7", LINEAR, using_pypop7("MMES")),
     Solver("pypop7 RMES", "pypop7", LINEAR, using_pypop7("RMES")),
@@ -201,7 +214,8 @@ SOLVERS = (
     ),
     Solver("nevergrad OnePlusOne", "nevergrad", LINEAR, using_nevergrad("OnePlusOne")),
     Solver("nevergrad DiagonalCMA", "nevergrad", LINEAR, using_nevergrad("DiagonalCMA")),
-    Solver("fcmaes CR-FM-NES", "fcmaes", LINEAR, fcmaes_crfmnes),
+    Solver("fcmaes CR-FM-NES", "fcmaes", LINEAR, fcmaes_crfmnes, note="32 points a round"),
+    _of_others("cr-fm-nes", "of Nomura and Ono's method"),
     Solver(
         "scipy L-BFGS-B", "scipy", OUTSIDER, scipy_lbfgsb, replayable=False,
         note="gradients by finite differences",

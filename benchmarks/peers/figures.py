@@ -25,10 +25,11 @@ class KindStyle(NamedTuple):
 
 
 _OURS = KindStyle(COLOURS[1], "o", "ours")
+_OF_OTHERS = KindStyle(COLOURS[3], "v", "ours, of methods of others")
 _LINEAR = KindStyle(COLOURS[0], "s", "peers, linear memory")
 _QUADRATIC = KindStyle(COLOURS[7], "D", "peers, quadratic memory")
 _OUTSIDER = KindStyle(COLOURS[2], "^", "outsiders")
-_KINDS = (_OURS, _LINEAR, _QUADRATIC, _OUTSIDER)
+_KINDS = (_OURS, _OF_OTHERS, _LINEAR, _QUADRATIC, _OUTSIDER)
 # In the figure of overhead, solvers of one kind differ by these.
 _MARKERS = "osD^v<>PX*h"
 _LINES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (1, 3)))
@@ -37,7 +38,7 @@ _LINES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (1, 3)))
 def style_of(solver: Solver) -> KindStyle:
     """Return the style of a solver's kind."""
     if solver.ours:
-        return _OURS
+        return _OF_OTHERS if solver.of_others else _OURS
     return {LINEAR: _LINEAR, QUADRATIC: _QUADRATIC}.get(solver.memory, _OUTSIDER)
 
 
@@ -113,7 +114,7 @@ def _evaluations(found: Summaries, title: str) -> Figure:
         for kind in _KINDS
     ]
     handles.append(Line2D([], [], color="black", marker="x", linestyle="none", label="not reached"))
-    figure.legend(handles=handles, loc="outside lower center", ncols=5)
+    figure.legend(handles=handles, loc="outside lower center", ncols=3)
     return figure
 
 

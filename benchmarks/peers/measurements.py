@@ -126,6 +126,6 @@ def best_of(found: dict[str, RunSummary], solvers: Iterable[Solver]) -> Best:
     return min(counts, key=lambda best: best.evaluations, default=Best("", math.inf))
 
 
-OURS = tuple(solver for solver in SOLVERS if solver.ours)
+OURS = tuple(solver for solver in SOLVERS if solver.ours and not solver.of_others)
 PEERS = tuple(solver for solver in SOLVERS if not solver.ours)
 LINEAR_PEERS = tuple(solver for solver in PEERS if solver.memory == LINEAR)

@@ -33,8 +33,8 @@ _FEWEST_NORMALS = 10_000_000
 # The evaluations from which the speed is estimated, and how many seconds a round should take.
 _PILOT = 60
 ROUND = 2.0
-# Within so many evaluations no solver reaches the minimum of `valley`; those that take n + 1 of them for each
-# gradient do not within so many for each variable.
+# Within so many evaluations no solver reaches the minimum of `valley`, unless its `lasts` says so; those that
+# take n + 1 of them for each gradient do not within so many for each variable.
 _VALLEY, _VALLEY_PER_VARIABLE = 20_000, 10
 # Short measurements are repeated more often than asked for, up to so many times.
 _MOST_ROUNDS = 50
@@ -128,6 +128,7 @@ def one_measurement(name: str, n: int, rounds: int, round_seconds: float) -> Ove
     times = max(_FEWEST, min(_MOST_NUMBERS // n, int(round_seconds / 3.0 / guess)))
     if not solver.replayable:
         times = min(times, _VALLEY_PER_VARIABLE * n if solver.memory == OUTSIDER else _VALLEY)
+        times = min(times, (solver.lasts or 2 * times) // 2)
     rounds = max(rounds, min(_MOST_ROUNDS, int(round_seconds / 3.0 / (guess * times))))
     make = kind(2 * times)
     # Slow solvers make few evaluations: for each of them normals are drawn several times.

@@ -13,7 +13,6 @@ from benchmarks.peers.counting import TIME
 from benchmarks.peers.evaluations import SIGMA0
 from benchmarks.peers.measurements import (
     LINEAR_PEERS,
-    OURS,
     PEERS,
     Measurements,
     RunSummary,
@@ -321,4 +320,4 @@ def _shown(column: dict[str, TableCell], name: str) -> str:
 
 
 def _name(solver: str) -> str:
-    return f"**{solver}**" if solver in {ours.name for ours in OURS} else solver
+    return f"**{solver}**" if solver in {one.name for one in SOLVERS if one.ours} else solver

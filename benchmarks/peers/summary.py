@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from benchmarks.peers.adapters import OUTSIDER, Solver
+from benchmarks.peers.adapters import OUTSIDER, SOLVERS, Solver
 from benchmarks.peers.measurements import (
     LINEAR_PEERS,
     OURS,
@@ -205,10 +205,10 @@ def losses(measured: Measurements) -> str:
 
 def _suite_losses(measured: Measurements) -> list[str]:
     lines = []
-    own = {solver.name for solver in OURS}
+    own, peers = ({solver.name for solver in solvers} for solvers in (OURS, PEERS))
     for group, shares in measured.suite.shares.items() if measured.suite else ():
         ours = max(((share, name) for name, share in shares.items() if name in own), default=(0.0, "none"))
-        theirs = max(((share, name) for name, share in shares.items() if name not in own), default=(0.0, ""))
+        theirs = max(((share, name) for name, share in shares.items() if name in peers), default=(0.0, ""))
         if theirs > ours:
             shown = [f"{name} {100.0 * share:.1f} %" for share, name in (theirs, ours)]
             lines.append(f"- Targets of COCO's suite, {group} functions: {shown[0]}, ours {shown[1]}.")
@@ -216,13 +216,19 @@ def _suite_losses(measured: Measurements) -> list[str]:
 
 
 def absent(measured: Measurements) -> str:
-    """Return sentences that name the solvers that were not installed, not measured, or are no more."""
+    """Return sentences that name the solvers that were not measured, or that stand apart from the others."""
     missing = sorted({row.solver for row in measured.rows if row.status == MISSING})
     seen = {row.solver for row in measured.rows}
-    unmeasured = [solver.name for solver in OURS + PEERS if solver.name not in seen]
+    unmeasured = [solver.name for solver in SOLVERS if solver.name not in seen]
     sentences = [f"Not installed, and so left out: {', '.join(missing)}."] if missing else []
     sentences += [f"Not measured: {', '.join(unmeasured)}."] if unmeasured else []
     sentences = sentences or ["All solvers were installed and measured."]
     former = [solver.name for solver in OURS if solver.former and solver.name in seen]
     sentences += [f"Methods of an earlier version of ours: {', '.join(former)}."] if former else []
+    of_others = [solver.name for solver in SOLVERS if solver.of_others and solver.name in seen]
+    if of_others:
+        sentences += [
+            "Our versions of methods of others, which count neither as ours nor as peers: "
+            f"{', '.join(of_others)}."
+        ]
     return " ".join(sentences)

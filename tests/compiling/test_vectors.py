@@ -4,9 +4,11 @@ import numba
 import numpy as np
 import pytest
 
+from methods.values.calling import from_python
 from pursuit.compiling.vectors import (
     SERIAL,
     add,
+    add_products,
     apply_factor,
     apply_matrix,
     blend,
@@ -16,6 +18,7 @@ from pursuit.compiling.vectors import (
     exchange,
     fill,
     mix_rows,
+    mix_slice,
     multiply,
     push,
     repeated,
@@ -121,11 +124,24 @@ def test_a_step_is_repeated_for_all_entries(n):
 
 
 @every_dimension
-@pytest.mark.parametrize("m", [1, 2, 5])
+@pytest.mark.parametrize("m", [1, 2, 5, 8])
 def test_mix_rows(n, m):
     x, weights, rows = drawn(n, n, m, (m, n))
     expected = 0.3 * x + weights @ rows
     mix_rows(SERIAL, x, 0.3, weights, rows)
+    np.testing.assert_allclose(x, expected, rtol=1e-12, atol=1e-12)
+
+
+@every_dimension
+@pytest.mark.parametrize("m", [0, 1, 4, 9])
+def test_rows_are_mixed_and_multiplied_within_columns(n, m):
+    x, weights, rows, out = drawn(n, n, m, (m, n + 5), m)
+    columns = rows[:, 3 : 3 + n]
+    expected = out + columns @ x
+    from_python(add_products)(out, rows, x, 3)
+    np.testing.assert_allclose(out, expected, rtol=1e-12, atol=1e-12)
+    expected = 0.3 * x + weights @ columns
+    from_python(mix_slice)(x, 0.3, weights, rows, 3)
     np.testing.assert_allclose(x, expected, rtol=1e-12, atol=1e-12)
 
 

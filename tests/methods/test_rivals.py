@@ -99,17 +99,19 @@ VARIANTS = {
     "lm-cma, 3 paths": ("lm-cma", {"m": 3}, limited_memory.lm_cma, {"m": 3}),
     "lm-cma of 2017": ("lm-cma", {"version": "2017"}, limited_memory.lm_cma, {"later": True}),
     "l-cma, 1 eigenvector": ("l-cma", {"m": 1}, limited_memory.l_cma, {"m": 1}),
-    "l-cma, n eigenvectors": ("l-cma", {"m": 20}, limited_memory.l_cma, {"m": 20}),
+    "l-cma, 20 eigenvectors": ("l-cma", {"m": 20}, limited_memory.l_cma, {"m": 20}),
 }
 
 
+@pytest.mark.parametrize("n", [20, 70])
 @pytest.mark.parametrize("problem_name", PROBLEMS)
 @pytest.mark.parametrize("name", VARIANTS)
-def test_variants_of_limited_memory_follow_the_pseudo_code(name, problem_name):
+def test_variants_of_limited_memory_follow_the_pseudo_code(name, problem_name, n):
+    """In more variables than a word has bits as well, from which signs are made."""
     method, options, transcription, settings = VARIANTS[name]
-    problem = make_problem(problem_name, 20, L)
-    scheme = create_scheme(method, 20, options, problem)
-    normals = np.random.default_rng(20).standard_normal((ROUNDS, draws_of(scheme, 20)))
+    problem = make_problem(problem_name, n, L)
+    scheme = create_scheme(method, n, options, problem)
+    normals = np.random.default_rng(n).standard_normal((ROUNDS, draws_of(scheme, n)))
     # By the same f: steps of random signs have equal values, which an f that rounds otherwise would sort.
     course = transcription(problem, problem.x0, SIGMA, normals, scheme.popsize, **settings)
     check_rounds(method, options, problem, course)

@@ -103,6 +103,20 @@ def measured(runs, overhead=(), memory=(), shares=None):
     )
 
 
+def test_our_versions_of_methods_of_others_count_neither_as_ours_nor_as_peers():
+    def spent(solver, task):
+        return REACHED, (10 if task.rotated else 1000) if solver.of_others else 100 if solver.ours else 200
+
+    found = measured(synthetic_runs(spent))
+    assert "7 of 7 (reaches 5); the others none" in summary.targets_table(found)
+    assert summary.losses(found) == "- Nowhere."
+    names = [solver.name for solver in SOLVERS if solver.of_others]
+    assert set(names) == {"sep-cma", "lm-cma", "cr-fm-nes"}
+    for one in summary.comparisons(summaries_of(found.evaluations), LINEAR_PEERS):
+        assert (one.ours, one.theirs, one.ratio) == ("auto 100", "pycma diagonal 200", 0.5)
+    assert f"neither as ours nor as peers: {', '.join(names)}." in summary.absent(found)
+
+
 def test_ours_ahead_everywhere_reaches_and_loses_nowhere():
     found = measured(synthetic_runs(lambda solver, task: (REACHED, 100 if solver.ours else 200)))
     assert "7 of 7 (reaches 5); the others none" in summary.targets_table(found)

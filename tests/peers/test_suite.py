@@ -1,5 +1,6 @@
 """The suite is run for ours and for peers alike, and the shares are read back."""
 
+import csv
 import os
 
 import pytest
@@ -57,3 +58,29 @@ def test_shares_are_drawn_and_read_back(solvers, tmp_path):
     assert sorted(suite.figures(tmp_path)) == [
         "profiles-all.png", "profiles-ill-conditioned.png", "profiles-separable.png",
     ]  # fmt: skip
+
+
+def columns_of(path):
+    """Return the columns of a table of profiles by their names."""
+    with path.open(newline="") as file:
+        return {name: cells for name, *cells in zip(*csv.reader(file), strict=True)}
+
+
+def test_profiles_that_are_stored_stay_beside_new_ones(tmp_path):
+    """A table has shares at some budgets: what is read back and drawn again has the same ones."""
+
+    def run(solver, extent=TINY):
+        suite.run_and_draw(
+            [solver_named(solver)], extent, data=tmp_path / "data", folder=tmp_path, jobs=1, say=[].append
+        )
+        return columns_of(tmp_path / "profiles-all.csv")
+
+    budget, alone = "evaluations_per_dimension", run("rp")
+    beside = run("ep-cma-4")
+    assert list(beside) == [budget, "ep-cma-4", "rp"]
+    assert beside["rp"] == alone["rp"]
+    assert beside[budget] == alone[budget]
+    # Its own profile replaces one that is stored.
+    assert run("rp") == beside
+    # Of other problems, nothing is left.
+    assert list(run("rp", TINY._replace(functions=(1,)))) == [budget, "rp"]

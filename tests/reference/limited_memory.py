@@ -13,6 +13,19 @@ def weights_of(mu):
     return w, 1 / (w**2).sum()
 
 
+def signs_of(normal, n):
+    """Return n signs: the bits of the numbers of SplitMix64, whose start is a hash of a normal."""
+
+    def hashed(word):
+        word = (word ^ (word >> 30)) * 0xBF58476D1CE4E5B9 % 2**64
+        word = (word ^ (word >> 27)) * 0x94D049BB133111EB % 2**64
+        return word ^ (word >> 31)
+
+    start = hashed(int(abs(normal) * 2**50))
+    words = [hashed((start + i // 64 * 0x9E3779B97F4A7C15) % 2**64) for i in range(n)]
+    return np.array([-1.0 if word >> i % 64 & 1 else 1.0 for i, word in enumerate(words)])
+
+
 def lm_cma(f, mean, sigma, normals, lam, *, m=None, later=False):
     """Follow Loshchilov 2014, Algorithms 3 to 6, or 2017, Algorithms 3 to 7 with their defaults."""
     n = len(mean)
@@ -31,8 +44,8 @@ def lm_cma(f, mean, sigma, normals, lam, *, m=None, later=False):
         x = []
         for k in range(pairs):
             if later:
-                z = np.where(row[pairs:].reshape(pairs, n)[k] >= 0, 1.0, -1.0)
-                m_star = int(np.ceil((40 if k == 0 else 4) * abs(row[k])))
+                z = signs_of(row[2 * k + 1], n)
+                m_star = int(np.ceil((40 if k == 0 else 4) * abs(row[2 * k])))
                 used = stored[max(0, len(stored) - m_star) :]
             else:
                 z, used = row.reshape(pairs, n)[k], stored

@@ -11,6 +11,8 @@ import numpy as np
 from pursuit.compiling.inner import inner
 
 _STEP = np.uint64(0x9E3779B97F4A7C15)
+# A standard normal times this is a whole number.
+_WHOLE = 2.0**50
 _FIRST, _SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 
 
@@ -26,3 +28,19 @@ def hashed(word):
 def hashed_at(start, place):
     """Return the 64 bits at a position in the sequence that begins with the word `start`."""
     return hashed(start + np.uint64(place) * _STEP)
+
+
+@inner
+def word_of(normal):
+    """Return 64 bits that depend on a standard normal."""
+    return hashed(np.uint64(abs(normal) * _WHOLE))
+
+
+@inner
+def write_signs(normal, out):
+    """Write random signs, 1 or -1, that depend on a standard normal: 64 by each hash, lowest bit first."""
+    start, n = word_of(normal), out.shape[0]
+    for first in range(0, n, 64):
+        word, part = hashed_at(start, first // 64), out[first : min(first + 64, n)]
+        for i in range(part.shape[0]):
+            part[i] = 1.0 - 2.0 * np.float64((word >> np.uint64(i)) & np.uint64(1))

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from pursuit.checks import Vector
 from pursuit.compiling.dispatch import GenericFunction, generic
+from pursuit.compiling.inner import inner
 
 Matrix = NDArray[np.float64]
 
@@ -147,8 +148,8 @@ def _multiply(team, x, y):
         x[i] *= y[i]
 
 
-# A slice of this many numbers of every row stays in a CPU's first-level cache.
-_SLICE = 512
+SLICE = 512
+"""A slice of so many numbers of some rows stays in a CPU's cache."""
 
 
 @generic(on="team")
@@ -159,16 +160,30 @@ def mix_rows(team: Any, x: Vector, a: float, weights: Vector, rows: Matrix) -> N
 @mix_rows.register(Serial)
 def _mix_rows(team, x, a, weights, rows):
     n = x.shape[0]
-    for start in range(0, n, _SLICE):
-        end = min(start + _SLICE, n)
-        part = x[start:end]
-        for i in range(part.shape[0]):
-            part[i] *= a
-        for r in range(rows.shape[0]):
-            weight = weights[r]
-            row = rows[r, start:end]
-            for i in range(part.shape[0]):
-                part[i] += weight * row[i]
+    for start in range(0, n, SLICE):
+        mix_slice(x[start : min(start + SLICE, n)], a, weights, rows, start)
+
+
+@inner
+def mix_slice(x, a, weights, rows, start):
+    """Set x to a x + sum_i weights[i] rows[i, start : start + x.size], on one thread.
+
+    Four rows at a time, so that x is read and written less often; the order of the sum is that of the rows.
+    """
+    size, fours = x.shape[0], rows.shape[0] - rows.shape[0] % 4
+    end = start + size
+    for i in range(size):
+        x[i] *= a
+    for r in range(0, fours, 4):
+        first, second, third, fourth = weights[r], weights[r + 1], weights[r + 2], weights[r + 3]
+        u, v = rows[r, start:end], rows[r + 1, start:end]
+        w, y = rows[r + 2, start:end], rows[r + 3, start:end]
+        for i in range(size):
+            x[i] = x[i] + first * u[i] + second * v[i] + third * w[i] + fourth * y[i]
+    for r in range(fours, rows.shape[0]):
+        weight, u = weights[r], rows[r, start:end]
+        for i in range(size):
+            x[i] += weight * u[i]
 
 
 @generic(on="team")
@@ -344,3 +359,37 @@ def repeated(step: Callable[..., None]) -> GenericFunction[..., None]:
 def dot(i, x, y):
     """Return x'y."""
     return x[i] * y[i]
+
+
+@inner
+def add_products(out, rows, x, start):
+    """Add the inner product of x with rows[i, start : start + x.size] to every out[i], on one thread.
+
+    Four rows at a time, each in two lanes: of eight sums, a processor need not wait for the one before.
+    """
+    size, fours = x.shape[0], rows.shape[0] - rows.shape[0] % 4
+    end, even = start + size, size - size % 2
+    for r in range(0, fours, 4):
+        u, v = rows[r, start:end], rows[r + 1, start:end]
+        w, y = rows[r + 2, start:end], rows[r + 3, start:end]
+        of_u = of_v = of_w = of_y = more_of_u = more_of_v = more_of_w = more_of_y = 0.0
+        for i in range(0, even, 2):
+            of_u += u[i] * x[i]
+            of_v += v[i] * x[i]
+            of_w += w[i] * x[i]
+            of_y += y[i] * x[i]
+            more_of_u += u[i + 1] * x[i + 1]
+            more_of_v += v[i + 1] * x[i + 1]
+            more_of_w += w[i + 1] * x[i + 1]
+            more_of_y += y[i + 1] * x[i + 1]
+        for i in range(even, size):
+            of_u += u[i] * x[i]
+            of_v += v[i] * x[i]
+            of_w += w[i] * x[i]
+            of_y += y[i] * x[i]
+        out[r] += of_u + more_of_u
+        out[r + 1] += of_v + more_of_v
+        out[r + 2] += of_w + more_of_w
+        out[r + 3] += of_y + more_of_y
+    for r in range(fours, rows.shape[0]):
+        out[r] += dot(SERIAL, size, rows[r, start:end], x)

@@ -227,4 +227,4 @@ def _write_sample(team, query, position, out):
 
 @trial_length.register(Samples)
 def _length_of_samples(team, query, state):
-    return length_of_samples(query)
+    return length_of_samples(team, query)

@@ -43,7 +43,7 @@ from pursuit.problems.place import Place
 # Members of an enumeration take Numba longer to pass than numbers.
 _VALUES, _NEW_NORMALS, _OPENED = map(int, Event)
 # The normals that the Python loop draws at a time, so that passing the generator costs little.
-_NORMALS_AT_ONCE = 4096
+_NORMALS_AT_ONCE = 16_384
 
 
 class Memory(NamedTuple):

@@ -55,7 +55,7 @@ import numpy as np
 
 from pursuit.checks import Vector
 from pursuit.compiling.inner import inner
-from pursuit.compiling.vectors import blend, dot, fill
+from pursuit.compiling.vectors import blend, dot, fill, mix_rows
 from pursuit.methods.contract import ask, tell
 from pursuit.methods.samples import (
     Samples,
@@ -117,6 +117,7 @@ class CrFmNes(NamedTuple):
             step=np.zeros(n),
             s=np.zeros(n),
             t=np.zeros(n),
+            products=np.zeros(pairs),
             along=np.zeros(pairs),
             squares=np.zeros(pairs),
             raw=utilities(self.popsize),
@@ -144,11 +145,13 @@ class CrFmNesState(NamedTuple):
     p_sigma: Vector
     p_c: Vector
     step: Vector
-    """The weighted sum of the z_j, then of the y_j."""
+    """The weighted sum of the z_j, then that of y_j <y_j, v>."""
     s: Vector
     """The natural gradient in D."""
     t: Vector
     """The natural gradient in v."""
+    products: Vector
+    """<z, v> of a pair."""
     along: Vector
     """How much of v is added to the z of a pair."""
     squares: Vector
@@ -170,7 +173,8 @@ def _ask(team, scheme, state, normals):
     excess = (math.sqrt(1.0 + square) - 1.0) / square
     for k in range(scheme.popsize // 2):
         z = normals[(k + 1) * n : (k + 2) * n]
-        state.along[k] = excess * dot(team, n, z, v)
+        state.products[k] = dot(team, n, z, v)
+        state.along[k] = excess * state.products[k]
         state.squares[k] = dot(team, n, z, z)
     return Samples(
         mean=state.mean,
@@ -195,14 +199,15 @@ def _tell(team, scheme, state, query, values):
     finite = _sort_the_infinite(state, values, order)
     share = finite / scheme.popsize
     _write_weights(scheme, state, order, 0.0)
-    _sum_steps(team, state, query, 0.0)
+    _sum_steps(team, state, query)
     gain = math.sqrt(scheme.c_sigma * (2.0 - scheme.c_sigma) * scheme.mu_w)
     blend(team, p_sigma, 1.0 - scheme.c_sigma, gain, state.step)
     relative = math.sqrt(dot(team, n, p_sigma, p_sigma)) / scheme.length
     moves = relative >= 1.0
     if moves:
         _write_weights(scheme, state, order, scheme.distance * math.sqrt(share))
-    _move(team, scheme, state, query)
+        _sum_steps(team, state, query)
+    _move(scheme, state)
     # D has been divided by det(A)^(1/n) in all rounds but the first.
     root = math.exp(math.log(1.0 + dot(team, n, state.v, state.v)) / (2.0 * n)) if state.k == 0 else 1.0
     eta = math.tanh((min(0.02 * finite, 3.0 * math.log(n)) + 5.0) / (0.23 * n + 25.0))
@@ -227,6 +232,7 @@ def _tell(team, scheme, state, query, values):
         step=state.step,
         s=state.s,
         t=state.t,
+        products=state.products,
         along=state.along,
         squares=state.squares,
         raw=state.raw,
@@ -267,28 +273,23 @@ def _write_weights(scheme, state, order, alpha):
 
 
 @inner
-def _sum_steps(team, state, query, of_v):
-    """Write the weighted sum of the z_j, with `of_v` times what v adds to them, into `step`."""
-    n = state.x.shape[0]
+def _sum_steps(team, state, query):
+    """Write the weighted sum of the z_j into `step`."""
+    n, pairs = state.x.shape[0], state.along.shape[0]
+    weights = state.weights[::2] - state.weights[1::2]
     fill(team, state.step, 0.0)
-    total = 0.0
-    for k in range(state.along.shape[0]):
-        weight = state.weights[2 * k] - state.weights[2 * k + 1]
-        z = query.z[k * n : (k + 1) * n]
-        total += weight * state.along[k]
-        for i in range(n):
-            state.step[i] += weight * z[i]
-    for i in range(n):
-        state.step[i] += of_v * total * state.v[i]
+    mix_rows(team, state.step, 1.0, weights, query.z.reshape(pairs, n))
 
 
 @inner
-def _move(team, scheme, state, query):
-    """Move the mean, and p_c with it."""
-    _sum_steps(team, state, query, 1.0)
+def _move(scheme, state):
+    """Move the mean, and p_c with it, by the sum of the y_j: that of the z_j, and what v adds to them."""
+    of_v = 0.0
+    for k in range(state.along.shape[0]):
+        of_v += (state.weights[2 * k] - state.weights[2 * k + 1]) * state.along[k]
     gain = math.sqrt(scheme.c_c * (2.0 - scheme.c_c) * scheme.mu_w)
     for i in range(state.x.shape[0]):
-        step = state.scales[i] * state.step[i]
+        step = state.scales[i] * (state.step[i] + of_v * state.v[i])
         state.p_c[i] = (1.0 - scheme.c_c) * state.p_c[i] + gain * step
         state.mean[i] += state.sigma * step
 
@@ -340,7 +341,7 @@ def _sum_gradients(team, state, query, eta, c_1):
     for k in range(state.along.shape[0]):
         weight = eta * (state.weights[2 * k] + state.weights[2 * k + 1])
         z, of_v = query.z[k * n : (k + 1) * n], state.along[k]
-        product = dot(team, n, z, v) / length + of_v * length
+        product = state.products[k] / length + of_v * length
         total += weight
         products += weight * product * product
         for i in range(n):

@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from pursuit.compiling.inner import inner
+from pursuit.compiling.vectors import mix_slice
 
 # Relative to the diagonal, what counts as 0 beside it.
 _NOTHING = 2.0**-53
@@ -84,7 +85,4 @@ def turn_rows(rows, vectors, chosen):
             new = rows[j, start:end]
             for i in range(end - start):
                 new[i] = 0.0
-            for k in range(size):
-                weight = vectors[chosen[j], k]
-                for i in range(end - start):
-                    new[i] += weight * old[k, i]
+            mix_slice(new, 1.0, vectors[chosen[j]], old, 0)

@@ -32,7 +32,19 @@ import numpy as np
 
 from pursuit.checks import Vector, checked_count, checked_memory
 from pursuit.compiling.inner import inner
-from pursuit.compiling.vectors import Matrix, add, blend, copy, dot, fill, scale
+from pursuit.compiling.vectors import (
+    SLICE,
+    Matrix,
+    add,
+    add_products,
+    blend,
+    copy,
+    dot,
+    fill,
+    mix_rows,
+    mix_slice,
+    scale,
+)
 from pursuit.methods.cma_rates import CmaRates, drift_of, follow_path, log_weights
 from pursuit.methods.contract import ask, tell
 from pursuit.methods.eigenvectors import diagonalise, largest_first, turn_rows
@@ -132,10 +144,7 @@ class LCmaState(NamedTuple):
 
 @ask.register(LCma)
 def _ask(team, scheme, state, normals):
-    n, root = state.x.shape[0], math.sqrt(state.rest)
-    for j in range(scheme.popsize):
-        z = normals[j * n : (j + 1) * n]
-        _stretch(team, state, z, root, 0.5)
+    _stretch(state, normals.reshape(scheme.popsize, state.x.shape[0]), math.sqrt(state.rest), 0.5)
     nothing = state.mean[:0]
     return Samples(
         mean=state.mean,
@@ -150,16 +159,20 @@ def _ask(team, scheme, state, normals):
 
 
 @inner
-def _stretch(team, state, z, of_rest, exponent):
-    """Multiply z by C to a power; `of_rest` is r to that power."""
-    n = z.shape[0]
-    along = np.empty(state.rank)
-    for i in range(state.rank):
-        product = dot(team, n, state.basis[i], z)
-        along[i] = ((state.rest + state.excess[i]) ** exponent - of_rest) * product
-    scale(team, z, of_rest)
-    for i in range(state.rank):
-        add(team, z, along[i], state.basis[i])
+def _stretch(state, z, of_rest, exponent):
+    """Multiply every row z by C to a power; `of_rest` is r to that power.
+
+    Slice by slice, so that eigenvectors pass through memory twice.
+    """
+    count, n = z.shape
+    along, leading = np.zeros((count, state.rank)), state.basis[: state.rank]
+    for start in range(0, n, SLICE):
+        for j in range(count):
+            add_products(along[j], leading, z[j, start : min(start + SLICE, n)], start)
+    along *= (state.rest + state.excess[: state.rank]) ** exponent - of_rest
+    for start in range(0, n, SLICE):
+        for j in range(count):
+            mix_slice(z[j, start : min(start + SLICE, n)], of_rest, along[j], leading, start)
 
 
 @tell.register(LCma)
@@ -175,10 +188,10 @@ def _tell(team, scheme, state, query, values):
         j = order[rank]
         add(team, state.step, state.weights[rank], query.z[j * n : (j + 1) * n])
     add(team, state.mean, state.sigma, state.step)
-    whitened = state.basis[state.rank]  # free for the moment
-    copy(team, whitened, state.step)
-    _stretch(team, state, whitened, 1.0 / math.sqrt(state.rest) if state.rest > 0.0 else 0.0, -0.5)
-    path = follow_path(team, rates, state.p_sigma, state.faded, whitened)
+    whitened = state.basis[state.rank : state.rank + 1]  # free for the moment
+    copy(team, whitened[0], state.step)
+    _stretch(state, whitened, 1.0 / math.sqrt(state.rest) if state.rest > 0.0 else 0.0, -0.5)
+    path = follow_path(team, rates, state.p_sigma, state.faded, whitened[0])
     gain = math.sqrt(rates.c_c * (2.0 - rates.c_c) * rates.mu_eff)
     blend(team, state.p_c, 1.0 - rates.c_c, gain if path.is_short else 0.0, state.step)
     rest, rank = _learn(team, scheme, state, query.z, order)
@@ -242,10 +255,10 @@ def _add_square(team, basis, small, size, weight, u):
     copy(team, row, u)
     along = np.zeros(size + 1)
     for _ in range(2):
-        for i in range(size):
-            product = dot(team, n, basis[i], row)
-            along[i] += product
-            add(team, row, -product, basis[i])
+        products = np.zeros(size)
+        add_products(products, basis[:size], row, 0)
+        mix_rows(team, row, 1.0, -products, basis[:size])
+        along[:size] += products
     left = math.sqrt(dot(team, n, row, row))
     is_new = size < n and left > _NOTHING * math.sqrt(dot(team, n, u, u))
     if is_new:

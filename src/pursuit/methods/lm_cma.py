@@ -21,9 +21,10 @@ so that A A^T <- (1 - c_1) A A^T + c_1 p^i p^iT, and A z takes m inner products 
 with lambda = m = N_steps = 4 + 3 ln n, mu = lambda/2, w_j ~ ln(mu + 1) - ln j of sum 1, c_c = 1/m,
 c_1 = 1/(10 ln(n + 1)), c_sigma = 0.3, d_sigma = 1 and z* = 0.25. sigma stays as it is in the first round.
 
-The version of 2017 draws z from {-1, 1}^n, and makes A of the latest paths only: |4 N(0, 1)| of them, rounded
-up, for each pair anew, and |40 N(0, 1)| for the first pair of a round. It has N_steps = n, c_c = 1/(2 sqrt n)
-and z* = 0.3, and stores a path every ln n iterations. Work per evaluation is Theta(mn).
+The version of 2017 draws z from {-1, 1}^n, which takes less time, and makes A of the latest paths only:
+|4 N(0, 1)| of them, rounded up, for each pair anew, and |40 N(0, 1)| for the first pair of a round. It has
+N_steps = n, c_c = 1/(2 sqrt n) and z* = 0.3, and stores a path every ln n iterations. Work per evaluation is
+Theta(mn).
 
 I. Loshchilov, A computationally efficient limited memory CMA-ES for large scale optimization, GECCO 2014, and
 LM-CMA: an alternative to L-BFGS for large-scale black box optimization, Evolutionary Computation 25, 2017.
@@ -37,8 +38,9 @@ from typing import NamedTuple
 import numpy as np
 
 from pursuit.checks import Vector, checked_choice, checked_count, checked_memory, checked_number
+from pursuit.compiling.hashing import write_signs
 from pursuit.compiling.inner import inner
-from pursuit.compiling.vectors import Matrix, add, copy, dot, fill, scale
+from pursuit.compiling.vectors import SLICE, Matrix, add_products, copy, fill, mix_rows, mix_slice, push
 from pursuit.methods.cma_rates import effective_size, log_weights
 from pursuit.methods.contract import ask, tell
 from pursuit.methods.options import checked_rate
@@ -53,8 +55,6 @@ from pursuit.methods.samples import (
 
 # How many paths the pairs of 2017 use: the size of |N(0, 1)| of them, and of the first pair of a round.
 _USED, _USED_FIRST = 4.0, 40.0
-# This many columns of all paths and of all pairs fit into a CPU's cache.
-_SLICE = 512
 
 
 @of_population
@@ -121,11 +121,11 @@ class LmCma(NamedTuple):
             sigma=sigma,
             mean=x.copy(),
             p_c=np.zeros(n),
+            z=np.zeros((self.popsize + 1) // 2 * n if self.is_later else 0),
             paths=np.zeros((m, n)),
             v=np.zeros((m, n)),
             b=np.zeros(m),
             d=np.zeros(m),
-            places=np.zeros(m),
             times=np.zeros(m),
             products=np.zeros((m, m)),
             parts=np.zeros((m, m)),
@@ -137,8 +137,8 @@ class LmCma(NamedTuple):
         )
 
     def draws(self, n: int) -> int:
-        """Return how many standard normals an iteration takes: n per pair, and one more in 2017."""
-        return (self.popsize + 1) // 2 * (n + 1 if self.is_later else n)
+        """Return how many standard normals an iteration takes: n per pair, or two in 2017."""
+        return (self.popsize + 1) // 2 * (2 if self.is_later else n)
 
 
 class LmCmaState(NamedTuple):
@@ -151,18 +151,18 @@ class LmCmaState(NamedTuple):
     mean: Vector
     """m."""
     p_c: Vector
+    z: Vector
+    """Room for the z of 2017; those of 2014 are the normals of the iteration."""
     paths: Matrix
-    """The stored p_c."""
+    """The stored p_c, the oldest first."""
     v: Matrix
     """Their v."""
     b: Vector
     d: Vector
-    places: Vector
-    """The rows of the paths, the oldest first."""
     times: Vector
-    """The iteration in which each row was stored."""
+    """The iteration in which each path was stored."""
     products: Matrix
-    """The inner products of the paths, row by row."""
+    """The inner products of the paths."""
     parts: Matrix
     """How much of each path is in each v."""
     weights: Vector
@@ -175,34 +175,28 @@ class LmCmaState(NamedTuple):
     t: int
 
     def is_valid(self) -> bool:
-        """Say whether the places are those of the stored paths."""
-        return (
-            0 <= self.stored <= self.places.size
-            and self.t >= 0
-            and sorted(self.places[: self.stored]) == list(range(self.stored))
-        )
+        """Say whether there is room for the stored paths."""
+        return 0 <= self.stored <= self.times.size and self.t >= 0
 
 
 @ask.register(LmCma)
 def _ask(team, scheme, state, normals):
     n, pairs = state.x.shape[0], (scheme.popsize + 1) // 2
-    first = pairs if scheme.is_later else 0
-    rows = normals[first:]
+    z = state.z if scheme.is_later else normals
     oldest = np.zeros(pairs, dtype=np.int64)
     if scheme.is_later:
-        for i in range(rows.shape[0]):
-            rows[i] = 1.0 if rows[i] >= 0.0 else -1.0
         for k in range(pairs):
-            used = abs(normals[k]) * (_USED_FIRST if k == 0 else _USED)
+            used = abs(normals[2 * k]) * (_USED_FIRST if k == 0 else _USED)
             oldest[k] = state.stored - math.ceil(min(used, float(state.stored)))
-    _transform(team, scheme, state, rows.reshape(pairs, n), oldest)
+            write_signs(normals[2 * k + 1], z[k * n : (k + 1) * n])
+    _transform(scheme, state, z.reshape(pairs, n), oldest)
     nothing = state.mean[:0]
     return Samples(
         mean=state.mean,
         scales=nothing,
         direction=nothing,
         along=nothing,
-        z=rows,
+        z=z,
         sigma=state.sigma,
         size=scheme.popsize,
         sides=2,
@@ -210,31 +204,28 @@ def _ask(team, scheme, state, normals):
 
 
 @inner
-def _transform(team, scheme, state, z, oldest):
+def _transform(scheme, state, z, oldest):
     """Turn every row z into A z, A made of the paths from the `oldest` on for that row.
 
     All inner products are with z as it was. Slice by slice, so that paths pass through memory twice a round.
     """
     pairs, n = z.shape
-    along, powers = np.zeros((pairs, state.stored)), np.ones(pairs)
-    for start in range(0, n, _SLICE):
-        end = min(start + _SLICE, n)
-        for i in range(oldest.min(), state.stored):
-            v = state.v[int(state.places[i]), start:end]
-            for k in range(pairs):
-                if i >= oldest[k]:
-                    along[k, i] += dot(team, end - start, v, z[k, start:end])
-    for k in range(pairs):
-        for i in range(state.stored - 1, oldest[k] - 1, -1):
-            along[k, i] *= powers[k] * state.b[int(state.places[i])]
-            powers[k] *= math.sqrt(1.0 - scheme.c_1)
-    for start in range(0, n, _SLICE):
-        end = min(start + _SLICE, n)
+    stored = state.stored
+    along, powers = np.zeros((pairs, stored)), np.ones(pairs)
+    for start in range(0, n, SLICE):
+        end = min(start + SLICE, n)
         for k in range(pairs):
-            part = z[k, start:end]
-            scale(team, part, powers[k])
-            for i in range(oldest[k], state.stored):
-                add(team, part, along[k, i], state.paths[int(state.places[i]), start:end])
+            used = slice(oldest[k], stored)
+            add_products(along[k, used], state.v[used], z[k, start:end], start)
+    for k in range(pairs):
+        for i in range(stored - 1, oldest[k] - 1, -1):
+            along[k, i] *= powers[k] * state.b[i]
+            powers[k] *= math.sqrt(1.0 - scheme.c_1)
+    for start in range(0, n, SLICE):
+        end = min(start + SLICE, n)
+        for k in range(pairs):
+            used = slice(oldest[k], stored)
+            mix_slice(z[k, start:end], powers[k], along[k, used], state.paths[used], start)
 
 
 @tell.register(LmCma)
@@ -259,11 +250,11 @@ def _tell(team, scheme, state, query, values):
         sigma=sigma,
         mean=state.mean,
         p_c=state.p_c,
+        z=state.z,
         paths=state.paths,
         v=state.v,
         b=state.b,
         d=state.d,
-        places=state.places,
         times=state.times,
         products=state.products,
         parts=state.parts,
@@ -284,33 +275,25 @@ def _move(team, scheme, state, z, order):
         j = order[rank]
         weights[j // 2] += state.weights[rank] if j % 2 == 0 else -state.weights[rank]
     gain = math.sqrt(scheme.c_c * (2.0 - scheme.c_c) * scheme.mu_w)
-    scale(team, state.p_c, 1.0 - scheme.c_c)
-    for k in range(pairs):
-        if weights[k] != 0.0:
-            row = z[k * n : (k + 1) * n]
-            add(team, state.mean, state.sigma * weights[k], row)
-            add(team, state.p_c, gain * weights[k], row)
+    steps = z.reshape(pairs, n)
+    mix_rows(team, state.mean, 1.0, state.sigma * weights, steps)
+    mix_rows(team, state.p_c, 1.0 - scheme.c_c, gain * weights, steps)
 
 
 @inner
 def _store(team, scheme, state):
     """Store p_c, in place of another path if there is no room; return how many there are."""
-    places, count = state.places, state.stored
-    if count < scheme.m:
-        changed, row = count, count
-        count += 1
-    else:
-        changed = _least_missed(scheme, state)
-        row = int(places[changed])
-        for i in range(changed, count - 1):
-            places[i] = places[i + 1]
-    places[count - 1] = row
-    state.times[row] = state.t
-    copy(team, state.paths[row], state.p_c)
-    for i in range(count):
-        other = int(places[i])
-        product = dot(team, state.p_c.shape[0], state.paths[other], state.p_c)
-        state.products[row, other] = state.products[other, row] = product
+    changed, count = state.stored, state.stored + 1
+    if state.stored == scheme.m:
+        changed, count = _least_missed(scheme, state), state.stored
+        _forget(team, state, changed)
+    last = count - 1
+    state.times[last] = state.t
+    copy(team, state.paths[last], state.p_c)
+    new = state.products[last, :count]
+    fill(team, new, 0.0)
+    add_products(new, state.paths[:count], state.p_c, 0)
+    copy(team, state.products[:count, last], new)
     _invert(scheme, state, changed, count)
     _write_inverses(team, state, changed, count)
     return count
@@ -321,10 +304,20 @@ def _least_missed(scheme, state):
     """Return which path to forget, counted from the oldest."""
     least, closest = 0, float(scheme.n_steps)
     for i in range(1, scheme.m):
-        distance = state.times[int(state.places[i])] - state.times[int(state.places[i - 1])]
+        distance = state.times[i] - state.times[i - 1]
         if distance < closest:
             least, closest = i, distance
     return least
+
+
+@inner
+def _forget(team, state, forgotten):
+    """Forget a path: later ones move one place up."""
+    push(team, state.paths[forgotten:])
+    push(team, state.products[forgotten:])
+    for i in range(forgotten, state.times.shape[0] - 1):
+        state.times[i] = state.times[i + 1]
+        copy(team, state.products[:, i], state.products[:, i + 1])
 
 
 @inner
@@ -333,44 +326,42 @@ def _invert(scheme, state, changed, count):
 
     v^i is a sum of the paths up to the i-th. So its inner products follow from those of the paths.
     """
-    a, size = math.sqrt(1.0 - scheme.c_1), scheme.m
-    along = np.zeros((count, size))  # <v, p> of each v with each path
+    a = math.sqrt(1.0 - scheme.c_1)
+    along = np.zeros((count, count))  # <v, p> of each v with each path
     for i in range(count):
-        row = int(state.places[i])
-        part = state.parts[row]
+        part = state.parts[i]
         if i >= changed:
-            for j in range(size):
-                part[j] = 1.0 if j == row else 0.0
+            part[:i] = 0.0
+            part[i] = 1.0
             for t in range(i):
-                other, product = int(state.places[t]), 0.0
-                for j in range(size):
+                product = 0.0
+                for j in range(i + 1):
                     product += along[t, j] * part[j]
-                for j in range(size):
-                    part[j] = part[j] / a - state.d[other] * product * state.parts[other, j]
+                for j in range(i + 1):
+                    part[j] /= a
+                for j in range(t + 1):
+                    part[j] -= state.d[t] * product * state.parts[t, j]
         square = 0.0
-        for j in range(size):
-            for k in range(size):
+        for k in range(i + 1):
+            for j in range(count):
                 along[i, j] += part[k] * state.products[k, j]
+        for j in range(i + 1):
             square += along[i, j] * part[j]
         if i >= changed:
             root = math.sqrt(1.0 + scheme.c_1 / (1.0 - scheme.c_1) * square)
-            state.b[row] = a / square * (root - 1.0)
-            state.d[row] = (1.0 - 1.0 / root) / (a * square)
+            state.b[i] = a / square * (root - 1.0)
+            state.d[i] = (1.0 - 1.0 / root) / (a * square)
 
 
 @inner
 def _write_inverses(team, state, changed, count):
     """Write the v from the one `changed` on."""
     n = state.x.shape[0]
-    for start in range(0, n, _SLICE):
-        end = min(start + _SLICE, n)
+    for start in range(0, n, SLICE):
         for i in range(changed, count):
-            row = int(state.places[i])
-            v = state.v[row, start:end]
+            v = state.v[i, start : min(start + SLICE, n)]
             fill(team, v, 0.0)
-            for t in range(i + 1):
-                other = int(state.places[t])
-                add(team, v, state.parts[row, other], state.paths[other, start:end])
+            mix_slice(v, 1.0, state.parts[i], state.paths[: i + 1], start)
 
 
 @inner

@@ -23,15 +23,13 @@ from typing import NamedTuple
 import numpy as np
 
 from pursuit.checks import Vector
-from pursuit.compiling.hashing import hashed, hashed_at
+from pursuit.compiling.hashing import hashed_at, word_of
 from pursuit.compiling.inner import inner
 
 # An entry is the sum of four numbers of 16 bits, moved to mean 0 and scaled to variance 1.
 _PART, _PARTS, _LOWEST = np.uint64(16), 4, np.uint64(0xFFFF)
 _MEAN = _PARTS * (2.0**16 - 1.0) / 2.0
 _SCALE = 1.0 / math.sqrt(_PARTS * (2.0**32 - 1.0) / 12.0)
-# A key is a standard normal, and this many times that a whole number.
-_KEYS = 2.0**50
 
 
 class MirroredRound(NamedTuple):
@@ -60,8 +58,7 @@ class MirroredRound(NamedTuple):
 @inner
 def start_of(query, i):
     """Return the word from which the entries of z_i follow."""
-    of_run = hashed(np.uint64(abs(query.key) * _KEYS))
-    return hashed_at(hashed_at(of_run, query.number), i)
+    return hashed_at(hashed_at(word_of(query.key), query.number), i)
 
 
 @inner

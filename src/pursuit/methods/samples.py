@@ -21,6 +21,7 @@ import numpy as np
 
 from pursuit.checks import Vector, checked_count, checked_memory
 from pursuit.compiling.inner import inner
+from pursuit.compiling.vectors import dot
 from pursuit.methods.contract import Patience
 
 SchemeClass = TypeVar("SchemeClass", bound=type)
@@ -89,14 +90,12 @@ def write_sample(query, j, out):
 
 
 @inner
-def length_of_samples(query):
+def length_of_samples(team, query):
     """Return how far points are from the mean on average, divided by sqrt(n)."""
     n, square = query.mean.shape[0], 0.0
     if query.direction.shape[0] + query.scales.shape[0] == 0:
         count = (query.size + query.sides - 1) // query.sides * n
-        for i in range(count):
-            square += query.z[i] * query.z[i]
-        return query.sigma * math.sqrt(square / count)
+        return query.sigma * math.sqrt(dot(team, count, query.z, query.z) / count)
     for i in range(n):
         variance = 1.0
         if query.direction.shape[0] > 0:
