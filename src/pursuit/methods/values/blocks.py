@@ -48,6 +48,8 @@ from pursuit.methods.values.state import (
 
 # Curvatures that differ by more than this factor are not alike.
 _ALIKE = 4.0
+# A curvature is seen that is so many times as large as what noise makes of none. This share of them is many.
+_BLUR, _MANY = 10.0, 0.2
 # Steps that fail in a row end it.
 _FAILURES = 5
 # How many coordinates a block has at least, and how many other points there are: the step before, f(y), and
@@ -75,21 +77,23 @@ def take_block_slopes(scheme, state):
     take_two_sided(state)
     if now.mean_curvature == 0.0:
         bends = np.empty(tau)
-        negative = 0
+        negative = downward = upward = 0
+        blur = _BLUR * noise_of_value(state) / (h * h)
         for j in range(tau):
             bends[j] = p[block_coordinate(state, j)]
-            if not bends[j] > 0.0:
-                negative += 1
+            negative += not bends[j] > 0.0
+            downward += bends[j] < -blur
+            upward += bends[j] > blur
             bends[j] = abs(bends[j])
         sort(bends)
         if not math.isfinite(bends[-1]):
             now.phase = BLOCK_END
             return
         differ = quantile(bends, 0.9) > _ALIKE * quantile(bends, 0.1)
-        is_curved_down = negative > 0.2 * tau
-        if now.is_single or differ or is_curved_down:
+        if now.is_single or differ or negative > _MANY * tau:
+            is_bowl = downward <= _MANY * tau <= upward
             # Whoever evaluates many points at once needs no mixtures.
-            if scheme.at_once == 1 and not (now.is_single or is_curved_down) and g.shape[0] > _BLOCKS * tau:
+            if is_bowl and not now.is_single and scheme.at_once == 1 and g.shape[0] > _BLOCKS * tau:
                 now.mean_curvature = np.mean(bends)
             step_singly(state)
             return

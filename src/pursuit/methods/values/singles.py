@@ -7,8 +7,8 @@
 Then D is known for all coordinates, after 3 n evaluations, and sweeps of probes follow. Alone, the last of
 the three would take 2 n of them and be the shortest way to the minimum of a separable function; but after n
 evaluations it would have seen half of the coordinates, where mixtures have won most of what there is to win.
-They are left out where D is negative along many coordinates, where there are few blocks, and where many
-points are evaluated at once.
+They are left out where D is negative along many coordinates, or hardly seen along any, where there are few
+blocks, and where many points are evaluated at once.
 """
 
 from __future__ import annotations
@@ -34,6 +34,8 @@ from pursuit.methods.values.state import BLOCK_END, BLOCK_TRY, FIRST, SECOND, SE
 
 # A step along a coordinate by its own curvature is at most so many sigma0 long.
 _LONGEST = 2.0
+# After mixtures, probes are so many times as long as the first ones: f is a bowl, with curvatures to be seen.
+_LONGER = 10.0
 
 
 @inner
@@ -90,5 +92,5 @@ def end_mixtures(team, state):
     copy(team, state.vectors[Y], state.x)
     state.vectors[P][:] = 0.0
     now.f, now.is_mixed, now.is_single, now.mean_curvature = now.fx, 0, 1, 0.0
-    now.tau, now.position, now.probe = 2 * now.tau, 0, state.vectors[REACH, 0]
+    now.tau, now.position, now.probe = 2 * now.tau, 0, _LONGER * state.vectors[REACH, 0]
     begin_probes(now, 0, 0)
