@@ -117,7 +117,7 @@ def plot_runs(
     labels : sequence of str
         A name for each result; those of the same name have the same colour. By default the methods.
     fmin : float
-        The smallest value that f can have, if you know it: then the picture shows values less `fmin`. By
+        The smallest value that f can have, if you know it: then the picture shows values minus `fmin`. By
         default it shows the values themselves, or if some are negative, how far they are above the best of
         all runs; the label of the axis says which.
     ax : matplotlib.axes.Axes
