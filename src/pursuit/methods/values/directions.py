@@ -9,7 +9,9 @@ import numpy as np
 from pursuit.compiling.inner import inner
 from pursuit.compiling.vectors import add, copy, dot
 from pursuit.methods.values.curvature import (
+    ALONG,
     BEFORE,
+    MEASURED,
     ONE_SIDE,
     REACH,
     SCALE,
@@ -29,7 +31,14 @@ from pursuit.methods.values.curvature import (
 )
 from pursuit.methods.values.model import model_minimizer
 from pursuit.methods.values.probes import coordinates_in_turn
-from pursuit.methods.values.quasi_newton import add_pair, apply_inverse, break_chain, chain_of, row_of
+from pursuit.methods.values.quasi_newton import (
+    add_pair,
+    apply_inverse,
+    break_chain,
+    chain_of,
+    forget_pairs,
+    row_of,
+)
 from pursuit.methods.values.state import (
     CHOOSE,
     FIRST,
@@ -124,6 +133,17 @@ def without_slope(state):
     lose_track(state)
     now.flat += 1
     now.phase = SWEEP
+
+
+@inner
+def forget_curvature(state):
+    """Forget all that was measured of curvature."""
+    now = state.now[0]
+    state.vectors[ALONG][:] = math.nan
+    state.vectors[SCALE][:] = 0.0
+    state.vectors[MEASURED][:] = 0.0
+    forget_pairs(state.pairs)
+    now.has_before, now.both_sides = 0, 1
 
 
 @inner

@@ -6,11 +6,8 @@ import math
 
 from pursuit.compiling.inner import inner
 from pursuit.methods.values.curvature import (
-    ALONG,
-    MEASURED,
     ONE_SIDE,
     REACH,
-    SCALE,
     TWO_SIDED,
     WALL_AHEAD,
     WALL_BEFORE,
@@ -19,9 +16,9 @@ from pursuit.methods.values.curvature import (
     quantile,
     sampled,
 )
+from pursuit.methods.values.directions import forget_curvature
 from pursuit.methods.values.noise import VALUES, are_told_apart, noise_level
 from pursuit.methods.values.probes import begin_ahead, sign
-from pursuit.methods.values.quasi_newton import forget_pairs
 from pursuit.methods.values.state import (
     BLOCK_BEGIN,
     FIRST,
@@ -116,7 +113,7 @@ def measured_noise(state):
     level = noise_level(values) if finite else 0.0
     if now.suspect > 0.0:
         if level > 0.3 * now.suspect:
-            forget_curvature(state)
+            begin_anew(state)
         else:
             now.rough += 1
             if finite and is_kink(now, values):
@@ -184,15 +181,12 @@ def note_kind_of_noise(now, level):
 
 
 @inner
-def forget_curvature(state):
+def begin_anew(state):
     """Begin anew where much more noise has appeared than there was: it has spoilt all that was measured."""
     now = state.now[0]
-    state.vectors[ALONG][:] = math.nan
-    state.vectors[SCALE][:] = 0.0
-    state.vectors[MEASURED][:] = 0.0
-    forget_pairs(state.pairs)
+    forget_curvature(state)
     now.noise, now.first_noise, now.change = -1.0, 0.0, 1e-4
-    now.radius, now.has_before, now.both_sides = now.sigma0 * math.sqrt(state.vectors.shape[1]), 0, 1
+    now.radius = now.sigma0 * math.sqrt(state.vectors.shape[1])
 
 
 @inner

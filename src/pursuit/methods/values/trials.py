@@ -18,7 +18,14 @@ from pursuit.methods.values.curvature import (
     S,
     Y,
 )
-from pursuit.methods.values.directions import energy_of, lose_track, meet_wall, turn_from_walls, weight
+from pursuit.methods.values.directions import (
+    energy_of,
+    forget_curvature,
+    lose_track,
+    meet_wall,
+    turn_from_walls,
+    weight,
+)
 from pursuit.methods.values.ending import note_fall
 from pursuit.methods.values.probes import coordinates_in_turn, probe_length, sign
 from pursuit.methods.values.quasi_newton import forget_pairs
@@ -54,6 +61,9 @@ _CROOKED_CHANGE, _CROOKED = 0.5, 0.3
 _MISLED = 0.5
 # A step that is to win so many times the noise promises much.
 _MUCH = 1e3
+# A step so many times as long as the model's, after which f is this part of what it was, leads to where
+# nothing is left of the curvature before: f falls exponentially there, say.
+_MUCH_FARTHER, _MUCH_LESS = 4.0, 1e-6
 # Over how many points the mean under noise goes at most.
 _MOST_AVERAGED = 40.0
 
@@ -237,8 +247,11 @@ def move(team, scheme, state):
     if is_clear(state):
         now.travelled += math.sqrt(square)
     note_fall(now, n)
+    is_elsewhere = now.multiple >= _MUCH_FARTHER and now.value < _MUCH_LESS * now.f
     now.f, now.sigma = now.value, math.sqrt(square / n)
     now.failures, now.has_before = 0, 1
+    if is_elsewhere:
+        forget_curvature(state)
     take_looks(state)
     if now.noise_rules:
         # The value that was accepted was a lucky one: another at the same point.
