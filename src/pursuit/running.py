@@ -107,7 +107,7 @@ def minimize_task(task: Task, conduct: Conduct) -> Result:
                     monitor=None if monitor.is_idle else monitor,
                     # A callback is called after every iteration.
                     longest_leg=UNLIMITED if call is None else 1,
-                    found=lambda: result_of(run.outcome(), setup.name, trace=True),
+                    found=lambda: result_of(run.outcome(), setup.name, trace=True, box=setup.setting.box),
                 )
                 monitor.close(run)
                 outcome = run.outcome(reason, last=True)
