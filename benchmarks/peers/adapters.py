@@ -188,8 +188,17 @@ def _of_others(method: str, note: str, **properties: Any) -> Solver:
 
 _CHOSEN = "a mode that people must choose"
 SOLVERS = (
-    Solver("auto", "pursuit", LINEAR, using_pursuit("auto"), ours=True, replayable=False, note="the default"),
-    Solver("values", "pursuit", LINEAR, using_pursuit("values"), ours=True, replayable=False),
+    Solver(
+        "auto",
+        "pursuit",
+        LINEAR,
+        using_pursuit("auto"),
+        ours=True,
+        replayable=False,
+        lasts=6000,
+        note="the default",
+    ),
+    Solver("values", "pursuit", LINEAR, using_pursuit("values"), ours=True, replayable=False, lasts=6000),
     Solver("momentum", "pursuit", LINEAR, using_pursuit("momentum"), ours=True, replayable=False),
     Solver("adaptive-sarp", "pursuit", LINEAR, using_pursuit("adaptive-sarp"), ours=True, replayable=False),
     Solver(
