@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 from pursuit.checks import Vector
 from pursuit.compiling.dispatch import generic
-from pursuit.compiling.vectors import copy, dot, shift
-from pursuit.methods.contract import Points, Round, write_move
+from pursuit.compiling.vectors import copy, dot
+from pursuit.methods.contract import Pair, Points, Round, write_move, write_on_line
 from pursuit.methods.line_searches import Line, Step, begin_search, continue_search, known_minimizer
 from pursuit.methods.mirrored_rounds import MirroredRound, length_of_trials, write_place
 from pursuit.methods.samples import Samples, length_of_samples, write_sample
@@ -81,6 +81,7 @@ def _none(query, left):
     return 0
 
 
+@points_to_spend.register(Pair)
 @points_to_spend.register(Round)
 @points_to_spend.register(MirroredRound)
 @points_to_spend.register(Samples)
@@ -101,11 +102,9 @@ def _position_on_line(line, query_state, j):
 
 
 @write_point.register(Line)
+@write_point.register(Pair)
 def _write_on_line(team, line, position, out):
-    if position == 0.0:
-        copy(team, out, line.origin)
-    else:
-        shift(team, out, line.origin, position, line.direction)
+    write_on_line(team, line, position, out)
 
 
 @receive.register(Line)
@@ -125,11 +124,27 @@ def _length_on_line(team, line, state):
 
 
 @highest_trial.register(Line)
+@highest_trial.register(Pair)
 @highest_trial.register(Points)
 @highest_trial.register(MirroredRound)
 @highest_trial.register(Samples)
 def _highest_of_all(query, state, highest):
     return highest
+
+
+@open_query.register(Pair)
+def _open_pair(team, scheme, problem, pair):
+    return PointsState(2, 2, math.inf)
+
+
+@position_of.register(Pair)
+def _position_in_pair(pair, query_state, j):
+    return pair.first if j == 0 else pair.second
+
+
+@answer_to.register(Pair)
+def _answer_pair(pair, query_state, values):
+    return Answer((values[0], values[1]))
 
 
 @open_query.register(Points)
@@ -182,12 +197,14 @@ def _write_move(team, query, position, out):
 
 
 @receive.register(MirroredRound)
+@receive.register(Pair)
 @receive.register(Round)
 @receive.register(Samples)
 def _receive_round(scheme, query, query_state, values):
     return PointsState(0, 0, math.inf)
 
 
+@trial_length.register(Pair)
 @trial_length.register(Round)
 def _length_of_round(team, query, state):
     return state.sigma

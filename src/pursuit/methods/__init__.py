@@ -7,7 +7,7 @@ from pursuit.methods.ars import AcceleratedSearch
 from pursuit.methods.auto import Auto
 from pursuit.methods.catalogue import create_scheme, methods
 from pursuit.methods.cma import Cma
-from pursuit.methods.contract import Findings, Patience, Points, Round, Rounds, Scheme, ask, tell
+from pursuit.methods.contract import Findings, Pair, Patience, Points, Round, Rounds, Scheme, ask, tell
 from pursuit.methods.cr_fm_nes import CrFmNes
 from pursuit.methods.ep_cma import EpCma
 from pursuit.methods.l_cma import LCma
@@ -48,6 +48,7 @@ __all__ = [
     "Line",
     "LmCma",
     "MirroredStep",
+    "Pair",
     "Patience",
     "Points",
     "R1Nes",

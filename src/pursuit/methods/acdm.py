@@ -37,12 +37,12 @@ import numpy as np
 
 from pursuit.checks import Vector, checked_number
 from pursuit.compiling.dispatch import generic
-from pursuit.compiling.vectors import Matrix, copy, exchange
-from pursuit.methods.contract import FIRST_MULTIPLE, Patience, ask, tell
+from pursuit.compiling.vectors import copy, exchange
+from pursuit.methods.contract import Pair, Patience, ask, tell
 from pursuit.methods.line_searches import Bracketing, ExactStep, Line
 from pursuit.methods.nesterov import Move, accelerated_patience, advance, keep_best_of_line
 from pursuit.methods.options import checked_curvatures, full_search_named
-from pursuit.methods.pairs import keep_best, new_moves, round_from, smoothed
+from pursuit.methods.pairs import keep_best, smoothed
 
 # By how much f may rise over mu at a minimum, if mu is not given.
 _EPSILON = 1e-10
@@ -88,9 +88,6 @@ class Acdm(NamedTuple):
 
     def init(self, x: Vector, fx: float, sigma: float) -> AcdmState:
         """Return the first state."""
-        moves = new_moves()
-        if isinstance(self.line_search, Differences):
-            moves[FIRST_MULTIPLE] = self.line_search.mu, -self.line_search.mu
         e = np.zeros(x.size)
         e[0] = 1.0
         return AcdmState(
@@ -102,7 +99,6 @@ class Acdm(NamedTuple):
             v=x.copy(),
             e=e,
             place=np.zeros(1),
-            moves=moves,
             gamma=0.5 / x.size,
         )
 
@@ -135,8 +131,6 @@ class AcdmState(NamedTuple):
     """e_i, the direction of the latest step."""
     place: Vector
     """i, counted from 0."""
-    moves: Matrix
-    """The moves of a round of two points along e_i."""
     gamma: float
     """gamma_{k-1}."""
 
@@ -168,8 +162,8 @@ def _line(team, line_search, state):
 
 
 @_query.register(Differences)
-def _round(team, line_search, state):
-    return round_from(state.y, state.e, state.moves)
+def _pair(team, line_search, state):
+    return Pair(origin=state.y, direction=state.e, first=line_search.mu, second=-line_search.mu)
 
 
 @_found.register(ExactStep)
@@ -181,8 +175,8 @@ def _found_on_line(team, line_search, state, line, step):
 
 
 @_found.register(Differences)
-def _found_by_difference(team, line_search, state, query, values):
-    fx = keep_best(team, state, query, values)
+def _found_by_difference(team, line_search, state, pair, values):
+    fx = keep_best(team, state, pair, values)
     length = -(values[0] - values[1]) / (2.0 * line_search.mu * line_search.L)
     return Found(length=length, fx=fx, f=min(values[0], values[1]), sigma=abs(length))
 
@@ -223,7 +217,6 @@ def _tell(team, scheme, state, query, answer):
         v=state.v,
         e=state.e,
         place=state.place,
-        moves=state.moves,
         gamma=gamma,
     )
 

@@ -26,11 +26,11 @@ import math
 from typing import NamedTuple
 
 from pursuit.checks import Vector
-from pursuit.compiling.vectors import Matrix, copy
-from pursuit.methods.contract import Patience, ask, tell
+from pursuit.compiling.vectors import copy
+from pursuit.methods.contract import Pair, Patience, ask, tell
 from pursuit.methods.nesterov import Move, accelerated_patience, advance, root_of_condition, weights_of
 from pursuit.methods.options import checked_curvatures
-from pursuit.methods.pairs import forward_moves, keep_best, round_from, smoothed
+from pursuit.methods.pairs import keep_best, smoothed
 from pursuit.methods.rg import RandomGradient
 
 
@@ -73,16 +73,15 @@ class AcceleratedSearch(NamedTuple):
             sigma=sigma,
             y=x.copy(),
             v=x.copy(),
-            moves=forward_moves(self.mu),
             gamma=self.m if self.m > 0.0 else self.L,
         )
 
     def points(self) -> int:
-        """Return the number of points of a round."""
+        """Return the number of points in a query."""
         return 2
 
     def patience(self, n: int) -> Patience:
-        """Return after how many rounds without a better point to give up."""
+        """Return after how many pairs without a better point to give up."""
         return accelerated_patience(n, self.m, self.L)
 
 
@@ -95,18 +94,17 @@ class AcceleratedSearchState(NamedTuple):
     sigma: float
     y: Vector
     v: Vector
-    moves: Matrix
     gamma: float
 
 
 @ask.register(AcceleratedSearch)
 def _ask(team, scheme, state, u):
-    return round_from(state.y, u, state.moves)
+    return Pair(origin=state.y, direction=u, first=0.0, second=scheme.mu)
 
 
 @tell.register(AcceleratedSearch)
-def _tell(team, scheme, state, query, values):
-    fx, sigma = keep_best(team, state, query, values), state.sigma
+def _tell(team, scheme, state, pair, values):
+    fx, sigma = keep_best(team, state, pair, values), state.sigma
     slope = (values[1] - values[0]) / scheme.mu
     if math.isfinite(slope):
         sigma = smoothed(sigma, scheme.h * slope)
@@ -121,7 +119,7 @@ def _tell(team, scheme, state, query, values):
         keep=weights.keep,
         beta=weights.beta,
     )
-    advance(team, state.y.shape[0], state.y, state.v, query.first, move)
+    advance(team, state.y.shape[0], state.y, state.v, pair.direction, move)
     return AcceleratedSearchState(
         x=state.x,
         fx=fx,
@@ -129,6 +127,5 @@ def _tell(team, scheme, state, query, values):
         sigma=sigma,
         y=state.y,
         v=state.v,
-        moves=state.moves,
         gamma=weights.gamma,
     )

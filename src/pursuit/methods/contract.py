@@ -6,9 +6,10 @@ it never writes) and has
 - `create(n, **options)`, a class method: the scheme for n variables, its options checked;
 - `init(x, fx, sigma)`: the first state, from a start that the scheme may keep, its value and sigma0;
 - an implementation of `ask` registered for its class, which returns a query: a `Line`, to be searched by
-  `scheme.line_search`, `Points`, or a `Round` of points that are written one by one;
-- one of `tell`, which takes the answer (a `Step` for a line, else the array of values) and returns the next
-  state.
+  `scheme.line_search`, a `Pair` of points on a line, `Points`, or a `Round` of points that are written one
+  by one;
+- one of `tell`, which takes the answer (a `Step` for a line, two values for a pair, else the array of
+  values) and returns the next state.
 
 It may have
 
@@ -55,12 +56,12 @@ from numpy.typing import NDArray
 from pursuit.checks import Vector
 from pursuit.compiling.dispatch import generic
 from pursuit.compiling.inner import inlined
-from pursuit.compiling.vectors import Matrix, add, copy
+from pursuit.compiling.vectors import Matrix, add, copy, shift
 
 
 @generic(on="scheme")
 def ask(team: Any, scheme: Any, state: Any, normals: Vector) -> Any:
-    """Return the query of an iteration, a `Line`, `Points` or a `Round`.
+    """Return the query of an iteration, a `Line`, a `Pair`, `Points` or a `Round`.
 
     Parameters
     ----------
@@ -87,11 +88,21 @@ def tell(team: Any, scheme: Any, state: Any, query: Any, answer: Any) -> Any:
         The scheme, whose class decides on the implementation.
     state : NamedTuple
         The state that the query was asked from; its arrays may be overwritten.
-    query : Line, Points or Round
+    query : Line, Pair, Points or Round
         What `ask` has returned.
-    answer : Step or ndarray
-        What a line search has found, or the values of the points.
+    answer : Step, tuple or ndarray
+        What a line search has found, the two values of a pair, or the values of the points.
     """
+
+
+class Pair(NamedTuple):
+    """A query of two points on a line; the answer is the tuple of their values."""
+
+    origin: Vector
+    direction: Vector
+    first: float
+    """The first point is origin + first * direction."""
+    second: float
 
 
 class Points(NamedTuple):
@@ -123,6 +134,15 @@ class Round(NamedTuple):
 # The rows of the moves of a round: multiples of the two directions, a coordinate (-1 for none), and how far
 # to go along it.
 FIRST_MULTIPLE, SECOND_MULTIPLE, COORDINATE, LENGTH = range(4)
+
+
+@inlined
+def write_on_line(team, line, position, out):
+    """Write the point at a position on a line, or on that of a pair, into `out`."""
+    if position == 0.0:
+        copy(team, out, line.origin)
+    else:
+        shift(team, out, line.origin, position, line.direction)
 
 
 @inlined

@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 
 import numba
 
-from pursuit.compiling.vectors import copy, repeated, shift
-from pursuit.methods.contract import Patience
+from pursuit.compiling.vectors import repeated
+from pursuit.methods.contract import Patience, write_on_line
 
 CONDITION = 1e4
 """The condition number that is assumed if f is only known to be convex: if m is 0."""
@@ -83,10 +83,7 @@ def _root(theta, m, gamma):
 def keep_best_of_line(team: Any, state: Any, line: Any, step: Any) -> Any:
     """Write the end of a step from y into x if it is the best point of all; return the best value."""
     if step.value < state.fx:
-        if step.length != 0.0:
-            shift(team, state.x, state.y, step.length, line.direction)
-        else:
-            copy(team, state.x, state.y)
+        write_on_line(team, line, step.length, state.x)
         return step.value
     return state.fx
 

@@ -1,49 +1,27 @@
-"""Rounds of two points on a line, from which `spsa`, `rg`, `ars` and `acdm` take a slope."""
+"""Two points on a line, from whose values `spsa`, `rg`, `ars` and `acdm` take a slope."""
 
 from __future__ import annotations
 
-import numpy as np
-
 from pursuit.compiling.inner import inlined
-from pursuit.compiling.vectors import Matrix
-from pursuit.methods.contract import COORDINATE, FIRST_MULTIPLE, Patience, Round, write_move
+from pursuit.methods.contract import Patience, write_on_line
 
 # How much the latest step counts in the mean of their sizes.
 _LATEST = 0.1
 
 
-def new_moves() -> Matrix:
-    """Return the moves of a round of two points, both at its origin."""
-    moves = np.zeros((4, 2))
-    moves[COORDINATE] = -1.0
-    return moves
-
-
-def forward_moves(mu: float) -> Matrix:
-    """Return the moves of a round of y itself and of a point `mu` away."""
-    moves = new_moves()
-    moves[FIRST_MULTIPLE, 1] = mu
-    return moves
-
-
 def patience_with_slopes(n: int) -> Patience:
-    """Return after how many rounds without a better point to give up: slopes may lead uphill for long."""
+    """Return after how many pairs without a better point to give up: slopes may lead uphill for long."""
     return Patience(10_000 + 1_000 * n, share=1.0)
 
 
 @inlined
-def round_from(y, u, moves):
-    """Return the round of two points from y along u."""
-    return Round(origin=y, first=u, second=u, moves=moves, size=2, lower=y[:0], upper=y[:0], is_probing=False)
-
-
-@inlined
-def keep_best(team, state, query, values):
+def keep_best(team, state, pair, values):
     """Write the better of two points into x if it is the best of all; return its value or the best one."""
-    j = 0 if values[0] <= values[1] else 1
-    if values[j] < state.fx:
-        write_move(team, query, j, state.x)
-    return min(values[j], state.fx)
+    is_first = values[0] <= values[1]
+    best, position = (values[0], pair.first) if is_first else (values[1], pair.second)
+    if best < state.fx:
+        write_on_line(team, pair, position, state.x)
+    return min(best, state.fx)
 
 
 @inlined

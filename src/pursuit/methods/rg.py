@@ -19,10 +19,10 @@ import math
 from typing import NamedTuple
 
 from pursuit.checks import Vector, checked_number
-from pursuit.compiling.vectors import Matrix, add, copy
-from pursuit.methods.contract import Patience, ask, tell
+from pursuit.compiling.vectors import add, copy
+from pursuit.methods.contract import Pair, Patience, ask, tell
 from pursuit.methods.options import checked_curvature
-from pursuit.methods.pairs import forward_moves, keep_best, patience_with_slopes, round_from, smoothed
+from pursuit.methods.pairs import keep_best, patience_with_slopes, smoothed
 
 # How far above the minimum the bias of differences may leave f, if mu is not given.
 _EPSILON = 1e-10
@@ -52,14 +52,14 @@ class RandomGradient(NamedTuple):
 
     def init(self, x: Vector, fx: float, sigma: float) -> RandomGradientState:
         """Return the first state."""
-        return RandomGradientState(x=x, fx=fx, f=fx, sigma=sigma, y=x.copy(), moves=forward_moves(self.mu))
+        return RandomGradientState(x=x, fx=fx, f=fx, sigma=sigma, y=x.copy())
 
     def points(self) -> int:
-        """Return the number of points of a round."""
+        """Return the number of points in a query."""
         return 2
 
     def patience(self, n: int) -> Patience:
-        """Return after how many rounds without a better point to give up."""
+        """Return after how many pairs without a better point to give up."""
         return patience_with_slopes(n)
 
 
@@ -72,21 +72,20 @@ class RandomGradientState(NamedTuple):
     sigma: float
     y: Vector
     """The iterate."""
-    moves: Matrix
 
 
 @ask.register(RandomGradient)
 def _ask(team, scheme, state, u):
-    return round_from(state.y, u, state.moves)
+    return Pair(origin=state.y, direction=u, first=0.0, second=scheme.mu)
 
 
 @tell.register(RandomGradient)
-def _tell(team, scheme, state, query, values):
-    fx, sigma = keep_best(team, state, query, values), state.sigma
+def _tell(team, scheme, state, pair, values):
+    fx, sigma = keep_best(team, state, pair, values), state.sigma
     step = scheme.h * (values[1] - values[0]) / scheme.mu
     if math.isfinite(step):
-        add(team, state.y, -step, query.first)
+        add(team, state.y, -step, pair.direction)
         sigma = smoothed(sigma, step)
     else:
         copy(team, state.y, state.x)
-    return RandomGradientState(x=state.x, fx=fx, f=values[0], sigma=sigma, y=state.y, moves=state.moves)
+    return RandomGradientState(x=state.x, fx=fx, f=values[0], sigma=sigma, y=state.y)

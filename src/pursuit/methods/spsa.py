@@ -31,9 +31,9 @@ import math
 from typing import NamedTuple
 
 from pursuit.checks import Vector, checked_count, checked_number
-from pursuit.compiling.vectors import Matrix, add, copy
-from pursuit.methods.contract import FIRST_MULTIPLE, Patience, ask, tell
-from pursuit.methods.pairs import keep_best, new_moves, patience_with_slopes, round_from, smoothed
+from pursuit.compiling.vectors import add, copy, repeated
+from pursuit.methods.contract import Pair, Patience, ask, tell
+from pursuit.methods.pairs import keep_best, patience_with_slopes, smoothed
 
 # c where it is not given, as a multiple of sigma0.
 _NEAR = 1e-7
@@ -86,7 +86,6 @@ class Spsa(NamedTuple):
             f=fx,
             sigma=sigma,
             y=x.copy(),
-            moves=new_moves(),
             a=self.a,
             c=self.c if self.c > 0.0 else _NEAR * sigma,
             change=sigma / x.size,
@@ -96,11 +95,11 @@ class Spsa(NamedTuple):
         )
 
     def points(self) -> int:
-        """Return the number of points of a round."""
+        """Return the number of points in a query."""
         return 2
 
     def patience(self, n: int) -> Patience:
-        """Return after how many rounds without a better point to give up."""
+        """Return after how many pairs without a better point to give up."""
         return patience_with_slopes(n)
 
 
@@ -113,7 +112,6 @@ class SpsaState(NamedTuple):
     sigma: float
     y: Vector
     """The iterate."""
-    moves: Matrix
     a: float
     """0 while it is not known."""
     c: float
@@ -126,26 +124,30 @@ class SpsaState(NamedTuple):
     k: int
 
 
+@repeated
+def replace_by_sign(i, x):
+    """Replace every entry by its sign."""
+    x[i] = 1.0 if x[i] >= 0.0 else -1.0
+
+
 @ask.register(Spsa)
 def _ask(team, scheme, state, normals):
-    for i in range(normals.shape[0]):
-        normals[i] = 1.0 if normals[i] >= 0.0 else -1.0
+    replace_by_sign(team, normals.shape[0], normals)
     c = state.c / (state.k + 1.0) ** scheme.gamma
-    state.moves[FIRST_MULTIPLE, 0], state.moves[FIRST_MULTIPLE, 1] = c, -c
-    return round_from(state.y, normals, state.moves)
+    return Pair(origin=state.y, direction=normals, first=c, second=-c)
 
 
 @tell.register(Spsa)
-def _tell(team, scheme, state, query, values):
-    slope = (values[0] - values[1]) / (2.0 * query.moves[FIRST_MULTIPLE, 0])
+def _tell(team, scheme, state, pair, values):
+    slope = (values[0] - values[1]) / (2.0 * pair.first)
     a, slopes, rounds, k, sigma = state.a, state.slopes, state.rounds, state.k, state.sigma
-    fx = keep_best(team, state, query, values)
+    fx = keep_best(team, state, pair, values)
     if a > 0.0:
         step = a / (k + 1.0 + scheme.A) ** scheme.alpha * slope
         if math.isfinite(step):
             most = state.change * state.y.shape[0]
             step = min(max(step, -most), most)
-            add(team, state.y, -step, query.first)
+            add(team, state.y, -step, pair.direction)
             sigma = smoothed(sigma, step)
         else:
             copy(team, state.y, state.x)
@@ -163,7 +165,6 @@ def _tell(team, scheme, state, query, values):
         f=min(values[0], values[1]),
         sigma=sigma,
         y=state.y,
-        moves=state.moves,
         a=a,
         c=state.c,
         change=state.change,

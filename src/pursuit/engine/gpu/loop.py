@@ -19,7 +19,7 @@ from pursuit.engine.iteration import concluded, noted, nothing
 from pursuit.engine.queries import answer_to, open_query, position_of, receive, write_point
 from pursuit.engine.stopping import Reason
 from pursuit.engine.tally import Counting
-from pursuit.methods.contract import ask
+from pursuit.methods.contract import Pair, ask
 from pursuit.methods.line_searches import Line
 from pursuit.problems.contract import value
 
@@ -42,6 +42,7 @@ def _write(team: Any, query: Any, position: float, out: Vector) -> None:
 
 
 @_write.register(Line)
+@_write.register(Pair)
 def _write_on_line(team, line, position, out):
     walk_along(team, out, line.origin, position, line.direction)
 

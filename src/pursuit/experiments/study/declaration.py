@@ -16,9 +16,10 @@ A declaration names problems with their dimensions, schemes, readings and runs::
     n = [20, 100]
     L = [1e4, 1e6]
 
-    [[exceptions]]              # any number; the last one that applies decides
+    [[exceptions]]              # any number; of those that apply, the last one that has a key decides
     where = { problem = "exp", L = 1e6 }
     runs = 3                    # 0 leaves the cells out
+    cap = 1e5                   # either key may be left out
 
     [[figures]]                 # any number; without one, each problem has a figure
     name = "scaling"
@@ -77,10 +78,11 @@ class ProblemSpec(NamedTuple):
 
 
 class Override(NamedTuple):
-    """A different number of runs for some cells."""
+    """A different number of runs, or a different cap, for some cells; None where it is not different."""
 
     where: dict[str, tuple[Any, ...]]
-    runs: int
+    runs: int | None
+    cap: float | None
 
 
 class Study(NamedTuple):
@@ -169,10 +171,11 @@ def parse_study(text: str, name: str, folder: str) -> Study:
     _check_labels(name, "schemes", [scheme.label for scheme in study.schemes])
     _check_labels(name, "figures", [figure.name for figure in study.figures])
     _check_files(name, study)
-    if any(study.cap * n < 1.0 for problem in study.problems for n in problem.dimensions):
-        raise StudyError(f"{name}: the key cap must allow an iteration in every dimension.")
+    _check_cap(study, study.cap, f"{name}: the key cap")
     for i, override in enumerate(study.exceptions):
         _check_where(study, override.where, f"{name}: the key exceptions[{i}].where")
+        if override.cap is not None:
+            _check_cap(study, override.cap, f"{name}: the key exceptions[{i}].cap")
     for i, figure in enumerate(study.figures):
         _check_where(study, figure.where, f"{name}: the key figures[{i}].where")
     return study
@@ -235,8 +238,14 @@ def _scheme(top: TableReader, position: int, entry: Any) -> SchemeSpec:
 
 
 def _override(table: TableReader) -> Override:
-    where = table.take("where", _where(Cell._fields))
-    return Override(where, table.take("runs", reader.whole(0, _MOST_RUNS)))
+    override = Override(
+        where=table.take("where", _where(Cell._fields)),
+        runs=table.take_if_given("runs", reader.whole(0, _MOST_RUNS)),
+        cap=table.take_if_given("cap", reader.positive(_LARGEST_CAP)),
+    )
+    if override.runs is None and override.cap is None:
+        raise table.error("runs", "is missing, and so is cap: an exception has one of them")
+    return override
 
 
 def _figure(table: TableReader) -> FigureSpec:
@@ -266,6 +275,11 @@ def _check_files(file: str, study: Study) -> None:
         if file_name(name).lower() in taken:
             raise StudyError(f"{file}: the name {name!r} of a figure is taken; choose another.")
         taken.append(file_name(name).lower())
+
+
+def _check_cap(study: Study, cap: float, what: str) -> None:
+    if any(cap * n < 1.0 for problem in study.problems for n in problem.dimensions):
+        raise StudyError(f"{what} must allow an iteration in every dimension.")
 
 
 def _check_where(study: Study, where: dict[str, tuple[Any, ...]], what: str) -> None:

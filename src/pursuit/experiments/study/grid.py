@@ -23,7 +23,7 @@ from pursuit.compiling.cache import code_hash
 from pursuit.engine.setup import Setup, Task, set_up
 from pursuit.experiments.common.errors import StudyError
 from pursuit.experiments.common.formatting import shortened
-from pursuit.experiments.study.declaration import SchemeSpec, Study
+from pursuit.experiments.study.declaration import Override, SchemeSpec, Study
 from pursuit.experiments.study.results import Cell, applies
 from pursuit.methods.catalogue import create_scheme, method_text, options_of, resolved
 from pursuit.methods.options import READINGS
@@ -205,8 +205,19 @@ def make_batch(recipe: Recipe, seeds: Sequence[np.random.SeedSequence]) -> Any:
 
 
 def _runs_of(study: Study, cell: Cell) -> int:
-    found = [override.runs for override in study.exceptions if applies(override.where, cell)]
-    return found[-1] if found else study.runs
+    return _last_given([study.runs, *(override.runs for override in _exceptions_for(study, cell))])
+
+
+def _cap_of(study: Study, cell: Cell) -> float:
+    return _last_given([study.cap, *(override.cap for override in _exceptions_for(study, cell))])
+
+
+def _exceptions_for(study: Study, cell: Cell) -> list[Override]:
+    return [override for override in study.exceptions if applies(override.where, cell)]
+
+
+def _last_given(values: Sequence[Any]) -> Any:
+    return [value for value in values if value is not None][-1]
 
 
 def _recipe(study: Study, problem: str, cell: Cell, scheme: SchemeSpec) -> Recipe:
@@ -218,7 +229,7 @@ def _recipe(study: Study, problem: str, cell: Cell, scheme: SchemeSpec) -> Recip
         options=json.dumps(scheme.options, sort_keys=True),
         reading=cell.reading,
         target=study.target,
-        cap=int(study.cap * cell.n),
+        cap=int(_cap_of(study, cell) * cell.n),
         folder=study.folder,
         device=study.device,
     )

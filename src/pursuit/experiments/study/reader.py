@@ -40,6 +40,13 @@ class TableReader:
         except ValueError as error:
             raise self.error(name, f"{error}, but {shown(given)} was given") from None
 
+    def take_if_given(self, name: str, check: Callable[[Any], Any]) -> Any:
+        """Return the checked value of a key, or None without it."""
+        if name in self._content:
+            return self.take(name, check)
+        self._known.append(name)
+        return None
+
     def tables(self, name: str, *, required: bool = False) -> Iterable[TableReader]:
         """Yield a reader for each table of an array, and close it after use."""
         entries = self.take(name, _array_of_tables, default=None if required else [])
