@@ -45,6 +45,28 @@ def test_the_presets_are_the_papers_panels(preset, cells, runs):
         assert any(applies(figure.where, entry.cell) for entry in entries)
 
 
+def test_of_several_exceptions_the_last_one_decides_on_runs_and_on_the_cap(tmp_path):
+    text = (
+        DECLARATION
+        + """
+[[exceptions]]
+where = { scheme = "rp" }
+cap = 300
+
+[[exceptions]]
+where = { scheme = "rp", n = 6 }
+runs = 1
+"""
+    )
+    entries = entries_of(load_study(declared(tmp_path, text)))
+    caps = {(entry.cell.scheme == "rp", entry.recipe.cap // entry.cell.n) for entry in entries}
+    assert caps == {(True, 300), (False, 20_000)}
+    of_rp = {entry.cell[:3]: entry.runs for entry in entries if entry.cell.scheme == "rp"}
+    assert of_rp[("exp", 100.0, 4)] == 2
+    assert of_rp[("exp", 100.0, 6)] == of_rp[("exp", 10.0, 6)] == 1
+    assert of_rp[("exp", 10.0, 4)] == 3
+
+
 def test_only_the_presets_use_another_reading_than_minimize(tmp_path):
     assert load_study(declared(tmp_path)).readings == ("frozen",)
     for method in ("rp", "sarp", "cma", "ep-cma-2"):
@@ -108,6 +130,16 @@ def test_the_presets_are_those_of_the_command_line():
             "where = { problem",
             "where = { task",
             "the key exceptions[0].where must be a table of problem, L, n,",
+        ),
+        (
+            'scheme = "rp" }\nruns = 2',
+            'scheme = "rp" }',
+            "the key exceptions[0].runs is missing, and so is cap: an exception has one of them",
+        ),
+        (
+            'scheme = "rp" }\nruns = 2',
+            'scheme = "rp" }\ncap = 0.2',
+            "the key exceptions[0].cap must allow an iteration in every dimension",
         ),
         (
             'rows = "n"',
