@@ -81,11 +81,15 @@ def rows_of(folders: Sequence[Path]) -> Iterator[BestRow]:
 
 
 def _rows_of_cell(results: Results, entry: CellResults, device: str) -> Iterator[BestRow]:
+    """Return a row for each budget that the runs were given, or did not need."""
     cell = entry.cell
+    given = min((run.nfev for run in entry.runs if not run.success), default=math.inf)
     traces = [results.trace(cell, run.number) for run in entry.runs]
     reached = float(np.median(counts(entry, "evaluations")))
     for budget in BUDGETS:
         most = budget * cell.n
+        if given < most:
+            return
         value = float(np.median([trace.fun[trace.nfev <= most].min() for trace in traces]))
         yield BestRow(
             problem=cell.problem, L=cell.L, n=cell.n, solver=cell.scheme, device=device, budget=budget,

@@ -54,6 +54,15 @@ def test_a_study_is_read_budget_by_budget(study):
         assert (one.device, one.runs, one.problem, one.L, one.n) == ("cpu", 3, "exp", 10.0, 4)
 
 
+def test_a_budget_that_runs_were_not_given_has_no_row(tmp_path):
+    """Their value after it is not known, and would be too bad."""
+    text = STUDY.replace("target = 1e-6", "target = 1e-90").replace("cap = 20000", "cap = 150")
+    run_pursuit("reproduce", declared(tmp_path, text), "--out", tmp_path / "out", "--no-report")
+    assert {(one.solver, one.budget) for one in rows_of([tmp_path / "out"])} == {
+        (scheme, budget) for scheme in ("rp", "rp-exact") for budget in (10, 100)
+    }
+
+
 def test_fewer_evaluations_to_the_target_are_better_than_a_lower_value():
     rows = [row("low", value=1e-12, evaluations=500.0), row("soon", value=1e-9, evaluations=400.0)]
     rows += [row("late", value=1e-20)]

@@ -1,0 +1,72 @@
+"""The page on the time of the schemes of a study."""
+
+import math
+import sys
+
+import pytest
+from benchmarks.peers.records import read_rows
+from benchmarks.rivals import pace
+from benchmarks.rivals.pace import PaceRow, page_of
+
+from experiments.study.small import declared, run_pursuit
+from pursuit.experiments.study.store import read_store
+
+STUDY = """
+schemes = ["rp", "sarp"]
+runs = 3
+target = 1e-6
+cap = 20000
+
+[[problems]]
+problem = "exp"
+n = 4
+L = 10
+"""
+
+
+def row(solver, *, n=20, device="cpu", problem="exp", condition=1e4, **times):
+    return PaceRow(
+        problem,
+        condition,
+        n,
+        solver,
+        device,
+        3,
+        **{"iteration": 2.0, "evaluation": 1.0, "seconds": 0.5} | times,
+    )
+
+
+def test_the_command_keeps_the_times_of_a_study_and_writes_a_page(tmp_path, monkeypatch):
+    run_pursuit("reproduce", declared(tmp_path, STUDY), "--out", tmp_path / "out", "--no-report")
+    monkeypatch.setattr(sys, "argv", ["pace", str(tmp_path / "out"), "--out", str(tmp_path)])
+    pace.main()
+    page = (tmp_path / pace.PAGE).read_text()
+    rows = read_rows(tmp_path / pace.TIMES, PaceRow)
+    assert [(one.solver, one.n, one.device, one.runs) for one in rows] == [
+        ("rp", 4, "cpu", 3),
+        ("sarp", 4, "cpu", 3),
+    ]
+    with read_store(tmp_path / "out") as store:
+        seconds = sorted(run.seconds for run in store.results().select()[0].runs)
+    assert rows[0].seconds == pytest.approx(seconds[1])
+    assert rows[1].iteration > 1.9 * rows[1].evaluation  # SARP evaluates two points in an iteration
+    (tmp_path / pace.PAGE).unlink()
+    monkeypatch.setattr(sys, "argv", ["pace", "--write", "--out", str(tmp_path)])
+    pace.main()
+    assert (tmp_path / pace.PAGE).read_text() == page
+
+
+def test_devices_have_tables_of_their_own_and_what_was_not_reached_is_infinite():
+    page = page_of(
+        [
+            row("rp", iteration=3.0, evaluation=3.0),
+            row("rp", problem="two", iteration=5.0, evaluation=5.0, seconds=math.inf),
+            row("sarp", n=40),
+            row("rp", device="gpu"),
+        ]
+    )
+    cpu, gpu = page.split("## On a GPU")
+    assert "| rp | 4 (4) |  |" in cpu
+    assert "| sarp |  | 2 (1) |" in cpu
+    assert "| rp | 0.5 | ∞ |" in cpu
+    assert "n = 40" not in gpu
