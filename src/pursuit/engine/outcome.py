@@ -81,9 +81,17 @@ class Outcome(NamedTuple):
     """The outcome of each stage, if there may be several."""
 
 
+class Best(NamedTuple):
+    """The best point of a run."""
+
+    x: Vector
+    z: Vector
+    """The point as the scheme sees it."""
+    fun: float
+
+
 def outcome_of(
-    x: Vector,
-    fun: float,
+    best: Best,
     state: Any,
     counting: Counting,
     *,
@@ -91,26 +99,22 @@ def outcome_of(
     findings: Findings,
     reason: Reason,
     place: Place,
-    z: Vector,
 ) -> Outcome:
-    """Return the outcome of a run, given the best point and its value.
-
-    The scheme sees this point as `z`, and `place` is where its points lie.
-    """
+    """Return the outcome of a run; `place` is where the points of its scheme lie."""
     tally, trace, limits = counting
-    if reason != Reason.RUNNING and fun <= limits.target:
+    if reason != Reason.RUNNING and best.fun <= limits.target:
         # It may have been reached in an iteration that did not end.
         reason = reason_at_target(limits)
     nfev = tally.nfev + unfinished.nfev
 
     def whole_trace() -> Trace:
         last = Row(tally.nfev, state.f, state.sigma, place.at_bound(state.x))
-        end = Row(nfev, unfinished.value, state.sigma, place.at_bound(z)) if unfinished.nfev else None
+        end = Row(nfev, unfinished.value, state.sigma, place.at_bound(best.z)) if unfinished.nfev else None
         return finished_trace(tally, trace, last, end)
 
     return Outcome(
-        x=x,
-        fun=fun,
+        x=best.x,
+        fun=best.fun,
         nit=tally.nit,
         nfev=nfev,
         best_nfev=tally.best.nfev,

@@ -26,7 +26,7 @@ from pursuit.engine.iteration import (
     snapshot,
     write_best,
 )
-from pursuit.engine.outcome import Outcome, outcome_of
+from pursuit.engine.outcome import Best, Outcome, outcome_of
 from pursuit.engine.stopping import Reason
 from pursuit.engine.tally import Counting, Limits, Tally, Trace, start_tally
 from pursuit.engine.threads import Threads
@@ -256,15 +256,13 @@ class Run:
             reason = Reason(own_reason)
         counting = Counting(tally, self._trace, self._limits)
         return outcome_of(
-            x,
-            fun,
+            Best(x, z, fun),
             state,
             counting,
             unfinished=unfinished,
             findings=findings,
             reason=reason,
             place=self._place,
-            z=z,
         )
 
     def _iterated_on(self, problem: Any) -> Callable[[int], None]:

@@ -205,19 +205,17 @@ def make_batch(recipe: Recipe, seeds: Sequence[np.random.SeedSequence]) -> Any:
 
 
 def _runs_of(study: Study, cell: Cell) -> int:
-    return _last_given([study.runs, *(override.runs for override in _exceptions_for(study, cell))])
+    found = [override.runs for override in _exceptions_for(study, cell) if override.runs is not None]
+    return found[-1] if found else study.runs
 
 
 def _cap_of(study: Study, cell: Cell) -> float:
-    return _last_given([study.cap, *(override.cap for override in _exceptions_for(study, cell))])
+    found = [override.cap for override in _exceptions_for(study, cell) if override.cap is not None]
+    return found[-1] if found else study.cap
 
 
 def _exceptions_for(study: Study, cell: Cell) -> list[Override]:
     return [override for override in study.exceptions if applies(override.where, cell)]
-
-
-def _last_given(values: Sequence[Any]) -> Any:
-    return [value for value in values if value is not None][-1]
 
 
 def _recipe(study: Study, problem: str, cell: Cell, scheme: SchemeSpec) -> Recipe:
