@@ -19,6 +19,8 @@ from numba import types
 from numba.experimental import structref
 
 from pursuit.checks import Vector
+from pursuit.compiling.inner import uncounted
+from pursuit.compiling.references import release
 from pursuit.compiling.vectors import Matrix
 from pursuit.engine.queries import (
     answer_to,
@@ -302,6 +304,12 @@ def iterate(session: Any, problem: Any, rng: Any, until: Any) -> Any:
     local variables, which the compiler can keep in registers. The session need not know the problem: so
     what is compiled for sessions is compiled once for all problems.
     """
+    _iterate(session, problem, rng, until)
+
+
+@uncounted
+def _iterate(session, problem, rng, until):
+    # The session owns state and query, so that none is lost or freed if the objective raises an exception.
     team, scheme = session.team, session.scheme
     state, query, query_state = session.state, session.query, session.query_state
     tally, trace, limits, unfinished = session.tally, session.trace, session.limits, session.unfinished
@@ -312,7 +320,9 @@ def iterate(session: Any, problem: Any, rng: Any, until: Any) -> Any:
         if not asked:
             for i in range(normals.shape[0]):
                 normals[i] = rng.standard_normal()
-            query = ask(team, scheme, state, normals)
+            last_query, query = query, ask(team, scheme, state, normals)
+            session.query = query
+            release(last_query)
         asked = False
         query_state = open_query(team, scheme, problem, query)
         while query_state.wanted > 0 and reason == Reason.RUNNING:
@@ -329,14 +339,16 @@ def iterate(session: Any, problem: Any, rng: Any, until: Any) -> Any:
                 query_state = receive(scheme, query, query_state, values)
         if reason == Reason.RUNNING:
             answer, counting = answer_to(query, query_state, values).content, Counting(tally, trace, limits)
+            last_state = state
             state, tally, reason = concluded(
-                team, scheme, problem, state, query, answer, counting, unfinished, point
+                team, scheme, problem, last_state, query, answer, counting, unfinished, point
             )
             unfinished = nothing()
             # and the last finished iteration.
             session.state, session.tally, session.unfinished = state, tally, unfinished
-    session.query, session.query_state = query, query_state
-    session.reason = reason
+            release(last_state)
+            release(answer)
+    session.query_state, session.reason = query_state, reason
     session.row = 1 if asked else 0
 
 
