@@ -150,8 +150,14 @@ def advance(session: Any, event: Any) -> Any:
     """Take the values of the points written, unless something else has happened, and write the next points.
 
     Returns the number of points, which is 0 if the session has stopped or has used up its normals, and
-    negative for the last points of all, for which no answer will come; and the number of iterations so far.
+    negative for the last points of all, for which no answer will come; the number of iterations so far; and
+    whether the session is running.
     """
+    return _advance(session, event)
+
+
+@uncounted
+def _advance(session, event):
     goes_on = session.reason == Reason.RUNNING
     begins = event == Event.NEW_NORMALS
     if event == Event.VALUES:
@@ -160,7 +166,8 @@ def advance(session: Any, event: Any) -> Any:
         session.row = 0
     if begins:
         _begin_iteration(session)
-    return _write_points(session) if goes_on else 0, session.tally.nit
+    count = _write_points(session) if goes_on else 0
+    return count, session.tally.nit, session.reason == Reason.RUNNING
 
 
 def evaluate_points(team: Any, problem: Any, points: Any, values: Any, finished: Any) -> Any:
@@ -233,8 +240,9 @@ def _take_round(session):
 @_inlined
 def _begin_iteration(session):
     team, scheme = session.team, session.scheme
-    query = ask(team, scheme, session.state, session.normals[session.row])
+    last_query, query = session.query, ask(team, scheme, session.state, session.normals[session.row])
     session.query = query
+    release(last_query)
     session.query_state = open_query(team, scheme, session.problem, query)
     session.row += 1
 
@@ -256,13 +264,13 @@ def _write_points(session):
 @_inlined
 def _end_iteration(session):
     answer = answer_to(session.query, session.query_state, session.values).content
-    counting = Counting(session.tally, session.trace, session.limits)
+    counting, last_state = Counting(session.tally, session.trace, session.limits), session.state
     # The points are evaluated, so there is room for another.
     session.state, session.tally, session.reason = concluded(
         session.team,
         session.scheme,
         session.problem,
-        session.state,
+        last_state,
         session.query,
         answer,
         counting,
@@ -270,6 +278,8 @@ def _end_iteration(session):
         session.points[0],
     )
     session.unfinished = nothing()
+    release(last_state)
+    release(answer)
 
 
 @_inlined

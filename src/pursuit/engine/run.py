@@ -138,7 +138,7 @@ class Run:
         def entry(function: Callable[..., Any]) -> Any:
             return compiled(function, scheme, known)
 
-        self._draw_normals = compiled(draw_normals)
+        self._draw_normals = specialized(compiled(draw_normals), rng, self._normals)
         self._entry = entry
         rng.bit_generator.state = memory.generator
         self._draw()
@@ -301,11 +301,11 @@ class Run:
     def _take_round(self) -> None:
         """Continue with the values that were written, and write the next points."""
         before = self.nit
-        wanted, self.nit = self._advance(self._session, _VALUES)
+        wanted, self.nit, is_running = self._advance(self._session, _VALUES)
         self._finished += self.nit - before
-        if wanted == 0 and self.snapshot()[2] == Reason.RUNNING:
+        if wanted == 0 and is_running:
             self._draw()
-            wanted, _ = self._advance(self._session, _NEW_NORMALS)
+            wanted, _, _ = self._advance(self._session, _NEW_NORMALS)
         self._show(wanted)
 
     def _draw(self) -> None:
