@@ -111,7 +111,7 @@ class Buffers(NamedTuple):
     normals: Matrix
     """Standard normals for some iterations, a row for each."""
     points: Matrix
-    """The points of a round of evaluations, one per row."""
+    """The points of a round of evaluations, one per row, or as many of them as are evaluated at a time."""
     values: Vector
     """Their values."""
 
@@ -149,6 +149,7 @@ def draw_normals(rng: Any, normals: Any) -> Any:
 def advance(session: Any, event: Any) -> Any:
     """Take the values of the points written, unless something else has happened, and write the next points.
 
+    If there is no room for all of them, these are the first ones, and `write_points` writes the others.
     Returns the number of points, which is 0 if the session has stopped or has used up its normals, and
     negative for the last points of all, for which no answer will come; the number of iterations so far; and
     whether the session is running.
@@ -168,6 +169,11 @@ def _advance(session, event):
         _begin_iteration(session)
     count = _write_points(session) if goes_on else 0
     return count, session.tally.nit, session.reason == Reason.RUNNING
+
+
+def write_points(session: Any, first: Any, end: Any) -> Any:
+    """Write the points from the first one to before the end, where there is no room for all at once."""
+    _write_rows(session, first, end)
 
 
 def evaluate_points(team: Any, problem: Any, points: Any, values: Any, finished: Any) -> Any:
@@ -255,10 +261,15 @@ def _write_points(session):
         session.last = count = points_to_spend(session.query, left)
         if count == 0:
             session.reason = Reason.MAXFEV
-    for j in range(count):
-        position = position_of(session.query, query_state, j)
-        write_point(session.team, session.query, position, session.points[j])
+    _write_rows(session, 0, min(count, session.points.shape[0]))
     return count if session.last == 0 else -count
+
+
+@_inlined
+def _write_rows(session, first, end):
+    for j in range(first, end):
+        position = position_of(session.query, session.query_state, j)
+        write_point(session.team, session.query, position, session.points[j - first])
 
 
 @_inlined
