@@ -79,16 +79,18 @@ class _NothingCounted(NRTContext):
         """Do nothing."""
 
 
-@intrinsic
-def release(typing_context: Any, value: Any) -> Any:
-    """Give up the references in a value, in a function that does not count them; nothing in one that does."""
-
+def _release(typing_context: Any, value: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         if not context.enable_nrt:
             NRTContext(context, enabled=True).decref(builder, signature.args[0], arguments[0])
         return context.get_dummy_value()
 
     return types.none(value), generate
+
+
+# Its type hints count the typing context among the arguments.
+release: Any = intrinsic(_release)
+"""Give up the references in a value, in a function that does not count them; nothing in one that does."""
 
 
 class _Judge:
