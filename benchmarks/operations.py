@@ -23,6 +23,8 @@ from pursuit.problems import value
 
 # The share of trials that lead to a better point.
 _SUCCESSES = 0.27
+# Where the exact minimum of a quadratic on a line is wanted: a value, and two sums for slope and curvature.
+_EXACT = 3
 
 
 class Work(NamedTuple):
@@ -31,54 +33,58 @@ class Work(NamedTuple):
     normals: float
     """In units of n of them."""
     values: float
-    """Evaluations; the exact minimum on a line takes as long as one."""
+    """Evaluations, and sums that take as long."""
     passes: float
     products: float = 0.0
 
 
-def _of_slopes(passes: int) -> Callable[[Any], Work]:
+def _of_slopes(passes: int) -> Callable[[Any, int], Work]:
     """Return the work of a method with one direction, two values and so many passes."""
-    return lambda scheme: Work(1, 2, passes)
+    return lambda scheme, n: Work(1, 2, passes)
 
 
 def _of_population(
     each: float, further: float, *, products: float = 0.0, drawn: float = 1.0
-) -> Callable[[Any], Work]:
+) -> Callable[[Any, int], Work]:
     """Return the work of a method with so many passes and products for each of its points, and some more."""
 
-    def work(scheme: Any) -> Work:
+    def work(scheme: Any, n: int) -> Work:
         size = scheme.popsize
         return Work(drawn * size, size, each * size + further, products * size)
 
     return work
 
 
-def _of_ep_cma(scheme: Any) -> Work:
+def _of_ep_cma(scheme: Any, n: int) -> Work:
     # u is mixed with m paths, and a point is written; after a success x and the path move.
     return Work(1, 1, scheme.m + 2 + 2 * _SUCCESSES)
 
 
-def _of_lm_cma(scheme: Any) -> Work:
+def _of_lm_cma(scheme: Any, n: int) -> Work:
     # Pairs are mirrored: m products and m sums for each, two points, and two sums for the mean and the path.
     # Then the products of the path with m others, and as many sums.
     m, size = scheme.m, scheme.popsize
     return Work(0.5 * size, size, (0.5 * m + 2) * size + m + 3, 0.5 * m * size + m)
 
 
-def _of_l_cma(scheme: Any) -> Work:
-    # m products and m sums for each point, which is written and summed up. Then as many for each of the m
-    # vectors that are kept.
-    m, size = scheme.m, scheme.popsize
-    return Work(size, size, (m + 1.5) * size + m**2 + 5, m * size + m**2)
+def _of_l_cma(scheme: Any, n: int) -> Work:
+    # m products and m sums for each point, which is written and summed up, and as many for p_sigma. Then p_c
+    # and the better half become orthogonal to the m vectors before and to each other, and m vectors become
+    # sums of all of these. In between are the eigenvectors of a small matrix, which take 9/2 as many
+    # multiplications and additions as its size to the third power (Golub and Van Loan); a pass has n of them.
+    m, mu, size = scheme.m, scheme.rates.mu, scheme.popsize
+    rows, orthogonal = m + mu + 1, (mu + 1) * (m + mu / 2)
+    passes = (m + 1.5) * size + m + orthogonal + m * rows + 5 + 4.5 * rows**3 / n
+    return Work(size, size, passes, m * size + m + orthogonal)
 
 
-WORK: dict[str, Callable[[Any], Work]] = {
+WORK: dict[str, Callable[[Any, int], Work]] = {
     # A point is written, and x moves after a success.
-    "rp": lambda scheme: Work(1, 1, 1 + _SUCCESSES),
-    "rp-exact": lambda scheme: Work(1, 2, 2),
+    "rp": lambda scheme, n: Work(1, 1, 1 + _SUCCESSES),
+    "rp-exact": lambda scheme, n: Work(1, _EXACT, 2),
     # A point is written, and y and v move together.
-    "sarp": lambda scheme: Work(1, 2, 1 + 5 / 3),
-    "sarp-exact": lambda scheme: Work(1, 2, 1 + 5 / 3),
+    "sarp": lambda scheme, n: Work(1, 2, 1 + 5 / 3),
+    "sarp-exact": lambda scheme, n: Work(1, _EXACT, 1 + 5 / 3),
     **dict.fromkeys(("ep-cma-1", "ep-cma-2", "ep-cma-4", "ep-cma-sqrt"), _of_ep_cma),
     # Two points are written, and y moves.
     "rg": _of_slopes(3),
@@ -87,8 +93,9 @@ WORK: dict[str, Callable[[Any], Work]] = {
     # Signs are made of normals.
     "spsa": _of_slopes(4),
     # One point is written, and y and v move.
-    "arp": _of_slopes(3),
-    "acdm": lambda scheme: Work(0, 2, 3),
+    "arp": lambda scheme, n: Work(1, _EXACT, 3),
+    # Here the direction is a coordinate, whose curvature need not be summed up.
+    "acdm": lambda scheme, n: Work(0, _EXACT - 1, 3),
     # A point of m, D and z; the better half is summed up, and its squares; then the mean, two paths and D.
     "sep-cma": _of_population(4 / 3 + 5 / 6, 5),
     # Pairs are mirrored: two products for each, two points of m, D, z and v, the sum of z, and those of y and
@@ -105,7 +112,7 @@ is judged where their targets are."""
 
 def work_of(method: str, n: int) -> Work:
     """Return what an iteration of a method must do on a problem in n variables."""
-    return WORK[method](create_scheme(method, n, {}, pursuit.problems.exp(n, 1e4)))
+    return WORK[method](create_scheme(method, n, {}, pursuit.problems.exp(n, 1e4)), n)
 
 
 def seconds_needed(work: Work, units: Mapping[str, float]) -> float:

@@ -1,12 +1,15 @@
 """Functions that leave out the counting of references free what they make, and nothing else."""
 
+import gc
 import sys
 from typing import NamedTuple
 
 import numba
 import numpy as np
+import pytest
 from numba.core.runtime import _nrt_python, rtsys
 
+import pursuit
 from pursuit.checks import Vector
 from pursuit.compiling.inner import inner
 
@@ -83,3 +86,20 @@ def test_all_that_is_made_is_freed_and_what_is_borrowed_is_left_alone():
     assert after.alloc > before.alloc
     assert after.alloc - before.alloc == after.free - before.free
     assert (sys.getrefcount(x), sys.getrefcount(y)) == references
+
+
+@pytest.mark.parametrize("method", ["rp", "spsa", "acdm", "sep-cma"])
+def test_a_run_frees_the_arrays_of_its_states_and_queries(method):
+    def minimise():
+        problem = pursuit.problems.exp(3, 10.0)
+        return pursuit.minimize(problem, problem.x0, method=method, rng=1, maxiter=100).x
+
+    expected = minimise()
+    _nrt_python.memsys_enable_stats()
+    gc.collect()
+    before = rtsys.get_allocation_stats()
+    for _ in range(5):
+        np.testing.assert_array_equal(minimise(), expected)
+    gc.collect()
+    after = rtsys.get_allocation_stats()
+    assert after.mi_alloc - before.mi_alloc == after.mi_free - before.mi_free > 0

@@ -16,7 +16,7 @@ from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
 from numba.core.typed_passes import AnnotateTypes
 
-from pursuit.compiling.references import LeaveOutReferences
+from pursuit.compiling.references import LeaveOutAllReferences, LeaveOutReferences
 
 
 class EntryCompiler(Compiler):
@@ -40,15 +40,24 @@ class EntryCompiler(Compiler):
 class PartCompiler(Compiler):
     """Compiles a function to a part of its callers. Pass it to Numba as `pipeline_class`."""
 
+    counting: Any = LeaveOutReferences
+    """The pass that decides on counting references."""
+
     def define_pipelines(self) -> Any:
         """Return what Numba does to a function, which ends with code in a library: ours."""
         state = self.state
         state.library = _Part(state.targetctx.codegen(), state.func_id.func_qualname)
         pipelines = super().define_pipelines()
         for pipeline in pipelines:
-            pipeline.add_pass_after(LeaveOutReferences, AnnotateTypes)
+            pipeline.add_pass_after(self.counting, AnnotateTypes)
             pipeline.finalize()
         return pipelines
+
+
+class UncountedPartCompiler(PartCompiler):
+    """The same for a function that counts no references. Pass it to Numba as `pipeline_class`."""
+
+    counting = LeaveOutAllReferences
 
 
 class _Part(JITCodeLibrary):
@@ -112,8 +121,10 @@ class _NoEnvironment:
 
 # `_Part` relies on undocumented parts of Numba; it was tested up to this version.
 _TRIED = (0, 68)
-AS_A_PART: Any = {"pipeline_class": PartCompiler} if numba.version_info.short <= _TRIED else {}
+_is_tried = numba.version_info.short <= _TRIED
+AS_A_PART: Any = {"pipeline_class": PartCompiler} if _is_tried else {}
 """How to compile a function to a part of its callers; a later Numba compiles it like any other."""
+_UNCOUNTED: Any = {"pipeline_class": UncountedPartCompiler} if _is_tried else {}
 # Its type hints do not cover all that it takes.
 _njit: Any = numba.njit
 WITHOUT_WRAPPERS: Any = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
@@ -126,3 +137,8 @@ Divisions by zero give infinities and NaN, as with NumPy, and no exceptions.
 """
 inlined: Any = _njit(forceinline=True, **AS_A_PART, **WITHOUT_WRAPPERS)
 """Compile a short function that is inlined into the compiled code that calls it."""
+uncounted: Any = _njit(forceinline=False, **_UNCOUNTED, **WITHOUT_WRAPPERS)
+"""Compile a function that counts no references to arrays, and must `release` what it gets from functions.
+
+What it puts into a session is the session's from then on, and what was there before has to be released.
+"""

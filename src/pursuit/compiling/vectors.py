@@ -194,7 +194,8 @@ def push(team: Any, rows: Matrix) -> None:
 @push.register(Serial)
 def _push(team, rows):
     for r in range(rows.shape[0] - 1):
-        rows[r] = rows[r + 1]
+        # `rows[r] = ...` would first ask whether the two overlap.
+        copy(team, rows[r], rows[r + 1])
 
 
 @generic(on="team")

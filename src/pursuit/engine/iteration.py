@@ -19,6 +19,8 @@ from numba import types
 from numba.experimental import structref
 
 from pursuit.checks import Vector
+from pursuit.compiling.inner import uncounted
+from pursuit.compiling.references import release
 from pursuit.compiling.vectors import Matrix
 from pursuit.engine.queries import (
     answer_to,
@@ -109,7 +111,7 @@ class Buffers(NamedTuple):
     normals: Matrix
     """Standard normals for some iterations, a row for each."""
     points: Matrix
-    """The points of a round of evaluations, one per row."""
+    """The points of a round of evaluations, one per row, or as many of them as are evaluated at a time."""
     values: Vector
     """Their values."""
 
@@ -147,9 +149,16 @@ def draw_normals(rng: Any, normals: Any) -> Any:
 def advance(session: Any, event: Any) -> Any:
     """Take the values of the points written, unless something else has happened, and write the next points.
 
+    If there is no room for all of them, these are the first ones, and `write_points` writes the others.
     Returns the number of points, which is 0 if the session has stopped or has used up its normals, and
-    negative for the last points of all, for which no answer will come; and the number of iterations so far.
+    negative for the last points of all, for which no answer will come; the number of iterations so far; and
+    whether the session is running.
     """
+    return _advance(session, event)
+
+
+@uncounted
+def _advance(session, event):
     goes_on = session.reason == Reason.RUNNING
     begins = event == Event.NEW_NORMALS
     if event == Event.VALUES:
@@ -158,7 +167,13 @@ def advance(session: Any, event: Any) -> Any:
         session.row = 0
     if begins:
         _begin_iteration(session)
-    return _write_points(session) if goes_on else 0, session.tally.nit
+    count = _write_points(session) if goes_on else 0
+    return count, session.tally.nit, session.reason == Reason.RUNNING
+
+
+def write_points(session: Any, first: Any, end: Any) -> Any:
+    """Write the points from the first one to before the end, where there is no room for all at once."""
+    _write_rows(session, first, end)
 
 
 def evaluate_points(team: Any, problem: Any, points: Any, values: Any, finished: Any) -> Any:
@@ -231,8 +246,9 @@ def _take_round(session):
 @_inlined
 def _begin_iteration(session):
     team, scheme = session.team, session.scheme
-    query = ask(team, scheme, session.state, session.normals[session.row])
+    last_query, query = session.query, ask(team, scheme, session.state, session.normals[session.row])
     session.query = query
+    release(last_query)
     session.query_state = open_query(team, scheme, session.problem, query)
     session.row += 1
 
@@ -245,22 +261,27 @@ def _write_points(session):
         session.last = count = points_to_spend(session.query, left)
         if count == 0:
             session.reason = Reason.MAXFEV
-    for j in range(count):
-        position = position_of(session.query, query_state, j)
-        write_point(session.team, session.query, position, session.points[j])
+    _write_rows(session, 0, min(count, session.points.shape[0]))
     return count if session.last == 0 else -count
+
+
+@_inlined
+def _write_rows(session, first, end):
+    for j in range(first, end):
+        position = position_of(session.query, session.query_state, j)
+        write_point(session.team, session.query, position, session.points[j - first])
 
 
 @_inlined
 def _end_iteration(session):
     answer = answer_to(session.query, session.query_state, session.values).content
-    counting = Counting(session.tally, session.trace, session.limits)
+    counting, last_state = Counting(session.tally, session.trace, session.limits), session.state
     # The points are evaluated, so there is room for another.
     session.state, session.tally, session.reason = concluded(
         session.team,
         session.scheme,
         session.problem,
-        session.state,
+        last_state,
         session.query,
         answer,
         counting,
@@ -268,6 +289,8 @@ def _end_iteration(session):
         session.points[0],
     )
     session.unfinished = nothing()
+    release(last_state)
+    release(answer)
 
 
 @_inlined
@@ -302,6 +325,12 @@ def iterate(session: Any, problem: Any, rng: Any, until: Any) -> Any:
     local variables, which the compiler can keep in registers. The session need not know the problem: so
     what is compiled for sessions is compiled once for all problems.
     """
+    _iterate(session, problem, rng, until)
+
+
+@uncounted
+def _iterate(session, problem, rng, until):
+    # The session owns state and query, so that none is lost or freed if the objective raises an exception.
     team, scheme = session.team, session.scheme
     state, query, query_state = session.state, session.query, session.query_state
     tally, trace, limits, unfinished = session.tally, session.trace, session.limits, session.unfinished
@@ -312,7 +341,9 @@ def iterate(session: Any, problem: Any, rng: Any, until: Any) -> Any:
         if not asked:
             for i in range(normals.shape[0]):
                 normals[i] = rng.standard_normal()
-            query = ask(team, scheme, state, normals)
+            last_query, query = query, ask(team, scheme, state, normals)
+            session.query = query
+            release(last_query)
         asked = False
         query_state = open_query(team, scheme, problem, query)
         while query_state.wanted > 0 and reason == Reason.RUNNING:
@@ -329,14 +360,16 @@ def iterate(session: Any, problem: Any, rng: Any, until: Any) -> Any:
                 query_state = receive(scheme, query, query_state, values)
         if reason == Reason.RUNNING:
             answer, counting = answer_to(query, query_state, values).content, Counting(tally, trace, limits)
+            last_state = state
             state, tally, reason = concluded(
-                team, scheme, problem, state, query, answer, counting, unfinished, point
+                team, scheme, problem, last_state, query, answer, counting, unfinished, point
             )
             unfinished = nothing()
             # and the last finished iteration.
             session.state, session.tally, session.unfinished = state, tally, unfinished
-    session.query, session.query_state = query, query_state
-    session.reason = reason
+            release(last_state)
+            release(answer)
+    session.query_state, session.reason = query_state, reason
     session.row = 1 if asked else 0
 
 

@@ -25,6 +25,7 @@ from pursuit.engine.iteration import (
     receive_one,
     snapshot,
     write_best,
+    write_points,
 )
 from pursuit.engine.outcome import Best, Outcome, outcome_of
 from pursuit.engine.stopping import Reason
@@ -44,6 +45,8 @@ from pursuit.problems.place import Place
 _VALUES, _NEW_NORMALS, _OPENED = map(int, Event)
 # The normals that the Python loop draws at a time, so that passing the generator costs little.
 _NORMALS_AT_ONCE = 16_384
+# The numbers in the points that are written and evaluated in turn: so many stay in a CPU's cache.
+_NUMBERS_AT_ONCE = 32_768
 
 
 class Memory(NamedTuple):
@@ -129,7 +132,14 @@ class Run:
         self._place = Place() if place is None else place
         self._move = self._place.move
         self._trace = memory.trace
-        self._normals, self._points, self._values = buffers = _buffers(scheme, memory.state.x.size, loops)
+        n, points = memory.state.x.size, points_of(scheme)
+        at_once = points
+        if whole and threads is None:
+            at_once = 1 if loops else min(points, max(1, _NUMBERS_AT_ONCE // n))
+        rows = 1 if loops else _rows_at_once(draws_of(scheme, n))
+        self._normals = np.empty((rows, draws_of(scheme, n)))
+        self._points, self._values = np.empty((at_once, n)), np.empty(points)
+        buffers = Buffers(self._normals, self._points, self._values)
         self._rows = [self._points[j] for j in range(len(self._points))]
 
         # What a session need not know is not compiled for each problem.
@@ -138,7 +148,7 @@ class Run:
         def entry(function: Callable[..., Any]) -> Any:
             return compiled(function, scheme, known)
 
-        self._draw_normals = compiled(draw_normals)
+        self._draw_normals = specialized(compiled(draw_normals), rng, self._normals)
         self._entry = entry
         rng.bit_generator.state = memory.generator
         self._draw()
@@ -148,7 +158,8 @@ class Run:
         self._snapshot = specialized(entry(snapshot), self._session)
         self._received: list[list[float]] = []
         self.rows: list[Vector] = []
-        """The points whose values are wanted now; none if the run has stopped."""
+        """The points whose values are wanted now, or the first of them; none if the run has stopped."""
+        self._wanted = 0
         self._is_last = False
         """Whether they are the last points, for which no answer will come."""
         self._known: list[float] = []
@@ -164,7 +175,7 @@ class Run:
 
     def _recall(self, values: list[float]) -> None:
         """Take the values of a checkpoint: those of `rows`, or of the first of them where a limit was."""
-        count = len(self.rows)
+        count = self._wanted
         if not values or (len(values) > count and not self._is_last):
             raise ValueError("The values of a checkpoint must be those of the points that it asks for.")
         if len(values) >= count:
@@ -197,7 +208,7 @@ class Run:
             # Each of them is one round.
             until = self.nit + iterations
             while self.rows and self.nit < until:
-                self._evaluate(len(self.rows))
+                self._evaluate(self._wanted)
                 self._take_round()
             return bool(self.rows)
         try:
@@ -272,23 +283,33 @@ class Run:
         return lambda until: call(self._session, problem, self._rng, until)
 
     def _evaluated_by(self, problem: Any) -> Callable[[int], None]:
-        """Return what evaluates a problem at the first few points in compiled code."""
-        finished = np.zeros(len(self._points), dtype=np.int64)
+        """Return what evaluates a problem at the points of a round in compiled code, given their number."""
+        finished, at_once = np.zeros(len(self._values), dtype=np.int64), len(self._points)
 
-        def arguments(first: int, end: int) -> tuple[Any, ...]:
-            rows = slice(first, end)
-            return SERIAL, problem, self._points[rows], self._values[rows], finished[rows]
+        def arguments(first: int, end: int, row: int) -> tuple[Any, ...]:
+            points = self._points[row : row + end - first]
+            return SERIAL, problem, points, self._values[first:end], finished[first:end]
 
-        alone = [arguments(0, k) for k in range(len(self._points) + 1)]
-        call = specialized(compiled(evaluate_points, problem), *alone[-1])
+        written = [arguments(0, k, 0) for k in range(at_once + 1)]
+        call = specialized(compiled(evaluate_points, problem), *written[-1])
+        write = specialized(self._entry(write_points), self._session, 0, 0)
+
+        def evaluate_others(count: int) -> None:
+            for first in range(at_once, count, at_once):
+                end = min(first + at_once, count)
+                write(self._session, first, end)
+                call(*arguments(first, end, 0))
 
         def evaluate(count: int) -> None:
             finished[:] = 0
             try:
-                if self._threads is None:
-                    call(*alone[count])
+                if self._threads is not None:
+                    self._threads.call(lambda first, end: call(*arguments(first, end, first)), count)
+                elif count <= at_once:
+                    call(*written[count])
                 else:
-                    self._threads.call(lambda first, end: call(*arguments(first, end)), count)
+                    call(*written[at_once])
+                    evaluate_others(count)
             except BaseException:
                 for j in np.flatnonzero(finished):
                     self._entry(receive_one)(self._session, int(j))
@@ -299,11 +320,11 @@ class Run:
     def _take_round(self) -> None:
         """Continue with the values that were written, and write the next points."""
         before = self.nit
-        wanted, self.nit = self._advance(self._session, _VALUES)
+        wanted, self.nit, is_running = self._advance(self._session, _VALUES)
         self._finished += self.nit - before
-        if wanted == 0 and self.snapshot()[2] == Reason.RUNNING:
+        if wanted == 0 and is_running:
             self._draw()
-            wanted, _ = self._advance(self._session, _NEW_NORMALS)
+            wanted, _, _ = self._advance(self._session, _NEW_NORMALS)
         self._show(wanted)
 
     def _draw(self) -> None:
@@ -335,20 +356,10 @@ class Run:
         A problem moves points by itself.
         """
         self._is_last = wanted < 0
-        count = abs(wanted)
-        self.rows = self._rows[:count]
+        self._wanted = abs(wanted)
+        self.rows = self._rows[: self._wanted]
         if self._move is not None and not self.whole:
-            self._move(self._points[:count])
-
-
-def _buffers(scheme: Scheme, n: int, loops: bool) -> Buffers:
-    """Return the arrays of a run; a loop compiled whole needs the normals of one iteration, and one point."""
-    draws, points = draws_of(scheme, n), points_of(scheme)
-    return Buffers(
-        normals=np.empty((1 if loops else _rows_at_once(draws), draws)),
-        points=np.empty((1 if loops else points, n)),
-        values=np.empty(points),
-    )
+            self._move(self._points[: self._wanted])
 
 
 def _rows_at_once(draws: int) -> int:

@@ -16,12 +16,12 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
 from pursuit.checks import Vector, checked_number
 from pursuit.compiling.dispatch import generic
+from pursuit.compiling.inner import inlined
 from pursuit.compiling.vectors import copy, drift, exchange, fill
 from pursuit.methods.contract import Patience
 
@@ -101,7 +101,7 @@ def _carry(team, momentum, past, y, v, s, m, value):
     return restarted(team, past, y, v) if 2 * rises > _KEPT else past
 
 
-@numba.njit(forceinline=True)
+@inlined
 def restarted(team: Any, past: Any, y: Any, v: Any) -> Any:
     """Let momentum begin anew at y; return the past that it begins with."""
     copy(team, v, y)

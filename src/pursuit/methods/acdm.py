@@ -32,11 +32,11 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
-import numba
 import numpy as np
 
 from pursuit.checks import Vector, checked_number
 from pursuit.compiling.dispatch import generic
+from pursuit.compiling.inner import inlined
 from pursuit.compiling.vectors import copy, exchange
 from pursuit.methods.contract import Pair, Patience, ask, tell
 from pursuit.methods.line_searches import Bracketing, ExactStep, Line
@@ -221,7 +221,7 @@ def _tell(team, scheme, state, query, answer):
     )
 
 
-@numba.njit(forceinline=True)
+@inlined
 def _next_gamma(n, convexity, gamma):
     """Return gamma_k from gamma_{k-1}."""
     half = 0.5 * (1.0 - convexity * gamma * gamma) / n

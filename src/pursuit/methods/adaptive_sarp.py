@@ -28,10 +28,10 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-import numba
 import numpy as np
 
 from pursuit.checks import Vector
+from pursuit.compiling.inner import inlined
 from pursuit.compiling.vectors import add, copy, scale
 from pursuit.methods.acceleration import Momentum, MomentumPast, drifting_patience
 from pursuit.methods.contract import Patience, ask, tell
@@ -180,7 +180,7 @@ def _tell(team, scheme, state, line, step):
     )
 
 
-@numba.njit(forceinline=True)
+@inlined
 def _moved(team, scheme, state, fx, fy, sigma, succeeded):
     """Return the state at the next y, after trials whose sum is or is not a success."""
     past, flat, is_new = carry_and_learn(team, scheme, state, int(state.m), fy)
@@ -202,7 +202,7 @@ def _moved(team, scheme, state, fx, fy, sigma, succeeded):
     )
 
 
-@numba.njit(forceinline=True)
+@inlined
 def _back_at_best(team, state):
     """Return the state at the best point, without momentum, from where f has no value."""
     copy(team, state.y, state.x)
@@ -223,7 +223,7 @@ def _back_at_best(team, state):
     )
 
 
-@numba.njit(forceinline=True)
+@inlined
 def _no_trials(flat_sigma, fy):
     """Return the trials of a point from which none was made yet; the flat direction comes first, if any."""
     return Trials(phase=_ALONG_FLAT if flat_sigma > 0.0 else _ALONG_RANDOM, made=0, successes=0, fy=fy)

@@ -15,10 +15,10 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
-import numba
 import numpy as np
 
 from pursuit.checks import Vector, checked_number
+from pursuit.compiling.inner import inlined
 from pursuit.compiling.vectors import add, blend, copy, dot, scale
 from pursuit.methods.acceleration import carry
 
@@ -50,7 +50,7 @@ def checked_learning(learning: float) -> float:
     return checked_number("learning", learning, above=0.0)
 
 
-@numba.njit(forceinline=True)
+@inlined
 def carry_and_learn(team: Any, scheme: Any, state: Any, m: Any, value: Any) -> Any:
     """Carry y and v along after m directions; return the past, the flat direction, and whether it is new."""
     flat, n = state.flat, state.y.shape[0]

@@ -12,10 +12,9 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
-import numba
-
 from pursuit.checks import Vector, checked_count, checked_number
 from pursuit.compiling.dispatch import generic
+from pursuit.compiling.inner import inlined
 from pursuit.problems.contract import line_minimizer
 
 
@@ -83,7 +82,7 @@ def continue_search(line_search: Any, query_state: Any, values: Vector) -> Any:
     """Return the next state of a search, given the values at the positions wanted."""
 
 
-@numba.njit(forceinline=True)
+@inlined
 def _first_trial(line, length, reserve):
     """Return the state that wants f at distance sigma, and at the origin where it is not known.
 
@@ -101,13 +100,13 @@ def _first_trial(line, length, reserve):
     )
 
 
-@numba.njit(forceinline=True)
+@inlined
 def _origin_value(query_state, values):
     """Return f(origin), which is the second value wanted where it was not known."""
     return values[1] if query_state.wanted == 2 else query_state.origin
 
 
-@numba.njit(forceinline=True)
+@inlined
 def _finished(query_state, origin, length, value, sigma):
     """Return the state of a search that wants no more values."""
     return LineSearchState(
@@ -350,7 +349,7 @@ def _continue_bracketing(line_search, query_state, values):
     )
 
 
-@numba.njit(forceinline=True)
+@inlined
 def _with_sample(query_state, values):
     """Return the phase and the three points, in order, once the value wanted is known."""
     new = Sample(query_state.positions[0], values[0])
@@ -370,7 +369,7 @@ def _with_sample(query_state, values):
     return _BRACKETED, a, b, new
 
 
-@numba.njit(forceinline=True)
+@inlined
 def _next_inside(a, b, c, width):
     """Return where to evaluate next inside a bracket: at a parabola's vertex or by the golden ratio."""
     from_a, from_c = b.position - a.position, b.position - c.position

@@ -13,8 +13,7 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
-import numba
-
+from pursuit.compiling.inner import inlined
 from pursuit.compiling.vectors import repeated
 from pursuit.methods.contract import Patience, write_on_line
 
@@ -58,7 +57,7 @@ def accelerated_patience(n: int, m: float, top: float) -> Patience:
     return Patience(int(min(10_000 + 100.0 * n * root_of_condition(m, top), 2.0**62)), share=1.0)
 
 
-@numba.njit(forceinline=True)
+@inlined
 def weights_of(theta: Any, m: Any, gamma: Any) -> Any:
     """Return the weights of the iteration that begins with gamma."""
     alpha = _root(theta, m, gamma)
@@ -72,14 +71,14 @@ def weights_of(theta: Any, m: Any, gamma: Any) -> Any:
     )
 
 
-@numba.njit(forceinline=True)
+@inlined
 def _root(theta, m, gamma):
     """Return the positive root of alpha^2 = theta ((1 - alpha) gamma + alpha m)."""
     half = 0.5 * theta * (gamma - m)
     return math.sqrt(half * half + theta * gamma) - half
 
 
-@numba.njit(forceinline=True)
+@inlined
 def keep_best_of_line(team: Any, state: Any, line: Any, step: Any) -> Any:
     """Write the end of a step from y into x if it is the best point of all; return the best value."""
     if step.value < state.fx:
