@@ -132,14 +132,9 @@ class Run:
         self._place = Place() if place is None else place
         self._move = self._place.move
         self._trace = memory.trace
-        n, points = memory.state.x.size, points_of(scheme)
-        at_once = points
-        if whole and threads is None:
-            at_once = 1 if loops else min(points, max(1, _NUMBERS_AT_ONCE // n))
-        rows = 1 if loops else _rows_at_once(draws_of(scheme, n))
-        self._normals = np.empty((rows, draws_of(scheme, n)))
-        self._points, self._values = np.empty((at_once, n)), np.empty(points)
-        buffers = Buffers(self._normals, self._points, self._values)
+        in_turn = whole and apart and threads is None
+        buffers = _buffers(scheme, memory.state.x.size, loops=loops, in_turn=in_turn)
+        self._normals, self._points, self._values = buffers
         self._rows = [self._points[j] for j in range(len(self._points))]
 
         # What a session need not know is not compiled for each problem.
@@ -360,6 +355,20 @@ class Run:
         self.rows = self._rows[: self._wanted]
         if self._move is not None and not self.whole:
             self._move(self._points[: self._wanted])
+
+
+def _buffers(scheme: Scheme, n: int, *, loops: bool, in_turn: bool) -> Buffers:
+    """Return the arrays of a run; a loop compiled whole needs the normals of one iteration, and one point.
+
+    Points that are written and evaluated `in_turn` need room for a few of them.
+    """
+    draws, points = draws_of(scheme, n), points_of(scheme)
+    at_once = min(points, max(1, _NUMBERS_AT_ONCE // n)) if in_turn else points
+    return Buffers(
+        normals=np.empty((1 if loops else _rows_at_once(draws), draws)),
+        points=np.empty((1 if loops else at_once, n)),
+        values=np.empty(points),
+    )
 
 
 def _rows_at_once(draws: int) -> int:
