@@ -81,14 +81,14 @@ def rows_of(folders: Sequence[Path]) -> Iterator[BestRow]:
 
 
 def _rows_of_cell(results: Results, entry: CellResults, device: str) -> Iterator[BestRow]:
-    """Return a row for each budget that the runs were given, or did not need."""
+    """Return a row for each budget that the runs were given, or that half of them did not need."""
     cell = entry.cell
-    given = min((run.nfev for run in entry.runs if not run.success), default=math.inf)
+    given = min((run.nfev for run in entry.runs if run.reason == "maxiter"), default=math.inf)
     traces = [results.trace(cell, run.number) for run in entry.runs]
     reached = float(np.median(counts(entry, "evaluations")))
     for budget in BUDGETS:
         most = budget * cell.n
-        if given < most:
+        if given < most < reached:
             return
         value = float(np.median([trace.fun[trace.nfev <= most].min() for trace in traces]))
         yield BestRow(

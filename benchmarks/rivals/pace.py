@@ -1,7 +1,7 @@
 """How long the runs of the paper's schemes and of others take.
 
-``python -m benchmarks.rivals.pace STUDY ...`` reads the stores of studies, on a CPU and on a GPU, writes the
-times of their runs into ``pace.csv``, and the page ``pace.md``. ``--write`` only writes the page.
+``python -m benchmarks.rivals.pace STUDY ...`` reads the stores of studies, writes the times of their runs on
+a CPU into ``pace.csv``, and the page ``pace.md``. ``--write`` only writes the page.
 """
 
 from __future__ import annotations
@@ -23,9 +23,8 @@ from pursuit.experiments.study.store import read_store
 TIMES, PAGE = "pace.csv", "pace.md"
 _INTRODUCTION = """# Time of the paper's schemes and of others
 
-From the runs of `pursuit reproduce --preset rivals`. Several run at a time: on a CPU they get in each other's
-way, and on a GPU a run is charged with its share of the time of all that run together. So times compare
-within a device, and roughly: `make bench-speed` measures an iteration on an idle machine."""
+From the runs of `pursuit reproduce --preset rivals` on a CPU. Several run at a time and get in each other's
+way, so times are rough: `make bench-speed` measures an iteration of every scheme on an idle machine."""
 
 
 class PaceRow(NamedTuple):
@@ -35,7 +34,6 @@ class PaceRow(NamedTuple):
     L: float | None
     n: int
     solver: str
-    device: str
     runs: int
     iteration: float
     """The median of a run's mean time per iteration, in microseconds,"""
@@ -62,19 +60,17 @@ def rows_of(folders: Sequence[Path]) -> Iterator[PaceRow]:
     """Return the rows of all cells that have runs."""
     for folder in folders:
         with read_store(folder) as store:
-            for device in store.devices():
-                for entry in store.results(device).select():
-                    yield _row_of(entry, device)
+            if "cpu" in store.devices():
+                yield from map(_row_of, store.results("cpu").select())
 
 
-def _row_of(entry: CellResults, device: str) -> PaceRow:
+def _row_of(entry: CellResults) -> PaceRow:
     cell, runs = entry.cell, entry.runs
     return PaceRow(
         problem=cell.problem,
         L=cell.L,
         n=cell.n,
         solver=cell.scheme,
-        device=device,
         runs=len(runs),
         iteration=float(np.median([1e6 * run.seconds / max(run.nit, 1) for run in runs])),
         evaluation=float(np.median([1e6 * run.seconds / run.nfev for run in runs])),
@@ -84,11 +80,7 @@ def _row_of(entry: CellResults, device: str) -> PaceRow:
 
 def page_of(rows: Sequence[PaceRow]) -> str:
     """Return the page."""
-    parts = [_INTRODUCTION]
-    for device in dict.fromkeys(row.device for row in rows):
-        chosen = [row for row in rows if row.device == device]
-        parts += [f"## On a {device.upper()}", *_pace_table(chosen), *_time_tables(chosen)]
-    return "\n\n".join(parts) + "\n"
+    return "\n\n".join([_INTRODUCTION, *_pace_table(rows), *_time_tables(rows)]) + "\n"
 
 
 def _pace_table(rows: Sequence[PaceRow]) -> list[str]:

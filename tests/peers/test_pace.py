@@ -24,13 +24,12 @@ L = 10
 """
 
 
-def row(solver, *, n=20, device="cpu", problem="exp", condition=1e4, **times):
+def row(solver, *, n=20, problem="exp", condition=1e4, **times):
     return PaceRow(
         problem,
         condition,
         n,
         solver,
-        device,
         3,
         **{"iteration": 2.0, "evaluation": 1.0, "seconds": 0.5} | times,
     )
@@ -42,9 +41,9 @@ def test_the_command_keeps_the_times_of_a_study_and_writes_a_page(tmp_path, monk
     pace.main()
     page = (tmp_path / pace.PAGE).read_text()
     rows = read_rows(tmp_path / pace.TIMES, PaceRow)
-    assert [(one.solver, one.n, one.device, one.runs) for one in rows] == [
-        ("rp", 4, "cpu", 3),
-        ("sarp", 4, "cpu", 3),
+    assert [(one.solver, one.n, one.runs) for one in rows] == [
+        ("rp", 4, 3),
+        ("sarp", 4, 3),
     ]
     with read_store(tmp_path / "out") as store:
         seconds = sorted(run.seconds for run in store.results().select()[0].runs)
@@ -56,17 +55,14 @@ def test_the_command_keeps_the_times_of_a_study_and_writes_a_page(tmp_path, monk
     assert (tmp_path / pace.PAGE).read_text() == page
 
 
-def test_devices_have_tables_of_their_own_and_what_was_not_reached_is_infinite():
+def test_what_was_not_run_is_empty_and_what_was_not_reached_infinite():
     page = page_of(
         [
             row("rp", iteration=3.0, evaluation=3.0),
             row("rp", problem="two", iteration=5.0, evaluation=5.0, seconds=math.inf),
             row("sarp", n=40),
-            row("rp", device="gpu"),
         ]
     )
-    cpu, gpu = page.split("## On a GPU")
-    assert "| rp | 4 (4) |  |" in cpu
-    assert "| sarp |  | 2 (1) |" in cpu
-    assert "| rp | 0.5 | ∞ |" in cpu
-    assert "n = 40" not in gpu
+    assert "| rp | 4 (4) |  |" in page
+    assert "| sarp |  | 2 (1) |" in page
+    assert "| rp | 0.5 | ∞ |" in page
