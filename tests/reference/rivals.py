@@ -216,7 +216,7 @@ def ars(f, x, sigma, normals, L, tau, mu):
         beta = alpha * gamma / (gamma + alpha * tau)
         y = (1 - beta) * x + beta * v
         slope = (f(y + mu * u) - f(y)) / mu
-        sigma += 0.1 * (h * abs(slope) - sigma)
+        sigma += 0.1 * (theta / alpha * abs(slope) - sigma)
         course.append((f(y), lower(f, [y, y + mu * u])[1], sigma))
         x = y - h * slope * u
         v = (1 - lam) * v + lam * y - theta / alpha * slope * u

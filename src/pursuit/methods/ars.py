@@ -14,7 +14,9 @@ sqrt(theta m).
 The bias of differences adds up for as long as v remembers it, C = 1/sqrt(theta m) = 4(n + 1) sqrt(L/m)
 iterations. So the default of mu is that of `rg` divided by sqrt(C); where m is 0, L/m is taken to be 1e4.
 Where a difference is not a number, y and v go back to the best point. `sigma` is the mean size of the latest
-steps from y, as multiples of u. Two evaluations and Theta(n) operations per iteration.
+steps of v, as multiples of u: those from y are sqrt(L/m) times shorter, but v carries y along.
+
+Two evaluations and Theta(n) operations per iteration.
 
 Yu. Nesterov and V. Spokoiny, Random gradient-free minimization of convex functions, Foundations of
 Computational Mathematics 17, 2017.
@@ -106,13 +108,13 @@ def _ask(team, scheme, state, u):
 def _tell(team, scheme, state, pair, values):
     fx, sigma = keep_best(team, state, pair, values), state.sigma
     slope = (values[1] - values[0]) / scheme.mu
+    weights = weights_of(scheme.theta, scheme.m, state.gamma)
     if math.isfinite(slope):
-        sigma = smoothed(sigma, scheme.h * slope)
+        sigma = smoothed(sigma, scheme.theta / weights.alpha * slope)
     else:
         slope = 0.0
         copy(team, state.y, state.x)
         copy(team, state.v, state.x)
-    weights = weights_of(scheme.theta, scheme.m, state.gamma)
     move = Move(
         step=-scheme.h * slope,
         long_step=-scheme.theta / weights.alpha * slope,

@@ -199,7 +199,8 @@ class _Scheduler:
         """Store finished runs; those that a broken executor has lost stay among the running ones."""
         finished = []
         broken = None
-        for future in done:
+        # In the order of their submission: of several that have failed, the first one is named.
+        for future in [future for future in self._running if future in done]:
             group, number = self._running[future]
             error = CancelledError() if future.cancelled() else future.exception()
             if isinstance(error, (BrokenExecutor, CancelledError)):
