@@ -33,6 +33,7 @@ RATIOS = {
     "ep-cma-4": {100: 2.5, 10_000: 2.5, 1_000_000: 5.0},
     "cma": {100: 12.0},
 }
+OTHERS = ("rg", "ars", "spsa", "arp", "acdm", "sep-cma", "cr-fm-nes", "lm-cma", "l-cma")
 VECTORS = {"rp": 3, "sarp": 6, "ep-cma-1": 7, "ep-cma-4": 10}
 EXPONENT = 1.15
 # Time per iteration in units of the vector operations that a method must do.
@@ -65,6 +66,16 @@ def overhead(method: str, n: int, rounds: int) -> float:
 def vectors_used(method: str, n: int = 1_000_000) -> float:
     """Return the peak of memory during a run, beyond problem and start, in vectors of n doubles."""
     return peak_vectors(iterating(method, n), n)
+
+
+def memory_of_others(n: int) -> list[list[str]]:
+    """Return the memory of methods by others, beside their population lambda and their memory m."""
+    rows = []
+    for method in OTHERS:
+        scheme = create_scheme(method, n, {}, pursuit.problems.exp(n, 1e4))
+        points, kept = getattr(scheme, "popsize", ""), scheme.m if method in ("lm-cma", "l-cma") else ""
+        rows.append([method, str(points), str(kept), f"{vectors_used(method, n):.1f}"])
+    return rows
 
 
 def trace_cost(rounds: int) -> float:
@@ -174,6 +185,11 @@ Memory beyond the start, at its peak, in vectors of n doubles, n = 1 000 000, ro
 takes 25 kB whatever n is).
 
 {table(["method", "vectors"], memory)}
+
+The same of methods by others, n = {spaced(WORK_DIMENSIONS[-1])}, beside the points of their population, λ,
+and the vectors that they keep by definition, m (pairs of them in `lm-cma`).
+
+{table(["method", "λ", "m", "vectors"], memory_of_others(WORK_DIMENSIONS[-1]))}
 
 Seconds to import the package, and from there to the end of a first compiled iteration, in a new process with
 a warm cache.

@@ -142,8 +142,14 @@ def open_session(team: Any, scheme: Any, problem: Any, state: Any, counting: Any
 def draw_normals(rng: Any, normals: Any) -> Any:
     """Fill the rows with new standard normals."""
     for row in range(normals.shape[0]):
-        for i in range(normals.shape[1]):
-            normals[row, i] = rng.standard_normal()
+        _draw(rng, normals[row])
+
+
+# A function of its own: as a part of the loop, drawing takes a fifth longer.
+@numba.njit
+def _draw(rng, normals):
+    for i in range(normals.shape[0]):
+        normals[i] = rng.standard_normal()
 
 
 def advance(session: Any, event: Any) -> Any:
@@ -339,8 +345,7 @@ def _iterate(session, problem, rng, until):
     asked = session.row > 0  # the first query, by `open_session`
     while reason == Reason.RUNNING and tally.nit < until:
         if not asked:
-            for i in range(normals.shape[0]):
-                normals[i] = rng.standard_normal()
+            _draw(rng, normals)
             last_query, query = query, ask(team, scheme, state, normals)
             session.query = query
             release(last_query)
