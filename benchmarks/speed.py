@@ -73,7 +73,8 @@ def memory_of_others(n: int) -> list[list[str]]:
     rows = []
     for method in OTHERS:
         scheme = create_scheme(method, n, {}, pursuit.problems.exp(n, 1e4))
-        points, kept = getattr(scheme, "popsize", ""), scheme.m if method in ("lm-cma", "l-cma") else ""
+        points = getattr(scheme, "popsize", "")
+        kept = getattr(scheme, "m", "") if method in ("lm-cma", "l-cma") else ""
         rows.append([method, str(points), str(kept), f"{vectors_used(method, n):.1f}"])
     return rows
 
