@@ -88,7 +88,7 @@ def run_suite(
     >>> import tempfile
     >>> from pursuit.experiments.coco import run_suite
     >>> with tempfile.TemporaryDirectory() as out:
-    ...     done = run_suite("bbob", "auto", out, budget=50, dimensions=[2], functions=[1], instances=[1, 2])
+    ...     done = run_suite("bbob", "rp", out, budget=50, dimensions=[2], functions=[1], instances=[1, 2])
     ...     [path.name for path in done.data.iterdir()]
     ['f001_d0002']
     """
