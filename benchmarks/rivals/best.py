@@ -57,16 +57,21 @@ class BestRow(NamedTuple):
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("studies", nargs="*", type=Path, metavar="STUDY", help="the folder of a study")
-    parser.add_argument("--draw", action="store_true", help="only draw what is stored")
-    parser.add_argument("--out", type=Path, default=FOLDER, metavar="DIR")
-    options = parser.parse_args()
-    if not options.draw:
+    options = parsed_options(__doc__, "--draw", "only draw what is stored")
+    if not options.stored:
         table = Table(options.out / VALUES, BestRow)
         for row in rows_of(options.studies):
             table.add(row)
     save(build(read_rows(options.out / VALUES, BestRow)), options.out, FIGURE, ["png"])
+
+
+def parsed_options(description: str | None, flag: str, what: str) -> argparse.Namespace:
+    """Return the options of a command that reads studies, or by a flag only what it has stored of them."""
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("studies", nargs="*", type=Path, metavar="STUDY", help="the folder of a study")
+    parser.add_argument(flag, dest="stored", action="store_true", help=what)
+    parser.add_argument("--out", type=Path, default=FOLDER, metavar="DIR")
+    return parser.parse_args()
 
 
 def rows_of(folders: Sequence[Path]) -> Iterator[BestRow]:

@@ -6,7 +6,6 @@ a CPU into ``pace.csv``, and the page ``pace.md``. ``--write`` only writes the p
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -14,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from benchmarks.peers.records import Table, read_rows
-from benchmarks.rivals.__main__ import FOLDER
+from benchmarks.rivals.best import parsed_options
 from pursuit.experiments.common.files import write_file
 from pursuit.experiments.common.formatting import brief, power, table
 from pursuit.experiments.study.results import CellResults
@@ -44,12 +43,8 @@ class PaceRow(NamedTuple):
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("studies", nargs="*", type=Path, metavar="STUDY", help="the folder of a study")
-    parser.add_argument("--write", action="store_true", help="only write the page of what is stored")
-    parser.add_argument("--out", type=Path, default=FOLDER, metavar="DIR")
-    options = parser.parse_args()
-    if not options.write:
+    options = parsed_options(__doc__, "--write", "only write the page of what is stored")
+    if not options.stored:
         times = Table(options.out / TIMES, PaceRow)
         for row in rows_of(options.studies):
             times.add(row)

@@ -10,20 +10,8 @@ from benchmarks.rivals import best
 from benchmarks.rivals.best import BUDGETS, BestRow, best_of, build, rows_of
 
 from experiments.study.small import declared, run_pursuit
+from peers.two_schemes import STUDY
 from pursuit.experiments.study.store import read_store
-
-STUDY = """
-title = "Two schemes"
-schemes = ["rp", "rp-exact"]
-runs = 3
-target = 1e-6
-cap = 20000
-
-[[problems]]
-problem = "exp"
-n = 4
-L = 10
-"""
 
 
 @pytest.fixture(scope="module")

@@ -9,19 +9,8 @@ from benchmarks.rivals import pace
 from benchmarks.rivals.pace import PaceRow, page_of
 
 from experiments.study.small import declared, run_pursuit
+from peers.two_schemes import STUDY
 from pursuit.experiments.study.store import read_store
-
-STUDY = """
-schemes = ["rp", "sarp"]
-runs = 3
-target = 1e-6
-cap = 20000
-
-[[problems]]
-problem = "exp"
-n = 4
-L = 10
-"""
 
 
 def row(solver, *, n=20, problem="exp", condition=1e4, **times):
@@ -36,7 +25,8 @@ def row(solver, *, n=20, problem="exp", condition=1e4, **times):
 
 
 def test_the_command_keeps_the_times_of_a_study_and_writes_a_page(tmp_path, monkeypatch):
-    run_pursuit("reproduce", declared(tmp_path, STUDY), "--out", tmp_path / "out", "--no-report")
+    study = declared(tmp_path, STUDY.replace("rp-exact", "sarp"))
+    run_pursuit("reproduce", study, "--out", tmp_path / "out", "--no-report")
     monkeypatch.setattr(sys, "argv", ["pace", str(tmp_path / "out"), "--out", str(tmp_path)])
     pace.main()
     page = (tmp_path / pace.PAGE).read_text()
