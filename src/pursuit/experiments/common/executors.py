@@ -14,6 +14,7 @@ from contextlib import AbstractContextManager
 from importlib.util import find_spec
 from typing import NamedTuple
 
+from pursuit.engine.interrupts import Interrupts
 from pursuit.experiments.common.errors import StudyError
 from pursuit.optional import how_to_install
 
@@ -51,8 +52,10 @@ def processes(jobs: int) -> Iterator[WorkerPool]:
     context = multiprocessing.get_context("spawn")
     executor = ProcessPoolExecutor(jobs, mp_context=context, initializer=_prepare_worker)
     try:
-        with _signals_blocked():
-            # Each task starts a process, as none is idle yet. Until they are prepared, Ctrl-C waits.
+        # Blocked signals are inherited by the processes, for the time until they are prepared. Here they are
+        # not enough: threads of a linear algebra library may receive the signal for the main thread.
+        with Interrupts(), _signals_blocked():
+            # Each task starts a process, as none is idle yet. One cut off while it starts prints a traceback.
             for _ in range(jobs):
                 executor.submit(os.getpid)
         yield WorkerPool(executor, jobs)
