@@ -239,8 +239,10 @@ def _take_round(session):
             _note(session, j)
         session.last, session.reason = 0, Reason.MAXFEV
         return False, False
+    unfinished = session.unfinished
     for j in range(session.query_state.wanted):
-        _note(session, j)
+        unfinished = noted(unfinished, session.query, session.query_state, session.values, j)
+    session.unfinished = unfinished
     session.query_state = receive(session.scheme, session.query, session.query_state, session.values)
     if session.query_state.wanted > 0:
         return True, False
@@ -282,18 +284,11 @@ def _write_rows(session, first, end):
 def _end_iteration(session):
     answer = answer_to(session.query, session.query_state, session.values).content
     counting, last_state = Counting(session.tally, session.trace, session.limits), session.state
-    # The points are evaluated, so there is room for another.
     session.state, session.tally, session.reason = concluded(
-        session.team,
-        session.scheme,
-        session.problem,
-        last_state,
-        session.query,
-        answer,
-        counting,
-        session.unfinished,
-        session.points[0],
+        session.team, session.scheme, last_state, session.query, answer, counting, session.unfinished
     )
+    # The points are evaluated, so there is room for another.
+    note_at_bound(session.team, session.problem, counting, session.tally, session.state.x, session.points[0])
     session.unfinished = nothing()
     release(last_state)
     release(answer)
@@ -301,27 +296,24 @@ def _end_iteration(session):
 
 @_inlined
 def concluded(
-    team: Any,
-    scheme: Any,
-    problem: Any,
-    state: Any,
-    query: Any,
-    answer: Any,
-    counting: Any,
-    unfinished: Any,
-    room: Any,
+    team: Any, scheme: Any, state: Any, query: Any, answer: Any, counting: Any, unfinished: Any
 ) -> Any:
-    """Return state and tally after an iteration, and the reason to stop if there is one.
-
-    `room` is an array for a point, and is overwritten.
-    """
+    """Return state and tally after an iteration, and the reason to stop if there is one."""
     length = trial_length(team, query, state) if is_measured(counting.tally, counting.limits) else 0.0
     trial = Trial(length=length, highest=highest_trial(query, state, unfinished.highest))
     state = tell(team, scheme, state, query, answer)
     tally = count_iteration(counting, state, unfinished, trial)
-    if tally.rows > counting.tally.rows:
-        counting.trace.at_bound[counting.tally.rows] = at_bound(team, problem, state.x, room)
     return state, tally, reason_to_stop(tally, counting.limits, state)
+
+
+@_inlined
+def note_at_bound(team: Any, problem: Any, counting: Any, tally: Any, x: Any, room: Any) -> Any:
+    """Note how many variables of x are at a bound, if the trace has a new row since `counting`.
+
+    `room` is an array for a point, and is overwritten.
+    """
+    if tally.rows > counting.tally.rows:
+        counting.trace.at_bound[counting.tally.rows] = at_bound(team, problem, x, room)
 
 
 def iterate(session: Any, problem: Any, rng: Any, until: Any) -> Any:
@@ -366,9 +358,8 @@ def _iterate(session, problem, rng, until):
         if reason == Reason.RUNNING:
             answer, counting = answer_to(query, query_state, values).content, Counting(tally, trace, limits)
             last_state = state
-            state, tally, reason = concluded(
-                team, scheme, problem, last_state, query, answer, counting, unfinished, point
-            )
+            state, tally, reason = concluded(team, scheme, last_state, query, answer, counting, unfinished)
+            note_at_bound(team, problem, counting, tally, state.x, point)
             unfinished = nothing()
             # and the last finished iteration.
             session.state, session.tally, session.unfinished = state, tally, unfinished

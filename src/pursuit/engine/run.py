@@ -44,7 +44,7 @@ from pursuit.problems.place import Place
 # Members of an enumeration take Numba longer to pass than numbers.
 _VALUES, _NEW_NORMALS, _OPENED = map(int, Event)
 # The normals that the Python loop draws at a time, so that passing the generator costs little.
-_NORMALS_AT_ONCE = 16_384
+_NORMALS_AT_ONCE = 32_768
 # The numbers in the points that are written and evaluated in turn: so many stay in a CPU's cache.
 _NUMBERS_AT_ONCE = 32_768
 
@@ -296,7 +296,7 @@ class Run:
                 call(*arguments(first, end, 0))
 
         def evaluate(count: int) -> None:
-            finished[:] = 0
+            finished.fill(0)
             try:
                 if self._threads is not None:
                     self._threads.call(lambda first, end: call(*arguments(first, end, first)), count)

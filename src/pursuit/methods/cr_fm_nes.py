@@ -55,7 +55,7 @@ import numpy as np
 
 from pursuit.checks import Vector
 from pursuit.compiling.inner import inner
-from pursuit.compiling.vectors import blend, dot, fill, mix_rows
+from pursuit.compiling.vectors import SLICE, blend, dot, fill, mix_rows, scale, summed
 from pursuit.methods.contract import ask, tell
 from pursuit.methods.samples import (
     Samples,
@@ -145,7 +145,7 @@ class CrFmNesState(NamedTuple):
     p_sigma: Vector
     p_c: Vector
     step: Vector
-    """The weighted sum of the z_j, then that of y_j <y_j, v>."""
+    """The weighted sum of the z_j, then that of y_j <y_j, v'>, then v'^2."""
     s: Vector
     """The natural gradient in D."""
     t: Vector
@@ -169,8 +169,7 @@ def _ask(team, scheme, state, normals):
     if state.k == 0:
         for i in range(n):
             v[i] = normals[i] / math.sqrt(n)
-    square = dot(team, n, v, v)
-    excess = (math.sqrt(1.0 + square) - 1.0) / square
+    excess = _excess(dot(team, n, v, v))
     for k in range(scheme.popsize // 2):
         z = normals[(k + 1) * n : (k + 2) * n]
         state.products[k] = dot(team, n, z, v)
@@ -217,7 +216,7 @@ def _tell(team, scheme, state, query, values):
         growth += state.weights[j] * (state.squares[j // 2] / n - 1.0)
     if moves and growth < 0.0:
         growth = 0.0
-    _renormalise(state)
+    _renormalise(team, state)
     change = math.exp(0.5 * _rate_of_size(n, finite, relative) * growth)
     return CrFmNesState(
         x=state.x,
@@ -259,14 +258,13 @@ def _sort_the_infinite(state, values, order):
 @inner
 def _write_weights(scheme, state, order, alpha):
     """Write the weights of points, those of ranks times exp(alpha |z|)."""
-    longest, total = 0.0, 0.0
-    for k in range(state.squares.shape[0]):
-        longest = max(longest, math.sqrt(state.squares[k]))
+    longest, total = math.sqrt(np.max(state.squares)), 0.0
     for rank in range(scheme.popsize):
         j = order[rank]
-        # The longest z counts 1: a factor common to all weights cancels, and might be infinite.
-        farther = math.sqrt(state.squares[j // 2]) - longest
-        state.weights[j] = state.raw[rank] * math.exp(alpha * farther)
+        state.weights[j] = state.raw[rank]
+        if alpha > 0.0 and state.raw[rank] > 0.0:
+            # The longest z counts 1: a factor common to all weights cancels, and might be infinite.
+            state.weights[j] *= math.exp(alpha * (math.sqrt(state.squares[j // 2]) - longest))
         total += state.weights[j]
     for j in range(scheme.popsize):
         state.weights[j] = state.weights[j] / total - 1.0 / scheme.popsize
@@ -295,6 +293,12 @@ def _move(scheme, state):
 
 
 @inner
+def _excess(square):
+    """Return by what multiple of <z, v> v the y of a z differs from it, where |v|^2 is `square`."""
+    return (math.sqrt(1.0 + square) - 1.0) / square
+
+
+@inner
 def _learn(team, scheme, state, query, eta, c_1):
     """Change v and D along the natural gradient."""
     n, v, s, t = state.x.shape[0], state.v, state.s, state.t
@@ -303,76 +307,107 @@ def _learn(team, scheme, state, query, eta, c_1):
     constant = _sum_gradients(team, state, query, eta, c_1)
     highest = 0.0
     for i in range(n):
-        highest = max(highest, v[i] * v[i] / square)
-    root = math.sqrt(square * square + (2.0 * g - math.sqrt(g)) / highest)
+        highest = max(highest, v[i] * v[i])
+    root = math.sqrt(square * square + (2.0 * g - math.sqrt(g)) * square / highest)
     a = min(1.0, root / (2.0 + square))
     b = 2.0 * a * a - (1.0 - a * a) * square * square / g
-    v_t = dot(team, n, v, t) / length
-    above, below = 0.0, 1.0
+    c = b + 2.0 * a * a
+    v_t, per_length, ways = dot(team, n, v, t) / length, 1.0 / length, state.step
     for i in range(n):
-        way = v[i] / length
+        way = v[i] * per_length
         s[i] -= constant + square / g * way * state.step[i]
         s[i] -= a / g * ((2.0 + square) * t[i] * way - square * way * way * v_t)
-        part = way * way / (2.0 - (b + 2.0 * a * a) * way * way)
-        above += part * s[i]
-        below += b * way * way * part
-    inner_product = 0.0
+        ways[i] = way * way
+    part = _divided(team, n, ways, s, c) / (1.0 + b * _divided(team, n, ways, ways, c))
     for i in range(n):
-        way = v[i] / length
-        h = 2.0 - (b + 2.0 * a * a) * way * way
-        s[i] = s[i] / h - b * way * way / h * above / below
-        inner_product += way * way * s[i]
+        s[i] = (s[i] - b * ways[i] * part) / (2.0 - c * ways[i])
+    inner_product = dot(team, n, ways, s)
     for i in range(n):
-        way = v[i] / length
+        way = v[i] * per_length
         t[i] -= a * ((2.0 + square) * s[i] * way - way * inner_product)
-        v[i] += t[i] / length
+        v[i] += t[i] * per_length
         state.scales[i] += s[i] * state.scales[i]
+
+
+@summed
+def _divided(i, ways, x, c):
+    """Return the inner product of v'^2 and x/H."""
+    return ways[i] * x[i] / (2.0 - c * ways[i])
+
+
+@summed
+def _along(i, p, scales, v):
+    """Return the inner product of p/D and v."""
+    return p[i] / scales[i] * v[i]
 
 
 @inner
 def _sum_gradients(team, state, query, eta, c_1):
-    """Sum up y^2 in `s`, y <y, v'> in `step`, and t_1 in `t`; return the sum of the weights."""
+    """Sum up y^2 in `s`, y <y, v'> in `step`, and t_1 in `t`; return the sum of the weights.
+
+    As y = z + e <z, v> v and <y, v> = sqrt(g) <z, v>, they follow from the sums of z^2 and of z <z, v>.
+    """
     n, v, s, mixed = state.x.shape[0], state.v, state.s, state.step
     square = dot(team, n, v, v)
-    length, g = math.sqrt(square), 1.0 + square
-    fill(team, s, 0.0)
-    fill(team, mixed, 0.0)
+    length, g, excess = math.sqrt(square), 1.0 + square, _excess(square)
     total, products = 0.0, 0.0
-    for k in range(state.along.shape[0]):
-        weight = eta * (state.weights[2 * k] + state.weights[2 * k + 1])
-        z, of_v = query.z[k * n : (k + 1) * n], state.along[k]
-        product = state.products[k] / length + of_v * length
+    for k in range(state.products.shape[0]):
+        weight = _weight_of_pair(state, eta, k)
         total += weight
-        products += weight * product * product
-        for i in range(n):
-            y = z[i] + of_v * v[i]
-            s[i] += weight * y * y
-            mixed[i] += weight * product * y
+        products += weight * state.products[k] * state.products[k]
+    for start in range(0, n, SLICE):
+        _sum_slice(state, query.z, eta, start, min(start + SLICE, n))
+    ratio, of_v = math.sqrt(g) / length, excess * products
+    for i in range(n):
+        s[i] += excess * v[i] * (2.0 * mixed[i] + of_v * v[i])
+        mixed[i] = ratio * (mixed[i] + of_v * v[i])
+    products *= g / square
     if c_1 > 0.0:
-        product = 0.0
-        for i in range(n):
-            product += state.p_c[i] / state.scales[i] * v[i] / length
+        product = _along(team, n, state.p_c, state.scales, v) / length
         total += c_1
         products += c_1 * product * product
         for i in range(n):
             y = state.p_c[i] / state.scales[i]
             s[i] += c_1 * y * y
             mixed[i] += c_1 * product * y
+    of_v = (products + g * total) / (2.0 * length)
     for i in range(n):
-        state.t[i] = mixed[i] - v[i] / length * (products + g * total) / 2.0
+        state.t[i] = mixed[i] - of_v * v[i]
     return total
 
 
 @inner
-def _renormalise(state):
+def _sum_slice(state, normals, eta, start, end):
+    """Sum up z^2 in `s` and z <z, v> in `step`, for the variables of a slice."""
+    n, s, mixed = state.x.shape[0], state.s[start:end], state.step[start:end]
+    for i in range(end - start):
+        s[i] = mixed[i] = 0.0
+    for k in range(state.products.shape[0]):
+        weight = _weight_of_pair(state, eta, k)
+        z, times = normals[k * n + start : k * n + end], weight * state.products[k]
+        for i in range(end - start):
+            s[i] += weight * z[i] * z[i]
+            mixed[i] += times * z[i]
+
+
+@inner
+def _weight_of_pair(state, eta, k):
+    return eta * (state.weights[2 * k] + state.weights[2 * k + 1])
+
+
+@inner
+def _renormalise(team, state):
     """Divide D by det(A)^(1/n)."""
-    n, v, square, logarithm = state.x.shape[0], state.v, 0.0, 0.0
+    n, logarithm, product = state.x.shape[0], 0.0, 1.0
+    # Logarithms take long, so they are those of products.
     for i in range(n):
-        square += v[i] * v[i]
-        logarithm += math.log(state.scales[i])
-    root = math.exp(logarithm / n + math.log(1.0 + square) / (2.0 * n))
-    for i in range(n):
-        state.scales[i] /= root
+        product *= state.scales[i]
+        if not 1e-100 < product < 1e100:
+            logarithm += math.log(product)
+            product = 1.0
+    logarithm += math.log(product)
+    square = dot(team, n, state.v, state.v)
+    scale(team, state.scales, math.exp(-logarithm / n - math.log(1.0 + square) / (2.0 * n)))
 
 
 @inner

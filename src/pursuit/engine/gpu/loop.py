@@ -15,7 +15,7 @@ from pursuit.compiling.gpu.operations import walk_along
 from pursuit.compiling.gpu.team import ahead_type, draw, put, rows_ahead, team_class, wait
 from pursuit.compiling.gpu.threads import BLOCK, GridBoard
 from pursuit.engine.gpu.plan import Own, Plan
-from pursuit.engine.iteration import concluded, noted, nothing
+from pursuit.engine.iteration import concluded, note_at_bound, noted, nothing
 from pursuit.engine.queries import answer_to, open_query, position_of, receive, write_point
 from pursuit.engine.stopping import Reason
 from pursuit.engine.tally import Counting
@@ -93,9 +93,8 @@ def _iterated(team, fixed, own, normals, ahead, room):
         return _ended(own, own.state, own.tally, _MAXFEV, unfinished)
     answer = answer_to(query, query_state, room.values).content
     counting = Counting(own.tally, own.trace, limits)
-    state, tally, reason = concluded(
-        team, scheme, problem, own.state, query, answer, counting, unfinished, room.point
-    )
+    state, tally, reason = concluded(team, scheme, own.state, query, answer, counting, unfinished)
+    note_at_bound(team, problem, counting, tally, state.x, room.point)
     return _ended(own, state, tally, reason.value, own.unfinished)
 
 
