@@ -88,11 +88,13 @@ def test_all_that_is_made_is_freed_and_what_is_borrowed_is_left_alone():
     assert (sys.getrefcount(x), sys.getrefcount(y)) == references
 
 
+@pytest.mark.parametrize("is_compiled", [True, False])
 @pytest.mark.parametrize("method", ["rp", "spsa", "acdm", "sep-cma"])
-def test_a_run_frees_the_arrays_of_its_states_and_queries(method):
+def test_a_run_frees_the_arrays_of_its_states_and_queries(method, is_compiled):
     def minimise():
         problem = pursuit.problems.exp(3, 10.0)
-        return pursuit.minimize(problem, problem.x0, method=method, rng=1, maxiter=100).x
+        fun = problem if is_compiled else problem.__call__
+        return pursuit.minimize(fun, problem.x0, method=method, rng=1, maxiter=100).x
 
     expected = minimise()
     _nrt_python.memsys_enable_stats()
@@ -103,3 +105,29 @@ def test_a_run_frees_the_arrays_of_its_states_and_queries(method):
     gc.collect()
     after = rtsys.get_allocation_stats()
     assert after.mi_alloc - before.mi_alloc == after.mi_free - before.mi_free > 0
+
+
+@pytest.mark.parametrize("method", ["rp", "sep-cma"])
+def test_a_run_that_an_exception_ends_frees_its_arrays(method):
+    """All but the point: code that Numba makes of a function that raises leaves its argument behind."""
+
+    @numba.njit
+    def failing(x):
+        if x[0] < 0.9:
+            raise ValueError("too low")
+        return x[0] * x[0]
+
+    def fail():
+        with pytest.raises(ValueError, match="too low"):
+            pursuit.minimize(failing, np.ones(3), method=method, rng=1)
+
+    fail()
+    _nrt_python.memsys_enable_stats()
+    gc.collect()
+    before = rtsys.get_allocation_stats()
+    for _ in range(5):
+        fail()
+    gc.collect()
+    after = rtsys.get_allocation_stats()
+    made, freed = after.mi_alloc - before.mi_alloc, after.mi_free - before.mi_free
+    assert made - 5 <= freed <= made > 50

@@ -24,7 +24,7 @@ from typing import Any
 import numba
 from numba.core.caching import FunctionCache, IndexDataCacheFile, NullCache
 
-from pursuit.compiling.inner import EntryCompiler
+from pursuit.compiling.inner import BORROWING_ENTRY, EntryCompiler
 from pursuit.compiling.reach import Reach, reach_of
 
 _PACKAGE = Path(__file__).parents[1]
@@ -60,7 +60,7 @@ def code_hash(*records: Any) -> str:
     return _digest(_package_hash(), *_file_hashes(reach), reach.constants)
 
 
-def compiled(function: Callable[..., Any], *records: Any) -> Any:
+def compiled(function: Callable[..., Any], *records: Any, borrows: bool = False) -> Any:
     """Return `function` compiled by Numba, cached on disk under a hash of all it depends on.
 
     It releases Python's lock, as all functions compiled here do, so that other threads run meanwhile. That
@@ -74,11 +74,14 @@ def compiled(function: Callable[..., Any], *records: Any) -> Any:
     *records : NamedTuple
         The records that it will be called with. Where something that they lead to cannot be traced to a
         file, nothing is kept on disk.
+    borrows : bool
+        Whether it only works on what its arguments hold, and may be left by an exception of a user's code:
+        then it counts no references, which the exception would leave behind.
     """
     check_compiler()
     reach = reach_of(*records)
     with _one_at_a_time:
-        return _compiled(function, reach)
+        return _compiled(function, reach, borrows)
 
 
 def check_compiler() -> None:
@@ -131,9 +134,9 @@ def specialized(function: Any, *arguments: Any) -> Callable[..., Any]:
 
 
 @functools.cache
-def _compiled(function: Callable[..., Any], reach: Reach) -> Any:
-    options = {"nogil": True, "no_cfunc_wrapper": True, "pipeline_class": EntryCompiler}
-    dispatcher: Any = _njit(**options)(function)
+def _compiled(function: Callable[..., Any], reach: Reach, borrows: bool) -> Any:
+    pipeline = BORROWING_ENTRY if borrows else EntryCompiler
+    dispatcher: Any = _njit(nogil=True, no_cfunc_wrapper=True, pipeline_class=pipeline)(function)
     folder = _cache_folder(reach)
     if folder is None:
         dispatcher._cache = _NoCache(function)

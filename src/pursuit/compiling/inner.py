@@ -19,6 +19,14 @@ from numba.core.typed_passes import AnnotateTypes
 from pursuit.compiling.references import LeaveOutAllReferences, LeaveOutReferences
 
 
+def _with_pass(pipelines: Any, added: Any) -> Any:
+    """Return pipelines with a pass that needs types."""
+    for pipeline in pipelines:
+        pipeline.add_pass_after(added, AnnotateTypes)
+        pipeline.finalize()
+    return pipelines
+
+
 class EntryCompiler(Compiler):
     """Compiles a function that Python calls, with all that it calls. Pass it to Numba as `pipeline_class`."""
 
@@ -37,6 +45,14 @@ class EntryCompiler(Compiler):
                 gc.enable()
 
 
+class BorrowingEntryCompiler(EntryCompiler):
+    """The same for a function that counts no references: an exception would leave what it counts behind."""
+
+    def define_pipelines(self) -> Any:
+        """Return what Numba does to a function, without counting."""
+        return _with_pass(super().define_pipelines(), LeaveOutAllReferences)
+
+
 class PartCompiler(Compiler):
     """Compiles a function to a part of its callers. Pass it to Numba as `pipeline_class`."""
 
@@ -47,11 +63,7 @@ class PartCompiler(Compiler):
         """Return what Numba does to a function, which ends with code in a library: ours."""
         state = self.state
         state.library = _Part(state.targetctx.codegen(), state.func_id.func_qualname)
-        pipelines = super().define_pipelines()
-        for pipeline in pipelines:
-            pipeline.add_pass_after(self.counting, AnnotateTypes)
-            pipeline.finalize()
-        return pipelines
+        return _with_pass(super().define_pipelines(), self.counting)
 
 
 class UncountedPartCompiler(PartCompiler):
@@ -125,6 +137,8 @@ _is_tried = numba.version_info.short <= _TRIED
 AS_A_PART: Any = {"pipeline_class": PartCompiler} if _is_tried else {}
 """How to compile a function to a part of its callers; a later Numba compiles it like any other."""
 _UNCOUNTED: Any = {"pipeline_class": UncountedPartCompiler} if _is_tried else {}
+BORROWING_ENTRY: Any = BorrowingEntryCompiler if _is_tried else EntryCompiler
+"""Compiles a function that Python calls, and that only works on what its arguments hold."""
 # Its type hints do not cover all that it takes.
 _njit: Any = numba.njit
 WITHOUT_WRAPPERS: Any = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
@@ -140,5 +154,6 @@ inlined: Any = _njit(forceinline=True, **AS_A_PART, **WITHOUT_WRAPPERS)
 uncounted: Any = _njit(forceinline=False, **_UNCOUNTED, **WITHOUT_WRAPPERS)
 """Compile a function that counts no references to arrays, and must `release` what it gets from functions.
 
-What it puts into a session is the session's from then on, and what was there before has to be released.
+What it puts into a session is the session's from then on, and what was there before has to be released. What
+it reads from a session or an argument stays theirs, and must not be released.
 """

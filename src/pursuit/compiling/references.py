@@ -64,8 +64,13 @@ class LeaveOutAllReferences(AnalysisPass):
 
     def run_pass(self, state: Any) -> bool:
         """Return that nothing about the function itself has changed."""
-        nothing_counted = _NothingCounted(state.targetctx, enabled=True)
-        state.targetctx = state.targetctx.subtarget(enable_nrt=False, nrt=nothing_counted)
+        context = state.targetctx
+        state.targetctx = context.subtarget(
+            enable_nrt=False,
+            nrt=_NothingCounted(context, enabled=True),
+            # What Python calls a function by takes and gives back references, as always.
+            create_cpython_wrapper=context.create_cpython_wrapper,
+        )
         return False
 
 

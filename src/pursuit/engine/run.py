@@ -273,7 +273,7 @@ class Run:
 
     def _iterated_on(self, problem: Any) -> Callable[[int], None]:
         """Return what runs the loop compiled whole up to an iteration."""
-        loop = compiled(iterate, self._scheme, problem)
+        loop = compiled(iterate, self._scheme, problem, borrows=True)
         call = specialized(loop, self._session, problem, self._rng, self.nit)
         return lambda until: call(self._session, problem, self._rng, until)
 
@@ -286,7 +286,7 @@ class Run:
             return SERIAL, problem, points, self._values[first:end], finished[first:end]
 
         written = [arguments(0, k, 0) for k in range(at_once + 1)]
-        call = specialized(compiled(evaluate_points, problem), *written[-1])
+        call = specialized(compiled(evaluate_points, problem, borrows=True), *written[-1])
         write = specialized(self._entry(write_points), self._session, 0, 0)
 
         def evaluate_others(count: int) -> None:
