@@ -38,7 +38,7 @@ def main():
         victim = subprocess.Popen([sys.executable, __file__, checkpoint])
         while not checkpoint.exists() and victim.poll() is None:
             time.sleep(0.01)
-        time.sleep(0.5)
+        time.sleep(0.2)
         victim.kill()
         killed = victim.wait() == -signal.SIGKILL
         spent = pursuit.Optimizer.load(checkpoint).result.nfev

@@ -16,10 +16,15 @@ def main() -> int:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
     from pursuit import cli
 
-    if interruptible:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
+        if interruptible:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
         return cli.main()
+    except KeyboardInterrupt:
+        # The command has not begun, or has ended already.
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        signal.raise_signal(signal.SIGINT)
+        raise
     finally:
         if interruptible:
             # Nothing is left to be kept.

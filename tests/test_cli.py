@@ -109,8 +109,13 @@ def test_wrong_arguments_are_refused(arguments, complaint, capsys):
 @pytest.mark.skipif(sys.platform == "win32", reason="sends signals")
 @pytest.mark.parametrize("group", [False, True])
 def test_ctrl_c_while_the_library_is_imported_prints_no_traceback(group, tmp_path):
-    """After Python itself has started: before that it prints what it wants."""
-    code = "import sys, pursuit_command; print(flush=True); sys.exit(pursuit_command.main())"
+    """Once the command has taken over: before that Python prints what it wants."""
+    code = """
+import signal, sys, pursuit_command
+take_over = signal.signal
+signal.signal = lambda *arguments: (take_over(*arguments), print(flush=True))
+sys.exit(pursuit_command.main())
+"""
     for delay in (0.05, 0.1, 0.2, 0.3, 0.5, 0.8, 1.2, 2.0, 3.0):
         command = [sys.executable, "-c", code, "reproduce", "--jobs", "2", "--out", str(tmp_path / "out")]
         running = subprocess.Popen(

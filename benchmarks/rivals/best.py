@@ -94,7 +94,7 @@ def _rows_of_cell(results: Results, entry: CellResults, device: str) -> Iterator
     for budget in BUDGETS:
         most = budget * cell.n
         if given < most < reached:
-            return
+            continue
         value = float(np.median([trace.fun[trace.nfev <= most].min() for trace in traces]))
         yield BestRow(
             problem=cell.problem, L=cell.L, n=cell.n, solver=cell.scheme, device=device, budget=budget,

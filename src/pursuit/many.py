@@ -184,9 +184,10 @@ def _run_all(runs: list[_OneRun], count: int, *, in_threads: bool) -> list[Resul
             for future in as_completed(begin):
                 found[begin[future]] = future.result()
         except KeyboardInterrupt:
-            stopped.set()
+            # First those that have not begun: a worker that is free would take the next of them.
             for future in begin:
                 future.cancel()
+            stopped.set()
             for future, number in begin.items():
                 if in_threads and not future.cancelled():
                     found[number] = future.result()
@@ -195,9 +196,9 @@ def _run_all(runs: list[_OneRun], count: int, *, in_threads: bool) -> list[Resul
                 "A worker died: it may have run out of memory, or the function may have ended its process."
             ) from None
         except BaseException as error:
-            stopped.set()
             for future in begin:
                 future.cancel()
+            stopped.set()
             with contextlib.suppress(AttributeError):
                 error.pursuit_results = Results(_in_order(found))  # type: ignore[attr-defined]
             raise

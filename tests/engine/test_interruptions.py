@@ -23,6 +23,8 @@ METHODS = [
     "sarp-exact",
     "cma",
     "ep-cma-4",
+    "ars",
+    "sep-cma",
     Narrowing,
 ]
 every_method = pytest.mark.parametrize("method", METHODS, ids=str)

@@ -17,9 +17,10 @@ def slow(x):
     time.sleep(0.01)
     return problem(x)
 """
+DURATION = r"(\d+\.\d s|\d+:\d\d:\d\d)"
 LINE = (
-    r"f \d\.\d{6}e[-+]\d\d  \d+ evaluations( \(\d+/s\))?  rp at sigma \d\.\d\de[-+]\d\d  \d+\.\d s"
-    r"(, at most \d+\.\d s left)?"
+    r"f \d\.\d{6}e[-+]\d\d  \d+ evaluations( \(\d+(\.\d+)?/s\))?  rp at sigma \d\.\d\de[-+]\d\d  "
+    rf"{DURATION}(, at most {DURATION} left)?"
 )
 
 

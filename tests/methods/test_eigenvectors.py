@@ -27,7 +27,8 @@ MATRICES = {
     "of rank 1": np.outer(np.arange(1.0, 7.0), np.arange(1.0, 7.0)),
     "random": symmetric(RNG, RNG.standard_normal(26)),
     "of many scales": symmetric(RNG, 10.0 ** np.linspace(-12, 6, 30)),
-    "tiny": 1e-150 * symmetric(RNG, RNG.uniform(1.0, 2.0, 8)),
+    "tiny": 1e-250 * symmetric(RNG, RNG.uniform(1.0, 2.0, 8)),
+    "huge": 1e250 * symmetric(RNG, RNG.uniform(1.0, 2.0, 8)),
 }
 
 

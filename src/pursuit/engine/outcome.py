@@ -81,7 +81,7 @@ class Outcome(NamedTuple):
     """The outcome of each stage, if there may be several."""
 
 
-class Best(NamedTuple):
+class BestPoint(NamedTuple):
     """The best point of a run."""
 
     x: Vector
@@ -91,7 +91,7 @@ class Best(NamedTuple):
 
 
 def outcome_of(
-    best: Best,
+    best: BestPoint,
     state: Any,
     counting: Counting,
     *,

@@ -27,7 +27,7 @@ from pursuit.engine.iteration import (
     write_best,
     write_points,
 )
-from pursuit.engine.outcome import Best, Outcome, outcome_of
+from pursuit.engine.outcome import BestPoint, Outcome, outcome_of
 from pursuit.engine.stopping import Reason
 from pursuit.engine.tally import Counting, Limits, Tally, Trace, start_tally
 from pursuit.engine.threads import Threads
@@ -262,7 +262,7 @@ class Run:
             reason = Reason(own_reason)
         counting = Counting(tally, self._trace, self._limits)
         return outcome_of(
-            Best(x, z, fun),
+            BestPoint(x, z, fun),
             state,
             counting,
             unfinished=unfinished,

@@ -24,6 +24,9 @@ def diagonalise(matrix):
     By Householder's reflections to three diagonals, and from there by the implicit QL algorithm. What the
     matrix holds beside its diagonal is lost.
     """
+    # By a power of 2, which changes no digits, so that no square is too small or too large.
+    exponent = _exponent_of(matrix)
+    _scale(matrix, math.ldexp(1.0, -exponent))
     vectors, beside = _tridiagonalise(matrix)
     for first in range(matrix.shape[0]):
         for _ in range(_STEPS):
@@ -31,12 +34,30 @@ def diagonalise(matrix):
             if last == first:
                 break
             _step(matrix, beside, vectors, first, last)
+    _scale(matrix, math.ldexp(1.0, exponent))
     return vectors
 
 
 @inner
+def _exponent_of(matrix):
+    """Return the exponent of the largest entry, or one close to it for which 2 has a power."""
+    largest = 0.0
+    for i in range(matrix.shape[0]):
+        for j in range(matrix.shape[1]):
+            largest = max(largest, abs(matrix[i, j]))
+    return min(1000, max(-1000, math.frexp(largest)[1]))
+
+
+@inner
+def _scale(matrix, factor):
+    for i in range(matrix.shape[0]):
+        for j in range(matrix.shape[1]):
+            matrix[i, j] *= factor
+
+
+@inner
 def _tridiagonalise(matrix):
-    """Leave a tridiagonal matrix's diagonal in its place; return the basis, one vector per row, and the rest.
+    """Leave the diagonal of a tridiagonal matrix; return the basis, one vector per row, and what is beside.
 
     Row k is reflected onto its first two entries from the diagonal on: by I - factor v v^T, with v where that
     row was.

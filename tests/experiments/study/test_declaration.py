@@ -67,6 +67,16 @@ runs = 1
     assert of_rp[("exp", 10.0, 4)] == 3
 
 
+def test_a_cap_has_to_allow_an_iteration_where_it_applies():
+    exception = """
+[[exceptions]]
+where = { n = 6 }
+cap = 0.2
+"""
+    study = parse_study(DECLARATION + exception, "own.toml", ".")
+    assert {entry.recipe.cap for entry in entries_of(study) if entry.cell.n == 6} == {1}
+
+
 def test_only_the_presets_use_another_reading_than_minimize(tmp_path):
     assert load_study(declared(tmp_path)).readings == ("frozen",)
     for method in ("rp", "sarp", "cma", "ep-cma-2"):
@@ -134,7 +144,7 @@ def test_the_presets_are_those_of_the_command_line():
         (
             'scheme = "rp" }\nruns = 2',
             'scheme = "rp" }',
-            "the key exceptions[0].runs is missing, and so is cap: an exception has one of them",
+            "the key exceptions[0].runs is missing, and so is cap: an exception has at least one of them",
         ),
         (
             'scheme = "rp" }\nruns = 2',

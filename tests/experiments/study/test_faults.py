@@ -295,7 +295,8 @@ class Killer(ProgressListener):
 
 
 def test_a_killed_worker_costs_a_retry(study, undisturbed, tmp_path):
-    killer = Killer(lambda: [child.pid for child in multiprocessing.active_children()])
+    others = multiprocessing.active_children()
+    killer = Killer(lambda: [child.pid for child in multiprocessing.active_children() if child not in others])
     entries = entries_of(load_study(study))
     with open_store(tmp_path) as store:
         store.declare(load_study(study), entries, {})

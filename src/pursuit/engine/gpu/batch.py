@@ -20,7 +20,7 @@ from pursuit.compiling.gpu.team import checked_lanes
 from pursuit.compiling.gpu.threads import GRID
 from pursuit.engine.gpu.kernels import Blueprint
 from pursuit.engine.gpu.plan import Fixed, Own, Plan, default_lanes, first_own, plan_for
-from pursuit.engine.outcome import Best, Outcome, outcome_of
+from pursuit.engine.outcome import BestPoint, Outcome, outcome_of
 from pursuit.engine.setup import Setup
 from pursuit.engine.stopping import Reason
 from pursuit.engine.tally import Counting, Limits
@@ -194,7 +194,7 @@ class Batch:
             z, fun = own.best, unfinished.value
         counting = Counting(tally, own.trace, self.limits)
         return outcome_of(
-            Best(place.moved(z), z, fun),
+            BestPoint(place.moved(z), z, fun),
             state,
             counting,
             unfinished=unfinished,

@@ -16,7 +16,7 @@ A declaration names problems with their dimensions, schemes, readings and runs::
     n = [20, 100]
     L = [1e4, 1e6]
 
-    [[exceptions]]              # any number; of those that apply, the last one that has a key decides
+    [[exceptions]]              # any number; for each key, the last one that applies and has it decides
     where = { problem = "exp", L = 1e6 }
     runs = 3                    # 0 leaves the cells out
     cap = 1e5                   # either key may be left out
@@ -175,7 +175,7 @@ def parse_study(text: str, name: str, folder: str) -> Study:
     for i, override in enumerate(study.exceptions):
         _check_where(study, override.where, f"{name}: the key exceptions[{i}].where")
         if override.cap is not None:
-            _check_cap(study, override.cap, f"{name}: the key exceptions[{i}].cap")
+            _check_cap(study, override.cap, f"{name}: the key exceptions[{i}].cap", override.where)
     for i, figure in enumerate(study.figures):
         _check_where(study, figure.where, f"{name}: the key figures[{i}].where")
     return study
@@ -244,7 +244,7 @@ def _override(table: TableReader) -> Override:
         cap=table.take_if_given("cap", reader.positive(_LARGEST_CAP)),
     )
     if override.runs is None and override.cap is None:
-        raise table.error("runs", "is missing, and so is cap: an exception has one of them")
+        raise table.error("runs", "is missing, and so is cap: an exception has at least one of them")
     return override
 
 
@@ -277,8 +277,11 @@ def _check_files(file: str, study: Study) -> None:
         taken.append(file_name(name).lower())
 
 
-def _check_cap(study: Study, cap: float, what: str) -> None:
-    if any(cap * n < 1.0 for problem in study.problems for n in problem.dimensions):
+def _check_cap(study: Study, cap: float, what: str, where: dict[str, tuple[Any, ...]] | None = None) -> None:
+    """Raise an error if the cells that a cap is for have a dimension in which it allows no iteration."""
+    where = where or {}
+    dimensions = {n for problem in study.problems for n in problem.dimensions}
+    if any(cap * n < 1.0 for n in dimensions.intersection(where.get("n", dimensions))):
         raise StudyError(f"{what} must allow an iteration in every dimension.")
 
 
