@@ -183,7 +183,7 @@ The trace, which is kept in every run, lengthens an iteration of RP at n = 2, wh
 {100 * trace_cost(rounds):.1f} %.
 
 Memory beyond the start, at its peak, in vectors of n doubles, n = 1 000 000, rounded to two digits (the trace
-takes 25 kB whatever n is).
+takes 41 kB whatever n is).
 
 {table(["method", "vectors"], memory)}
 
