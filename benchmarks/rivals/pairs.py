@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from benchmarks.peers.adapters import LINEAR, Fun, Solver, using_cmaes, using_pursuit, using_pypop7
+from benchmarks.peers.adapters import (
+    LINEAR,
+    QUADRATIC,
+    Fun,
+    Solver,
+    using_cmaes,
+    using_pursuit,
+    using_pypop7,
+)
 from pursuit.checks import Vector
+from pursuit.methods.cma_rates import CmaRates
 from pursuit.methods.samples import usual_population
 
 
@@ -22,6 +31,21 @@ def fcmaes_crfmnes(fun: Fun, x0: Vector, *, sigma0: float, maxfev: int, seed: in
     )  # fmt: skip
 
 
+def pycma_of_2006(fun: Fun, x0: Vector, *, sigma0: float, maxfev: int, seed: int) -> None:
+    """Minimise with the rates of 2006 in place of those that pycma has now."""
+    import cma
+
+    options = {"seed": seed, "maxfevals": maxfev, "verbose": -9, "CMA_active": False}
+    strategy = cma.CMAEvolutionStrategy(x0, sigma0, options)
+    rates = CmaRates.create(x0.size, strategy.popsize)
+    strategy.sp.cc = rates.c_c
+    strategy.sp.c1, strategy.sp.cmu = rates.c_cov / rates.mu_eff, rates.c_cov * (1.0 - 1.0 / rates.mu_eff)
+    strategy.adapt_sigma.cs, strategy.adapt_sigma.damps = rates.c_sigma, rates.d_sigma
+    while not strategy.stop():
+        points = strategy.ask()
+        strategy.tell(points, [fun(x) for x in points])
+
+
 class Pair(NamedTuple):
     """A method of ours and an independent implementation of it."""
 
@@ -31,11 +55,13 @@ class Pair(NamedTuple):
     """Where theirs differs from the source that ours follows."""
 
 
-def _ours(name: str, method: str, **options: str) -> Solver:
+def _ours(name: str, method: str, **options: Any) -> Solver:
     return Solver(name, "pursuit", LINEAR, using_pursuit(method, **options), ours=True)
 
 
 _WEIGHTS = "The weights of pypop7 are ln((λ + 1)/2) - ln j, where the source has ln(μ + 1) - ln j."
+# More eigenvectors than variables: then all are kept.
+_ALL = 10_000
 PAIRS = (
     Pair(
         _ours("sep-cma", "sep-cma"),
@@ -67,6 +93,13 @@ PAIRS = (
         _ours("lm-cma of 2017", "lm-cma", version="2017"),
         Solver("pypop7 LMCMA", "pypop7", LINEAR, using_pypop7("LMCMA")),
         _WEIGHTS,
+    ),
+    Pair(
+        _ours("l-cma, m = n", "l-cma", m=_ALL),
+        Solver("pycma with the rates of 2006", "cma", QUADRATIC, pycma_of_2006),
+        "Nobody else has l-cma, but with m = n it is the CMA-ES. pycma gets the rates of ours, those of "
+        "2006, and no negative weights; its weights are ln((λ + 1)/2) - ln j, where the source has "
+        "ln(μ + 1) - ln j.",
     ),
 )
 TIMED = ("cr-fm-nes", "lm-cma", "lm-cma of 2017")

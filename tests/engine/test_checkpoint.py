@@ -44,6 +44,22 @@ def test_saved_and_loaded_at_any_moment_it_goes_on_as_if_nothing_had_happened(me
     assert_same(through.result, broken.result)
 
 
+@every_method
+@pytest.mark.parametrize("fault", [np.nan, np.inf])
+def test_values_that_are_not_finite_do_not_keep_it_from_being_loaded(method, fault, tmp_path):
+    path, optimizer = tmp_path / "run.npz", make(method)
+    for k in range(30):
+        X = optimizer.ask()
+        values = [ellipsoid(x) for x in X]
+        if k % 2:
+            values[-1] = fault
+        optimizer.tell(X, values)
+        optimizer.save(path)
+        loaded = pursuit.Optimizer.load(path, trace=True)
+        np.testing.assert_array_equal(loaded.ask(), optimizer.ask())
+        optimizer = loaded
+
+
 class Blocks(NamedTuple):
     """Random Pursuit whose state is laid out for the number of variables that it was created for."""
 

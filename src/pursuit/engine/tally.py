@@ -317,7 +317,8 @@ def reason_to_stop(tally, limits, state):
     recent, agree = tally.recent, limits.ftol * abs(best.value)
     if state.sigma < SMALLEST_STEP:
         # If all values are equal, f is flat, which says nothing about its minimum.
-        is_converged = recent.highest > best.value and abs(recent.trials - best.value) <= agree
+        is_flat = recent.highest <= best.value
+        is_converged = limits.ftol > 0.0 and not is_flat and abs(recent.trials - best.value) <= agree
         return Reason.FTOL if is_converged else Reason.STALLED
     if tally.nit == recent.until and tally.nit > 0:
         if 0.0 < (recent.until - recent.since) * recent.longest <= limits.xtol * tally.longest:

@@ -21,8 +21,8 @@ from pursuit.methods.sarp import Sarp
 
 EP_CMA = ("ep-cma-1", "ep-cma-2", "ep-cma-4", "ep-cma-sqrt", "ep-cma-n")
 PAPER_SCHEMES = ("rp", "rp-exact", "sarp", "sarp-exact", "cma", *EP_CMA)
-LM_CMA = {scheme: scheme.replace("ep", "lm", 1) for scheme in EP_CMA}
-"""The labels of the schemes with as much memory that the paper names but does not run."""
+LM_CMA = {scheme: [scheme.replace("ep", "lm", 1) + year for year in ("", "-2017")] for scheme in EP_CMA}
+"""The labels of the schemes with the same m that the paper names but does not run: of 2014 and of 2017."""
 DIMENSIONS = (20, 40, 60, 80, 100)
 """The paper's."""
 
@@ -92,10 +92,11 @@ class Evidence:
     def __init__(self, results: Results, reading: str) -> None:
         self._results = results
         self._reading = reading
+        others = [label for labels in LM_CMA.values() for label in labels]
         entries = {
             (entry.cell.scheme, _setting_of(entry.cell)): entry
             for entry in results.select(reading=reading)
-            if entry.cell.scheme in (*PAPER_SCHEMES, *LM_CMA.values()) and entry.cell.n <= DIMENSIONS[-1]
+            if entry.cell.scheme in (*PAPER_SCHEMES, *others) and entry.cell.n <= DIMENSIONS[-1]
         }
         self._entries = entries
         self._rates: dict[tuple[str, PaperSetting], BootstrapBounds] = {}
@@ -182,6 +183,15 @@ class Evidence:
         ours = None if measured is None else measured / BootstrapBounds.exactly(unit)
         text = f"{setting}: rate of {scheme} times n sqrt(kappa)"
         return _measured(text, rule, ours, self._has_all([scheme], [setting]))
+
+    def contrast_of_rates(
+        self, scheme: str, here: PaperSetting, there: PaperSetting, rule: Rule
+    ) -> Measurement:
+        """Measure how many times as fast log f falls in one setting as in another."""
+        one, other = self._rate(scheme, here), self._rate(scheme, there)
+        ours = None if one is None or other is None else one / other
+        text = f"rate of {scheme} on {here} / that on {there}"
+        return _measured(text, rule, ours, self._has_all([scheme], (here, there)))
 
     def ratio_of_rates(self, faster: str, slower: str, setting: PaperSetting, rule: Rule) -> Measurement:
         """Measure how many times as fast log f falls in the end."""

@@ -47,6 +47,8 @@ _MIDDLE, _ASIDE = VALUES // 2, VALUES // 2 - 1
 _ALIKE = 0.1
 # Kinks of less than this part of the first |f| may be those of rounding.
 _DEEP = 1e-9
+ATTEMPTS = 6
+"""At how many distances noise is measured at most."""
 # The first distance of the points from which noise is measured, as a multiple of a probe.
 APART = 1e-2
 # Values are noisy if their noise is more than this part of them: then blocks of coordinates tell nothing.
@@ -105,7 +107,7 @@ def measured_noise(state):
         finite = finite and math.isfinite(values[j])
     # The one in the middle is f(y) again.
     now.repeats = values[VALUES // 2] == now.f
-    if (not finite or not are_told_apart(values)) and now.attempt < 5 and now.suspect == 0.0:
+    if (not finite or not are_told_apart(values)) and now.attempt < ATTEMPTS - 1 and now.suspect == 0.0:
         now.attempt += 1
         now.apart *= 10.0 if finite else 0.1
         plan_line(state)

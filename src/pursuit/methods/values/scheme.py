@@ -46,7 +46,7 @@ from pursuit.methods.values.directions import (
 )
 from pursuit.methods.values.ending import last_step, note_gain
 from pursuit.methods.values.noise import VALUES
-from pursuit.methods.values.noise_line import APART, begin_sweep, draw_line, measured_noise
+from pursuit.methods.values.noise_line import APART, ATTEMPTS, begin_sweep, draw_line, measured_noise
 from pursuit.methods.values.probes import (
     place_ahead,
     place_back,
@@ -207,6 +207,8 @@ class Values(NamedTuple):
         vectors[Y], vectors[WEIGHTS], vectors[ALONG] = x, 1.0, np.nan
         vectors[REACH] = _FIRST_PROBE * sizes
         lists = np.zeros((LISTS, max(self.room, MOST_SAMPLES)))
+        # Which says to whoever reads a checkpoint that values may be infinite.
+        lists[SEEN] = math.inf
         lists[FIRST, :VALUES] = APART * (np.arange(VALUES) - VALUES // 2)
         return ValuesState(
             x=x,
@@ -228,8 +230,13 @@ class Values(NamedTuple):
         return self.room
 
     def patience(self, n: int) -> Patience:
-        """Return after how many rounds without a better point to give up: some forty sweeps of probes."""
-        return Patience(40 * (3 + 2 * n // self.room), share=0.5, window=3 * (3 + n // self.room))
+        """Return after how many rounds without a better point to give up: some forty sweeps of probes.
+
+        The first window must not end before the first step.
+        """
+        sweep = 3 + 2 * n // self.room
+        window = max(3 * (3 + n // self.room), ATTEMPTS * math.ceil(VALUES / self.room) + sweep)
+        return Patience(40 * sweep, share=0.5, window=window)
 
     def findings(self, state: ValuesState) -> Findings:
         """Return what was found out about the noise of a value, and about kinks and jumps."""

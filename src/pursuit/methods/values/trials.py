@@ -73,6 +73,10 @@ def try_step(team, scheme, state):
     """Try y + s."""
     now, n, s = state.now[0], state.vectors.shape[1], state.vectors[S]
     length = math.sqrt(dot(team, n, s, s))
+    if not math.isfinite(length) and not now.noise_rules and now.along < now.f:
+        # f falls along p as on a straight line, on which the model has no minimum.
+        copy(team, s, state.vectors[P])
+        length, now.predicted = math.sqrt(dot(team, n, s, s)), now.f - now.along
     if not math.isfinite(length):
         scale_by(state.vectors[REACH], 0.3)
         lose_track(state)
