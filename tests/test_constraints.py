@@ -134,11 +134,29 @@ def test_no_constraints_change_nothing():
         (LinearConstraint(np.ones((1, 3)), 0.0, 1.0), "a column for each of 6 variables"),
         (NonlinearConstraint(np.sum, 2.0, 1.0), "must not be above the upper one"),
         (NonlinearConstraint(lambda x: x[:2], [0.0] * 3, 1.0), "A constraint with 2 values"),
+        (
+            NonlinearConstraint(lambda x: None, 0.0, 1.0),
+            "The value of a constraint must be .* None was given",
+        ),
+        (NonlinearConstraint(lambda x: "a", 0.0, 1.0), "The value of a constraint must be"),
+        (NonlinearConstraint(lambda x: 1j, 0.0, 1.0), "The value of a constraint must be"),
+        (NonlinearConstraint(lambda x: np.nan, 0.0, 1.0), "A constraint must be finite at x0"),
     ],
 )
 def test_wrong_constraints_are_refused_by_a_sentence(constraints, sentence):
     with pytest.raises((TypeError, ValueError), match=sentence):
         pursuit.minimize(bowl, START, constraints=constraints)
+
+
+@pytest.mark.parametrize(
+    "nothing", [LinearConstraint(np.ones((1, 6))), NonlinearConstraint(np.sum, -np.inf, np.inf)]
+)
+def test_constraints_without_finite_sides_leave_the_minimum_where_it_is(nothing):
+    result = pursuit.minimize(
+        lambda x: float(np.sum((x - 1.0) ** 2)), np.zeros(6), constraints=nothing, rng=1
+    )
+    assert result.maxcv == 0.0
+    np.testing.assert_allclose(result.x, 1.0, atol=1e-6)
 
 
 def test_what_has_no_meaning_beside_constraints_is_refused_before_anything_is_evaluated():

@@ -135,3 +135,8 @@ def test_without_bounds_none_can_be_hit():
     assert "active_mask" not in result
     assert "at a bound" not in str(result)
     assert result.plot(Figure().subplots()).get_legend().get_title().get_text() == "method at work"
+
+
+def test_all_that_a_result_offers_is_listed():
+    result = pursuit.minimize(lambda x: float(x @ x), np.ones(3), method="rp", rng=1, maxfev=10)
+    assert {"plot", "x", "fun", "nfev", "keys"} <= set(dir(result))

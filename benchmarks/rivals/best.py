@@ -114,10 +114,10 @@ def best_of(rows: Iterable[BestRow]) -> dict[tuple[str, float | None, int, int],
 
 @print_style
 def build(rows: Sequence[BestRow]) -> matplotlib.figure.Figure:
-    """Return the figure: a column for each budget; above all schemes, below those that see only values."""
+    """Return the figure: a column for each budget; above all schemes, below without exact line search."""
     kinds = {
         "all schemes": best_of(rows),
-        "from values alone": best_of(row for row in rows if row.solver not in EXACT),
+        "without exact line search": best_of(row for row in rows if row.solver not in EXACT),
     }
     schemes = list(dict.fromkeys(row.solver for best in kinds.values() for row in best.values()))
     colours = ListedColormap(matplotlib.colormaps[_COLOURS].colors[: len(schemes)])  # type: ignore[attr-defined]

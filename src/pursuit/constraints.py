@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.optimize import LinearConstraint, NonlinearConstraint
 
-from pursuit.checks import Vector, shown
+from pursuit.checks import Vector, checked_array, shown
 from pursuit.problems.objective import function_of_point
 
 
@@ -39,7 +39,7 @@ class Constraints(NamedTuple):
     def violation(self, entries: Vector) -> float:
         """Return by how much the constraints are violated, at most."""
         sizes = np.where(self.is_equation, np.abs(entries), np.maximum(entries, 0.0))
-        return float(np.max(sizes)) if np.isfinite(sizes).all() else np.inf
+        return float(np.max(sizes, initial=0.0)) if np.isfinite(sizes).all() else np.inf
 
 
 def given_constraints(constraints: Any) -> list[Any]:
@@ -68,6 +68,7 @@ def _checked(given: Any, x0: Vector) -> Constraint:
         return _with_sides(given.fun, given.lb, given.ub, x0)
     if isinstance(given, Mapping):
         kind, function, args = given.get("type"), given.get("fun"), tuple(given.get("args", ()))
+        kind = kind.lower() if isinstance(kind, str) else kind
         if kind not in ("eq", "ineq") or not callable(function):
             raise ValueError(
                 "A constraint that is a dictionary must have a 'type', 'eq' or 'ineq', and a function 'fun', "
@@ -82,7 +83,10 @@ def _checked(given: Any, x0: Vector) -> Constraint:
 
 def _with_sides(function: Callable[[Vector], Any], lower: Any, upper: Any, x0: Vector) -> Constraint:
     """Return a constraint with as many sides as its function has values at x0."""
-    count = np.atleast_1d(np.asarray(function(x0.copy()), dtype=float)).ravel().size
+    values = _values_of(function, x0)
+    if not np.isfinite(values).all():
+        raise ValueError(f"A constraint must be finite at x0, but it is {shown(values)} there.")
+    count = values.size
     try:
         sides = [np.broadcast_to(np.asarray(side, dtype=float), count) for side in (lower, upper)]
     except ValueError:
@@ -104,8 +108,12 @@ def _kinds(part: Constraint) -> Any:
     return np.repeat([True, False, False], [np.sum(equal), np.sum(below), np.sum(above)])
 
 
+def _values_of(function: Callable[[Vector], Any], x: Vector) -> Vector:
+    return checked_array("The value of a constraint", function(x.copy())).ravel()
+
+
 def _entries(part: Constraint, x: Vector) -> Vector:
-    values = np.atleast_1d(np.asarray(part.function(x.copy()), dtype=float)).ravel()
+    values = _values_of(part.function, x)
     if values.size != part.lower.size:
         raise ValueError(
             f"A constraint must always have {part.lower.size} values, as at the start, but it returned "

@@ -135,7 +135,7 @@ class Lagrangian:
         """
         scaled, equations = self._scales * self.here.entries, self._constraints.is_equation
         rest = np.where(equations, scaled, np.maximum(scaled, -self._multipliers / self._weight))
-        before, self._rest = self._rest, float(np.max(np.abs(rest)))
+        before, self._rest = self._rest, float(np.max(np.abs(rest), initial=0.0))
         lowest = np.where(equations, -_LARGEST_MULTIPLIER, 0.0)
         self._multipliers = np.clip(self._multipliers + self._weight * scaled, lowest, _LARGEST_MULTIPLIER)
         if is_minimum and self._rest > _LEFT * before:

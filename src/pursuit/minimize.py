@@ -102,7 +102,8 @@ def minimize(
         How many times to start again after a run has stalled, for functions with many valleys. Each restart
         begins at a new point: between the bounds of a variable that has both, otherwise about `sigma0` away
         from the best point. `momentum` and `auto` search more widely each time; their narrow searches in
-        between are not counted. Without `ftarget` or a limit, all restarts are made.
+        between are not counted. Each takes about as many evaluations as all before it: give `ftarget`,
+        `maxfev` or `maxtime` as well. Without them, all restarts are made.
     trace : bool
         Whether to return the history of the run.
     workers : int, concurrent.futures.Executor, Dask client, or map-like callable

@@ -105,6 +105,10 @@ class Result(OptimizeResult):
     seed: Any
     maxcv: float
 
+    def __dir__(self) -> list[str]:
+        """Return all names: SciPy's class has only those of the fields, and hides what can be called."""
+        return sorted({*object.__dir__(self), *self})
+
     def __repr__(self) -> str:
         return summary_of(self) or "Result()"
 

@@ -174,7 +174,7 @@ def test_without_margins_there_are_no_mirrors(lower, width, t):
         ([(0.0, 1.0)], ValueError, "one pair for each of the 2 variables, but 1 were given"),
         ([(0.0, 1.0)] * 3, ValueError, "one pair for each of the 2 variables, but 3 were given"),
         ([(1.0, -1.0), (0.0, 1.0)], ValueError, r"variable 0 has a lower bound above .* one: \(1, -1\)"),
-        ([(0.0, 1.0), (np.nan, 1.0)], ValueError, "variable 1 has a lower bound above"),
+        ([(0.0, 1.0), (np.nan, 1.0)], ValueError, "variable 1 has a bound that is not a number"),
         ([(0.0, 1.0), (np.inf, np.inf)], ValueError, "variable 1 has an infinite bound on the wrong side"),
         ([(0.0, 1.0), (2.0, 3.0)], ValueError, r"but x0\[1\] = 0.5 is outside \(2, 3\)"),
         (7, TypeError, "bounds must be a scipy.optimize.Bounds or a sequence of pairs"),

@@ -1,4 +1,4 @@
-"""Limited memory CMA-ES of others, from published pseudo-code, as those in `rivals.py`.
+"""Limited memory CMA-ES of others, from published pseudo-code, as in `rivals.py`; L-CMA from its abstract.
 
 Every function returns a list of rounds: the lowest value, the best point, and sigma after it.
 """

@@ -228,7 +228,8 @@ def checked_box(bounds: Any, x0: Vector, sigma0: float | Vector) -> Box | None:
             f"but {max(lower.size, upper.size)} were given."
         )
     for name, wrong in (
-        ("a lower bound above the upper one", ~(lower <= upper)),
+        ("a bound that is not a number", np.isnan(lower) | np.isnan(upper)),
+        ("a lower bound above the upper one", lower > upper),
         ("an infinite bound on the wrong side", np.isposinf(lower) | np.isneginf(upper)),
     ):
         if wrong.any():
