@@ -22,8 +22,9 @@ from pursuit.experiments.study.store import read_store
 TIMES, PAGE = "pace.csv", "pace.md"
 _INTRODUCTION = """# Time of the paper's schemes and of others
 
-From the runs of `pursuit reproduce --preset rivals` on a CPU. Several run at a time and get in each other's
-way, so times are rough: `make bench-speed` measures an iteration of every scheme on an idle machine."""
+From the runs of `pursuit reproduce --preset rivals` on a CPU. Several ran at a time and competed for its
+cores and caches, so times are rough, and schemes that differ by less than a factor of two may be in the wrong
+order: `make bench-speed` measures an iteration of every scheme on an idle machine."""
 
 
 class PaceRow(NamedTuple):
