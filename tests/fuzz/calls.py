@@ -276,11 +276,12 @@ NO_ROWS = [
     [[9e99] * 5],
     np.zeros((3, 1, 1)),
 ]
+# Numbers in any shape are values, if there is one for each point: so there are more than a round has.
 NO_VALUES = [
-    None, "1", [None], ["1"], [1j], [True], [[1.0], [2.0, 3.0]], [1.0] * 7, [], np.ma.masked, [np.ma.masked],
-    object(), [object()], Rude(), [Rude()], {}, np.array(["1"]), np.array([1j]), [np.zeros(3)], [[1.0,
-    2.0], [3.0]],
-    np.array(["2020"], dtype="datetime64[Y]"), np.array([[1.0, 2.0, 3.0]]), iter([1.0]),
+    None, "1", [None], ["1"], [1j], [True], [[1.0], [2.0, 3.0]], [1.0] * 999, [], np.ma.masked,
+    [np.ma.masked], object(), [object()], Rude(), [Rude()], {}, np.array(["1"]), np.array([1j]),
+    [np.zeros(999)], [[1.0, 2.0], [3.0]],
+    np.array(["2020"], dtype="datetime64[Y]"), np.ones((1, 999)), iter([1.0]),
 ]  # fmt: skip
 
 

@@ -63,6 +63,29 @@ def test_follows_the_pseudo_code(method, problem_name, n):
     )
 
 
+@pytest.mark.parametrize("problem_name", PROBLEMS)
+def test_ars_follows_the_pseudo_code_without_strong_convexity(problem_name):
+    n, problem = 7, make_problem(problem_name, 7, L)
+    options = {"mu": 1e-2, "m": 0.0, "L": problem.L}
+    f, x0 = reference_problems.make(problem_name, n, L)
+    normals = np.random.default_rng(n).standard_normal((ROUNDS, n))
+    check_rounds("ars", options, problem, reference.ars(f, x0, SIGMA, normals, problem.L, 0.0, 1e-2))
+
+
+@pytest.mark.parametrize("n", [2, 7, 20, 100, 500])
+def test_populations_are_as_large_as_the_sources_say(n):
+    usual = 4 + int(3 * np.log(n))
+    sizes = {
+        "sep-cma": usual,
+        "lm-cma": usual,
+        "l-cma": usual,
+        "cr-fm-nes": 2 * int(np.ceil(usual / 2)),
+        "r1-nes": int(max(5, 4 * np.log2(n), n / 5)),
+    }
+    problem = make_problem("exp", n, L)
+    assert {method: create_scheme(method, n, None, problem).popsize for method in sizes} == sizes
+
+
 def check_rounds(method, options, problem, course):
     """Check that a run with n as its seed is the one of the reference, round by round."""
     result = pursuit.minimize(

@@ -204,10 +204,10 @@ def rg(f, x, sigma, normals, L, mu):
 
 
 def ars(f, x, sigma, normals, L, tau, mu):
-    """Follow Nesterov and Spokoiny 2017, section 6: the method FG_mu, from gamma = tau."""
+    """Follow Nesterov and Spokoiny 2017, section 6: the method FG_mu, from gamma = tau, or L for tau = 0."""
     n = len(x)
     theta, h = 1 / (16 * (n + 1) ** 2 * L), 1 / (4 * (n + 4) * L)
-    v, gamma = x, tau
+    v, gamma = x, tau or L
     course = []
     for u in normals:
         alpha = max(np.roots([1 / theta, gamma - tau, -gamma]))
