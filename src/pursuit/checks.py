@@ -78,13 +78,8 @@ def checked_count(name: str, value: Any, *, at_least: int) -> int:
 
 
 def checked_limit(name: str, value: Any, unlimited: int) -> int:
-    """Return a limit on something that is counted: `unlimited` for None, infinity and anything larger."""
-    return unlimited if is_no_limit(value) else min(checked_count(name, value, at_least=1), unlimited)
-
-
-def is_no_limit(value: Any) -> bool:
-    """Say whether a limit is none at all: None, or infinite."""
-    return value is None or (isinstance(value, float) and value == math.inf)
+    """Return a limit on something that is counted: `unlimited` for None and for anything larger."""
+    return unlimited if value is None else min(checked_count(name, value, at_least=1), unlimited)
 
 
 def checked_choice(name: str, value: Any, allowed: tuple[str, ...]) -> str:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pursuit.checks import Vector, checked_flag, checked_generator, checked_number, is_no_limit
+from pursuit.checks import Vector, checked_flag, checked_generator, checked_number
 from pursuit.engine.checkpoint import Checkpoint
 from pursuit.engine.driving import Driven, Evaluate, drive, here
 from pursuit.engine.evaluation import (
@@ -65,9 +65,7 @@ class Conduct(NamedTuple):
         return self._replace(
             rng=checked_generator(self.rng),
             workers=workers,
-            maxtime=math.inf
-            if is_no_limit(self.maxtime)
-            else checked_number("maxtime", self.maxtime, above=0.0),
+            maxtime=math.inf if self.maxtime is None else checked_number("maxtime", self.maxtime, above=0.0),
             trace=checked_flag("trace", self.trace),
             progress=checked_flag("progress", self.progress),
             checkpoint_every=checked_number("checkpoint_every", self.checkpoint_every, at_least=0.0),

@@ -64,12 +64,6 @@ def test_stops_at_the_limit_of_time(fun):
     assert 0.3 <= time.perf_counter() - begin < 10.0
 
 
-def test_an_infinite_limit_is_none():
-    limits = {"maxfev": math.inf, "maxiter": math.inf, "maxtime": np.inf}
-    result = pursuit.minimize(EXP, EXP.x0, method="rp", rng=1, ftarget=1e-3, **limits)
-    assert result.status == Reason.TARGET
-
-
 @pytest.mark.parametrize("fun", [jitted_sphere, jitted_sphere.py_func], ids=["compiled", "python"])
 def test_a_target_reached_in_an_iteration_that_a_limit_cuts_was_reached(fun):
     for maxfev in range(2, 20):
