@@ -45,14 +45,13 @@ def test_saved_and_loaded_at_any_moment_it_goes_on_as_if_nothing_had_happened(me
 
 
 @every_method
-@pytest.mark.parametrize("fault", [np.nan, np.inf])
-def test_values_that_are_not_finite_do_not_keep_it_from_being_loaded(method, fault, tmp_path):
+def test_values_that_are_not_finite_do_not_keep_it_from_being_loaded(method, tmp_path):
     path, optimizer = tmp_path / "run.npz", make(method)
-    for k in range(30):
+    for k in range(12):
         X = optimizer.ask()
         values = [ellipsoid(x) for x in X]
         if k % 2:
-            values[-1] = fault
+            values[-1] = np.nan if k % 4 == 1 else np.inf
         optimizer.tell(X, values)
         optimizer.save(path)
         loaded = pursuit.Optimizer.load(path, trace=True)

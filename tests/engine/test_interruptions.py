@@ -24,7 +24,6 @@ METHODS = [
     "cma",
     "ep-cma-4",
     "ars",
-    "sep-cma",
     Narrowing,
 ]
 every_method = pytest.mark.parametrize("method", METHODS, ids=str)

@@ -8,7 +8,7 @@ from pursuit.engine.stopping import Reason
 
 every_number = pytest.mark.parametrize("n", [1, 2, 3, 4, 10])
 every_start = pytest.mark.parametrize("start", [0.0, 0.3, 1.0])
-SEEDS = range(10)
+SEEDS = range(5)
 
 
 def rise(x):
