@@ -1,10 +1,11 @@
 """What several tests need."""
 
 import pursuit
-from pursuit.engine.driving import drive, here
+from pursuit.engine.driving import Here, drive
 from pursuit.engine.interrupts import Interrupts
 from pursuit.engine.iteration import BlackBox
-from pursuit.engine.run import Run, first_memory
+from pursuit.engine.memory import first_memory
+from pursuit.engine.run import Run
 from pursuit.methods.line_searches import ExactStep
 
 PAPER = (
@@ -43,5 +44,5 @@ def run_scheme(scheme, problem, *, rng, limits, whole):
     memory = first_memory(scheme, x0, problem(x0), 1.0, rng)
     known = whole or isinstance(getattr(scheme, "line_search", None), ExactStep)
     run = Run(scheme, problem if known else BlackBox(), memory, rng, limits, whole=whole)
-    outcome = run.outcome(drive(run, here(problem), interrupts=Interrupts()))
+    outcome = run.outcome(drive(run, Here(problem), interrupts=Interrupts()))
     return outcome._replace(trace=outcome.trace())

@@ -91,7 +91,7 @@ def centre(fun, x0, *, maxfev, seed, sigma0):
 
 
 def test_noisy_values_are_compared_by_new_ones_on_request_and_not_without_a_word():
-    methods = ("values", greedy, centre)
+    methods = ("differences", greedy, centre)
     settings = {"seeds": 2, "maxfev": 300}
     found = pursuit.compare(Noisy(), np.ones(4), methods, **settings)
     assert "Those of values are estimates; those of others are the smallest seen" in str(found)

@@ -52,7 +52,7 @@ def test_a_second_panel_shows_the_step_size():
 
 
 def test_a_third_panel_shows_the_bounds_that_are_hit_where_there_are_bounds():
-    runs = [traced(EXP, EXP.x0, method="values", bounds=[(0.5, 2.0)] * 2 + [(None, None)] * 4)]
+    runs = [traced(EXP, EXP.x0, method="differences", bounds=[(0.5, 2.0)] * 2 + [(None, None)] * 4)]
     assert runs[0].trace.at_bound[-1] == 2
     runs.append(traced(EXP, EXP.x0, method="cma", maxfev=300))
     alone, together = runs[0].plot().figure, pursuit.plot_runs(runs).figure
@@ -71,13 +71,13 @@ def test_each_method_of_auto_has_its_colour():
     ax = result.plot()
     first, second = ax.lines
     until = result.stages[0].nfev
-    assert (first.get_label(), second.get_label()) == ("values", "momentum")
+    assert (first.get_label(), second.get_label()) == ("differences", "momentum")
     assert first.get_color() != second.get_color()
     assert first.get_xdata()[-1] == second.get_xdata()[0] == until
     assert first.get_ydata()[-1] == second.get_ydata()[0]
     assert [line.get_color() for line in ax.figure.axes[1].lines] == [first.get_color(), second.get_color()]
     assert second.get_xdata()[-1] == result.nfev
-    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["values", "momentum"]
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["differences", "momentum"]
 
 
 def test_it_is_drawn_where_people_want_it():

@@ -39,8 +39,8 @@ def test_a_result_shows_what_matters():
 def test_the_stages_of_auto_are_told_and_no_line_is_long():
     result = pursuit.minimize(ridge, np.ones(40), rng=1, maxfev=6000)
     shown = fields_of(str(result))
-    assert shown["method"] == "auto (values, momentum)"
-    assert re.search(r"values was at work up to evaluation \d+; then momentum was at work", shown["message"])
+    assert shown["method"] == "auto (differences, momentum)"
+    assert re.search(r"`differences` stopped after \d+ evaluations because", shown["message"])
     assert re.fullmatch(r"\[( *\S+){3} +\.\.\.( +\S+){3}\], 40 variables", shown["x"])
     assert max(map(len, str(result).splitlines())) <= 79
 
@@ -54,7 +54,7 @@ def test_what_a_run_has_found_out_is_shown_where_there_is_something():
     assert shown["nfaulty"] == f"{result.nfaulty} of the values were NaN"
     columns = "nit, nfev, fun, method, sigma, at_bound"
     assert shown["trace"] == f"{columns}: {len(result.trace.nit)} entries each"
-    noisy = pursuit.minimize(sphere, np.ones(3), method="values", rng=1)
+    noisy = pursuit.minimize(sphere, np.ones(3), method="differences", rng=1)
     assert fields_of(str(noisy))["noise"].endswith(", the standard deviation of the noise of a value")
 
 

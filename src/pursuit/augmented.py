@@ -25,21 +25,21 @@ import numpy as np
 
 from pursuit.checks import Vector, checked_number, shown
 from pursuit.constraints import checked_constraints
-from pursuit.engine.driving import Evaluate, here
+from pursuit.engine.driving import Evaluate, Here
 from pursuit.engine.evaluation import at_once, evaluator
 from pursuit.engine.interrupts import Interrupts
-from pursuit.engine.iteration import BlackBox
 from pursuit.engine.monitor import Monitor, scipy_style
 from pursuit.engine.outcome import Outcome
 from pursuit.engine.progress import showing_compilation
-from pursuit.engine.setup import Setup, Task, set_up
+from pursuit.engine.setup import Setup, Task, Unknown, set_up
 from pursuit.engine.staged import StagedRun
 from pursuit.engine.stopping import Reason
 from pursuit.engine.tally import UNLIMITED, Trace
 from pursuit.lagrangian import Lagrangian, Parts
 from pursuit.methods.catalogue import DEFAULT_METHOD
-from pursuit.methods.contract import Findings
-from pursuit.problems.bounds import Box, active_mask
+from pursuit.methods.hooks import Findings, Rounds
+from pursuit.methods.programs import is_program
+from pursuit.problems.boxes import Box, active_mask
 from pursuit.problems.objective import function_of_point
 from pursuit.result import Result, result_of
 from pursuit.running import Conduct, driven, keep_to
@@ -69,9 +69,9 @@ def minimize_within(task: Task, conduct: Conduct, constraints: list[Any], ctol: 
     if not callable(task.fun):
         raise TypeError(f"fun must be callable, but {shown(task.fun)} was given.")
     # In each round auto would choose again what it chose in the first.
-    method = "values" if task.method == DEFAULT_METHOD else task.method
+    method = "differences" if task.method == DEFAULT_METHOD else task.method
     with showing_compilation(conduct.progress):
-        setup, _ = set_up(task._replace(method=method, fun=BlackBox(), args=()))
+        setup, _ = set_up(task._replace(method=method, fun=Unknown(), args=()))
     tolerance = checked_number("ctol", ctol, at_least=0.0)
     wanted = checked_constraints(constraints, setup.task.x0)
     parts = Parts(function_of_point(task.fun, task.args), wanted)
@@ -103,7 +103,7 @@ def _crew_of(parts: Parts, conduct: Conduct) -> Iterator[Evaluate]:
 
         yield evaluate
     elif conduct.workers == 1:
-        yield here(parts, tuple)
+        yield Here(parts, tuple)
     else:
         with evaluator(parts, conduct.workers, tuple) as elsewhere:
             yield elsewhere
@@ -254,9 +254,11 @@ class _Rounds:
     ) -> Reason:
         """Find the minimum of the current Lagrangian; return why that ended."""
         limits, seen = self.setup.task.limits, self._lagrangian
-        iterations = limits["maxiter"]
+        iterations, rounds = limits["maxiter"], self.setup.task.rounds
         task = self.setup.task._replace(
             x0=seen.here.x.copy(),
+            # One by one, so that no evaluation follows one that reaches the target.
+            rounds=Rounds(1, 1) if rounds is None and is_program(self.setup.scheme) else rounds,
             sigma0=steps,
             limits={
                 "ftarget": None,
@@ -269,9 +271,8 @@ class _Rounds:
         )
         setup, start = set_up(task)
         rng = self._conduct.rng
-        self._run = run = StagedRun(
-            setup, setup.first_memory(start, seen.value(seen.here), rng), rng, whole=False
-        )
+        memory = setup.first_memory(start, seen.value(seen.here), rng)
+        self._run = run = StagedRun(setup, memory, rng, here=False)
 
         def watch(_: object) -> Reason:
             self._note()

@@ -21,9 +21,9 @@ from pursuit.engine.stopping import FTOL, XTOL
 from pursuit.many import checked_count_of, executor_of
 from pursuit.methods.catalogue import method_name
 from pursuit.minimize import minimize
-from pursuit.problems.bounds import checked_box
-from pursuit.problems.contract import Problem
+from pursuit.problems.boxes import checked_box
 from pursuit.problems.objective import as_value
+from pursuit.problems.protocol import Problem
 
 _EVALUATIONS_EACH = 1000
 _REACHED = "target"
@@ -58,7 +58,7 @@ def compare(
     x0: ArrayLike,
     methods: Sequence[str | type | OtherMethod] | Mapping[str, str | type | OtherMethod] = (
         "auto",
-        "values",
+        "differences",
         "momentum",
         "rp",
     ),
@@ -290,7 +290,7 @@ def _point_of(returned: object, x0: Vector) -> Vector | None:
 
 def _inside(fun: Callable[[Any], Any], x0: Vector, bounds: Any) -> Callable[[Any], float]:
     """Return a function that is infinite outside the bounds, and does not write into its argument."""
-    box = checked_box(bounds, x0, 0.0)
+    box = checked_box(bounds, x0)
 
     def value(x: Any) -> float:
         point = np.array(x, dtype=np.float64)

@@ -21,7 +21,7 @@ from pursuit.checks import (
     checked_generator,
     checked_seeds,
 )
-from pursuit.engine.driving import drive, here
+from pursuit.engine.driving import Here, drive
 from pursuit.engine.evaluation import check_pickles, checked_workers, ignore_interrupts
 from pursuit.engine.interrupts import Interrupts
 from pursuit.engine.outcome import Outcome
@@ -30,7 +30,8 @@ from pursuit.engine.setup import Setup, Task, set_up
 from pursuit.engine.staged import StagedRun
 from pursuit.engine.stopping import FTOL, XTOL, Reason
 from pursuit.methods.catalogue import DEFAULT_METHOD
-from pursuit.problems.contract import Problem, value, with_own_arrays
+from pursuit.problems.objective import function_of_point
+from pursuit.problems.protocol import Problem
 from pursuit.result import Result, Results, result_of
 
 
@@ -263,20 +264,23 @@ def executor_of(count: int, *, in_threads: bool) -> Iterator[Executor]:
 
 def _execute(one: _OneRun, stopped: threading.Event | None = None) -> Result:
     """Make one run, in this thread."""
-    fun = one.task.fun
-    if value.handles(type(fun)):
-        fun = with_own_arrays(fun)
-    setup, start = set_up(one.task._replace(fun=fun))
+    setup, start = set_up(one.task)
+    if stopped is not None and setup.can_be_compiled and hasattr(one.task.fun, "_fields"):
+        # Threads must not write into the same arrays.
+        from pursuit.problems.contract import with_own_arrays
+
+        setup, start = set_up(one.task._replace(fun=with_own_arrays(one.task.fun)))
     generator = checked_generator(one.seed)
     with showing_compilation(False):
         memory = setup.first_memory(start, setup.value_at(start), generator)
-        run = StagedRun(setup, memory, generator, whole=setup.can_be_compiled)
+        run = StagedRun(setup, memory, generator, here=True)
 
     def monitor(_: object) -> Reason:
         return Reason.INTERRUPTED if stopped is not None and stopped.is_set() else Reason.RUNNING
 
+    fun = function_of_point(one.task.fun, one.task.args)
     with Interrupts() as interrupts:
-        reason = drive(run, here(setup.objective), interrupts=interrupts, monitor=monitor)
+        reason = drive(run, Here(fun), interrupts=interrupts, monitor=monitor)
         outcome = run.outcome(reason, last=True)
     return _finished(outcome, setup, one)
 

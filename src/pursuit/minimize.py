@@ -16,7 +16,7 @@ from pursuit.engine.evaluation import Map, number_of_workers
 from pursuit.engine.setup import Task, rounds_of
 from pursuit.engine.stopping import FTOL, XTOL
 from pursuit.methods.catalogue import DEFAULT_METHOD
-from pursuit.problems.contract import Problem
+from pursuit.problems.protocol import Problem
 from pursuit.result import Result
 from pursuit.running import Conduct, minimize_task
 
@@ -56,8 +56,8 @@ def minimize(
     ----------
     fun : callable
         The function, ``fun(x, *args) -> float``. If it is jitted by Numba or a problem of
-        `pursuit.problems`, the whole loop is compiled. It may overwrite the x that it is given, and must
-        copy x to keep it.
+        `pursuit.problems`, the whole loop of a step method is compiled. It may overwrite the x that it is
+        given, and must copy x to keep it.
     x0 : array_like
         The start.
     args : tuple
@@ -96,8 +96,8 @@ def minimize(
     options : mapping
         Options of the method: ``p`` (success probability of adaptive steps), ``reading`` (of the paper),
         ``kappa`` or ``m`` and ``L``, and ``damping`` for SARP; ``c_c``, ``c_cov`` and ``c_p`` for CMA and
-        EP-CMA; ``line_search`` and ``tolerance`` for RP and SARP; ``memory`` for `values` and `auto`, and
-        ``m``, the number of pairs in a round, for `momentum` and `auto`.
+        EP-CMA; ``line_search`` and ``tolerance`` for RP and SARP; ``m``, the number of pairs in a round,
+        for `momentum` and `auto`.
     restarts : int
         How many times to start again after a run has stalled, for functions with many valleys. Each restart
         begins at a new point: between the bounds of a variable that has both, otherwise about `sigma0` away
@@ -108,16 +108,16 @@ def minimize(
         Whether to return the history of the run.
     workers : int, concurrent.futures.Executor, Dask client, or map-like callable
         What evaluates the points of a round in parallel: a number of processes (-1 for one per core), an
-        executor, a Dask client, or a callable like `map`. For a function jitted by Numba a number means
-        threads instead, so it must be safe to call from several threads.
+        executor, a Dask client, or a callable like `map`.
     vectorized : bool
         Whether `fun` takes all points of a round in one call, as an array with one point per row, and
         returns their values: an array of NumPy, JAX or torch, on any device.
     batch : int
         The maximum number of points in a round. The same seed and the same batch give the same run, whatever
-        evaluates the points. `values` and `momentum`, and so `auto`, fill rounds of this size; SARP proposes
-        up to two points at once, the other methods of the paper one, and methods with a population all of it.
-        By default eight for each worker, or the method's choice if the number of workers is not known.
+        evaluates the points. `differences` and `momentum`, and so `auto`, fill rounds of this size; SARP
+        proposes up to two points at once, the other methods of the paper one, and methods with a population
+        all of it. By default eight for each worker, or the method's choice if the number of workers is not
+        known.
     checkpoint : path
         The file in which to keep what is needed to resume. If it exists already, the run that it holds is
         resumed.

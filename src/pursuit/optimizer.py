@@ -14,8 +14,10 @@ from numpy.typing import ArrayLike, NDArray
 from pursuit.checks import Vector, checked_array, checked_flag, checked_generator
 from pursuit.engine import checkpoint
 from pursuit.engine.interrupts import Interrupts
+from pursuit.engine.memory import Memory, Unstarted
+from pursuit.engine.program_run import ProgramMemory
 from pursuit.engine.progress import showing_compilation
-from pursuit.engine.run import Memory, Unstarted
+from pursuit.engine.setting import Setting
 from pursuit.engine.setup import Setup, Task, restored, rounds_of, set_up
 from pursuit.engine.staged import StagedRun
 from pursuit.engine.stopping import FTOL, XTOL, Reason
@@ -264,8 +266,8 @@ class Optimizer:
         if isinstance(memory, Unstarted):
             self._prepare(setup, memory.x0, generator, trace)
         else:
-            self._prepare(setup, memory.state.x, generator, trace)
-        if past is not None or isinstance(memory, Memory):
+            self._prepare(setup, memory.x, generator, trace)
+        if past is not None or not isinstance(memory, Unstarted):
             found.checked(lambda _: self._begin(memory))
         if found.told:
             found.checked(lambda _: self._recall(found.told))
@@ -277,13 +279,13 @@ class Optimizer:
             raise ValueError("the values told must be those of some points of its round")
         self._told = told
 
-    def _begin(self, memory: Memory | Unstarted) -> None:
-        self._run = StagedRun(self._setup, memory, self._rng, whole=False)
+    def _begin(self, memory: Memory | ProgramMemory | Unstarted) -> None:
+        self._run = StagedRun(self._setup, memory, self._rng, here=False)
 
-    def _setting(self) -> checkpoint.Setting:
+    def _setting(self) -> Setting:
         return (self._setup if self._run is None else self._run.setup).setting
 
-    def _memory(self) -> Memory | Unstarted:
+    def _memory(self) -> Memory | ProgramMemory | Unstarted:
         if self._run is None:
             return Unstarted(self._x0, self._rng.bit_generator.state)
         return self._run.memory()

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from pursuit.engine.outcome import Outcome, StageRecord
 from pursuit.optional import optional_module
 from pursuit.plotting import plot_run
-from pursuit.problems.bounds import Box, active_mask
+from pursuit.problems.boxes import Box, active_mask
 from pursuit.summary import summary_of
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ class Result(OptimizeResult):
         The reason as a sentence, and the method's remarks on the function, if any: that its values are
         noisy, or that it has kinks.
     method : str
-        The method's name; for one that chooses, also what was at work, as ``"auto (values, momentum)"``.
+        The method's name; for one that chooses, also what was at work, as ``"auto (differences, momentum)"``.
     stages : tuple of StageRecord
         The outcome of each stage of the run, if `auto` changed the method or the run was restarted: its
         `method`, `nfev`, `fun` and so on. Empty if there can be only one stage.
@@ -58,7 +58,7 @@ class Result(OptimizeResult):
         How many values were NaN; they counted as infinite.
     noise : float or None
         The standard deviation of the noise of a value, rounding included, as the method has measured it near
-        the end; None if it does not measure noise. Only `values` does.
+        the end; None if it does not measure noise. Only `differences` does.
     trace : History
         With ``trace=True``: the arrays `nit`, `nfev` and `fun` at about 50 iterations per decade, among them
         the first, the last and the best; `method`, which was at work, `sigma`, the step size, and `at_bound`,

@@ -10,22 +10,23 @@ import numpy as np
 from pursuit.checks import shown
 from pursuit.engine.checkpoint import Checkpoint
 from pursuit.engine.driving import Evaluate
-from pursuit.engine.run import Memory, Unstarted
+from pursuit.engine.memory import Memory, Unstarted
+from pursuit.engine.program_run import ProgramMemory
 from pursuit.engine.setup import Setup, rounds_of
 from pursuit.engine.stages import stage_of
-from pursuit.methods.contract import Rounds, findings_of
-from pursuit.problems.bounds import Box
+from pursuit.methods.hooks import Rounds
+from pursuit.problems.boxes import Box
 
 # By how many standard deviations of the noise a value may differ from the stored one, which is noisy too.
 _LUCK = 10.0
 
 
 def check_objective(
-    path: str | os.PathLike[str], setup: Setup, memory: Memory, evaluate: Evaluate | None
+    path: str | os.PathLike[str], setup: Setup, memory: Memory | ProgramMemory, evaluate: Evaluate | None
 ) -> None:
     """Reject an objective that is not that of the checkpoint, judged by its value at the best point."""
-    stored, noise = memory.state.fx, findings_of(setup.scheme, memory.state).noise or 0.0
-    found = setup.value_at(memory.state.x, evaluate)
+    x, stored, noise = memory.best(setup.scheme)
+    found = setup.value_at(x, evaluate)
     if found != stored and not abs(found - stored) <= _LUCK * noise:
         raise ValueError(
             f"{os.fspath(path)} holds a run of another function: at its best point the value is {found!r}, "
@@ -46,7 +47,7 @@ def check_batch(path: str | os.PathLike[str], stored: Rounds | None, batch: int 
 
 def resumed(
     found: Checkpoint, path: str | os.PathLike[str], setup: Setup
-) -> tuple[Setup, Memory | Unstarted, np.random.Generator]:
+) -> tuple[Setup, Memory | ProgramMemory | Unstarted, np.random.Generator]:
     """Return setup, memory and generator of a checkpoint, if it belongs to the same run."""
     for name in ("method", "options", "restarts", "n", "sigma0"):
         stored, given = getattr(found.setting, name), getattr(setup.setting, name)

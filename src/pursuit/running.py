@@ -6,7 +6,7 @@ import contextlib
 import math
 import os
 from collections.abc import Callable, Iterator
-from concurrent.futures import Executor, ThreadPoolExecutor
+from concurrent.futures import Executor
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,7 +14,7 @@ import numpy as np
 
 from pursuit.checks import Vector, checked_flag, checked_generator, checked_number
 from pursuit.engine.checkpoint import Checkpoint
-from pursuit.engine.driving import Driven, Evaluate, drive, here
+from pursuit.engine.driving import Driven, Evaluate, Here, drive
 from pursuit.engine.evaluation import (
     Futures,
     Map,
@@ -25,15 +25,15 @@ from pursuit.engine.evaluation import (
     evaluator,
 )
 from pursuit.engine.interrupts import Interrupts
+from pursuit.engine.memory import Memory, Unstarted
 from pursuit.engine.monitor import Monitor, scipy_style
+from pursuit.engine.program_run import ProgramMemory
 from pursuit.engine.progress import showing_compilation
-from pursuit.engine.run import Memory, Unstarted
 from pursuit.engine.saver import Saver
 from pursuit.engine.setup import Setup, Task, set_up
 from pursuit.engine.staged import StagedRun
 from pursuit.engine.stopping import Reason
 from pursuit.engine.tally import UNLIMITED
-from pursuit.engine.threads import Threads
 from pursuit.problems.objective import function_of_point, row_by_row
 from pursuit.result import Result, result_of
 from pursuit.resuming import check_batch, check_objective, resumed
@@ -82,13 +82,12 @@ def minimize_task(task: Task, conduct: Conduct) -> Result:
         setup, start = set_up(task)
     call = scipy_style(conduct.callback, lambda outcome: result_of(outcome, setup.name, trace=False))
     save = None if conduct.checkpoint is None else Saver(conduct.checkpoint, setup.setting)
-    with showing_compilation(conduct.progress), _crew_of(setup, fun, conduct) as crew:
+    with showing_compilation(conduct.progress), _crew_of(fun, conduct) as crew:
         found, setup, memory, rng = _begin(setup, start, conduct, None if crew.is_here else crew.evaluate)
         with Interrupts() as interrupts:
 
             def open_run(_: object = None) -> StagedRun:
-                whole = setup.can_be_compiled and crew.is_here
-                return StagedRun(setup, memory, rng, whole=whole, threads=crew.threads)
+                return StagedRun(setup, memory, rng, here=crew.is_here)
 
             run = open_run() if found is None else found.checked(open_run)
             monitor = Monitor(
@@ -122,7 +121,7 @@ def minimize_task(task: Task, conduct: Conduct) -> Result:
 
 def _begin(
     setup: Setup, start: Vector, conduct: Conduct, elsewhere: Evaluate | None
-) -> tuple[Checkpoint | None, Setup, Memory | Unstarted, np.random.Generator]:
+) -> tuple[Checkpoint | None, Setup, Memory | ProgramMemory | Unstarted, np.random.Generator]:
     """Return the checkpoint that is resumed, if there is one, and setup, memory and generator of the run."""
     path = conduct.checkpoint
     if path is None or not Path(path).exists():
@@ -131,7 +130,7 @@ def _begin(
     found = Checkpoint(path)
     check_batch(path, found.setting.rounds, conduct.batch)
     setup, stored, rng = resumed(found, path, setup)
-    if conduct.checkpoint_check and isinstance(stored, Memory):
+    if conduct.checkpoint_check and not isinstance(stored, Unstarted):
         check_objective(path, setup, stored, elsewhere)
     return found, setup, stored, rng
 
@@ -163,8 +162,8 @@ def driven(
 
 
 def keep_to(evaluate: Evaluate, deadline: float) -> None:
-    """Make workers that can keep to a time limit do so."""
-    if isinstance(evaluate, Processes | Futures):
+    """Make those keep to a time limit that can."""
+    if isinstance(evaluate, Here | Processes | Futures):
         evaluate.deadline = deadline
 
 
@@ -173,22 +172,17 @@ class _Crew(NamedTuple):
 
     evaluate: Evaluate
     is_here: bool = False
-    """Whether that is this process alone, where a whole loop may be compiled."""
-    threads: Threads | None = None
-    """Its threads, if it has several for that."""
+    """Whether that is this process, where a whole loop may be compiled."""
 
 
 @contextlib.contextmanager
-def _crew_of(setup: Setup, fun: Callable[[Any], Any], conduct: Conduct) -> Iterator[_Crew]:
+def _crew_of(fun: Callable[[Any], Any], conduct: Conduct) -> Iterator[_Crew]:
     """Yield what evaluates the points of a run."""
     workers = conduct.workers
     if conduct.vectorized:
         yield _Crew(at_once(fun))
     elif workers == 1:
-        yield _Crew(here(setup.objective), is_here=True)
-    elif isinstance(workers, int) and setup.can_be_compiled:
-        with ThreadPoolExecutor(workers) as executor:
-            yield _Crew(here(setup.objective), is_here=True, threads=Threads(executor, workers))
+        yield _Crew(Here(fun), is_here=True)
     else:
         # Workers get the function itself, at points inside the bounds: nothing else need pickle.
         with evaluator(fun, workers) as evaluate:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from pursuit.checks import Vector
-from pursuit.compiling.cache import announcing
+from pursuit.compiling.announcing import announcing
 from pursuit.methods.catalogue import DEFAULT_METHOD, method_name, options_of, resolved
 from pursuit.minimize import minimize
 
@@ -53,7 +53,8 @@ def warmup(methods: str | type | Sequence[str | type] = DEFAULT_METHOD) -> dict[
 def _parts_of(method: str | type) -> tuple[str | type, ...]:
     """Return the methods that a method may use: itself, or those that it chooses from."""
     cls, _ = resolved(method, _VARIABLES)
-    return cls._fields if hasattr(cls, "next_stage") else (method,)  # type: ignore[attr-defined]
+    parts: tuple[str | type, ...] = cls.parts() if hasattr(cls, "parts") else (method,)
+    return parts
 
 
 def _seconds_to_compile(method: str | type) -> float:

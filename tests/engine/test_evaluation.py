@@ -101,7 +101,7 @@ def _paired(in_pairs, calls, x):
 
 def test_a_time_limit_ends_a_round_that_an_executor_is_evaluating():
     with ThreadPoolExecutor(1) as threads:
-        result = pursuit.minimize(slow, START, method="values", rng=1, workers=threads, maxtime=0.5)
+        result = pursuit.minimize(slow, START, method="differences", rng=1, workers=threads, maxtime=0.5)
     assert result.status == Reason.MAXTIME
     assert 1 <= result.nfev <= 4
 

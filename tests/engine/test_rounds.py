@@ -1,6 +1,5 @@
 """Rounds of many points: how many there are, and that their number is all that makes a difference."""
 
-import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import numba
@@ -45,7 +44,7 @@ def watched(batch, method="auto", f=bowl, **arguments):
     return result, apply
 
 
-@pytest.mark.parametrize("method", ["auto", "values", "momentum", "rp"])
+@pytest.mark.parametrize("method", ["auto", "differences", "momentum", "rp"])
 @pytest.mark.parametrize("batch", [1, 2, 7, 30, 100])
 def test_no_round_is_larger_than_wanted(method, batch):
     _, apply = watched(batch, method)
@@ -55,8 +54,8 @@ def test_no_round_is_larger_than_wanted(method, batch):
 
 
 @pytest.mark.parametrize("f", [bowl, valley])
-def test_rounds_of_values_are_nearly_full_and_cost_next_to_no_evaluations(f):
-    goal = {"method": "values", "f": f, "ftarget": 1e-8, "maxfev": 40_000}
+def test_rounds_of_differences_are_nearly_full_and_cost_next_to_no_evaluations(f):
+    goal = {"method": "differences", "f": f, "ftarget": 1e-8, "maxfev": 40_000}
     alone, one = watched(1, **goal)
     assert alone.success
     rounds = len(one.sizes)
@@ -70,8 +69,8 @@ def test_rounds_of_values_are_nearly_full_and_cost_next_to_no_evaluations(f):
         rounds = len(many.sizes)
 
 
-def test_within_bounds_values_evaluates_the_same_points_whatever_the_batch():
-    start = {"method": "values", "bounds": [(-1.5, 3.0)] * N, "ftarget": 1e-6}
+def test_within_bounds_differences_evaluates_the_same_points_whatever_the_batch():
+    start = {"method": "differences", "bounds": [(-1.5, 3.0)] * N, "ftarget": 1e-6}
     _, one = watched(1, **start)
     for batch in (2, 7, 64, 200):
         _, many = watched(batch, **start)
@@ -93,7 +92,7 @@ def test_momentum_divides_a_round_without_a_difference_and_fills_the_last_part()
     assert max(many.sizes) == 37
 
 
-@pytest.mark.parametrize("method", ["values", "momentum"])
+@pytest.mark.parametrize("method", ["differences", "momentum"])
 @pytest.mark.parametrize("maxfev", [2, 31, 100, 257])
 def test_the_last_round_is_smaller(method, maxfev):
     result, apply = watched(25, method, maxfev=maxfev)
@@ -101,7 +100,7 @@ def test_the_last_round_is_smaller(method, maxfev):
     assert result.fun == min(bowl(np.frombuffer(point)) for point in apply.points)
 
 
-@pytest.mark.parametrize("method", ["auto", "values", "momentum"])
+@pytest.mark.parametrize("method", ["auto", "differences", "momentum"])
 def test_with_the_same_batch_nobody_makes_a_difference(method):
     expected, _ = watched(9, method)
     with ThreadPoolExecutor(5) as threads:
@@ -128,9 +127,10 @@ def test_by_default_each_worker_gets_several_points():
     for workers, most in ((2, 16), (5, 40)):
         with Counting(workers) as threads:
             sizes.clear()
-            result = pursuit.minimize(bowl, START, method="values", workers=threads, rng=1, maxfev=200)
+            result = pursuit.minimize(bowl, START, method="differences", workers=threads, rng=1, maxfev=200)
         assert len(sizes) == result.nfev
-        assert 200 / most <= result.nit <= 100
+        same = pursuit.minimize(bowl, START, method="differences", batch=most, rng=1, maxfev=200)
+        np.testing.assert_array_equal(result.x, same.x)
 
 
 @numba.njit
@@ -144,27 +144,25 @@ def jitted(x):
     return total
 
 
-@pytest.mark.parametrize("method", ["auto", "values", "momentum", "rp"])
-def test_threads_evaluate_a_jitted_function_and_change_nothing(method):
-    before = set(threading.enumerate())
+@pytest.mark.parametrize("method", ["auto", "differences", "momentum", "rp"])
+def test_processes_evaluate_a_jitted_function_and_change_nothing(method):
     runs = [
         pursuit.minimize(
-            jitted, START, method=method, rng=2, maxfev=900, workers=workers, batch=12, trace=True
+            jitted, START, method=method, rng=2, maxfev=300, workers=workers, batch=12, trace=True
         )
-        for workers in (1, 2, 3, 40)
+        for workers in (1, 2)
     ]
     for run in runs[1:]:
         np.testing.assert_array_equal(run.x, runs[0].x)
         np.testing.assert_array_equal(run.trace.fun, runs[0].trace.fun)
         assert (run.nfev, run.nit) == (runs[0].nfev, runs[0].nit)
-    assert set(threading.enumerate()) <= before
 
 
-def test_an_exception_in_a_thread_goes_through_with_what_was_found():
+def test_an_exception_elsewhere_goes_through_with_what_was_found():
     for workers in (1, 3):
         with pytest.raises(ValueError, match=r"x\[0\] is above 2.5") as error:
             pursuit.minimize(
-                jitted, np.full(N, 2.0), method="values", rng=1, workers=workers, batch=9, sigma0=1e3
+                jitted, np.full(N, 2.0), method="differences", rng=1, workers=workers, batch=9, sigma0=1e3
             )
         assert np.isfinite(error.value.pursuit_result.fun)
 
@@ -191,7 +189,7 @@ def test_a_checkpoint_keeps_its_rounds(tmp_path):
     assert max(sizes) == 27
 
 
-@pytest.mark.parametrize("method", ["values", "momentum"])
+@pytest.mark.parametrize("method", ["differences", "momentum"])
 def test_a_round_that_a_limit_has_cut_is_completed_without_evaluating_anything_twice(method, tmp_path):
     """In several steps, of which some add nothing."""
     seen = []

@@ -50,37 +50,39 @@ def assert_same(one, other):
         np.testing.assert_array_equal(column, twin)
 
 
-def test_a_smooth_function_without_a_target_needs_values_alone():
+def test_a_smooth_function_without_a_target_needs_differences_alone():
     result = pursuit.minimize(bowl, START, rng=1)
-    assert result.method == "auto (values)"
-    assert [stage.method for stage in result.stages] == ["values"]
+    assert result.method == "auto (differences)"
+    assert [stage.method for stage in result.stages] == ["differences"]
     np.testing.assert_allclose(result.x, 0.5, atol=1e-6)
 
 
 @pytest.mark.parametrize("wish", [{"ftarget": -1.0}, {"restarts": 1}])
 def test_who_wants_more_than_a_smooth_minimum_gets_momentum_too(wish):
     result = pursuit.minimize(bowl, START, rng=1, **wish)
-    assert [stage.method for stage in result.stages][:2] == ["values", "momentum"]
+    assert [stage.method for stage in result.stages][:2] == ["differences", "momentum"]
     assert result.fun == min(stage.fun for stage in result.stages)
 
 
 def test_on_kinks_auto_changes_to_momentum_and_says_so():
     result = run("kinks")
     assert result.success
-    assert result.method == "auto (values, momentum)"
+    assert result.method == "auto (differences, momentum)"
     first, second = result.stages
-    assert (first.method, second.method, second.start) == ("values", "momentum", "the start")
-    assert f"values was at work up to evaluation {first.nfev}; then momentum" in result.message
-    assert f"because {second.why}" in result.message
+    assert (first.method, second.method, second.start) == ("differences", "momentum", "the start")
+    assert (
+        f"`differences` stopped after {first.nfev} evaluations because {second.why}; `momentum` continued"
+        in result.message
+    )
     at_first = result.trace.nfev <= first.nfev
-    assert set(result.trace.method[at_first]) == {"values"}
+    assert set(result.trace.method[at_first]) == {"differences"}
     assert set(result.trace.method[~at_first]) == {"momentum"}
 
 
 def test_the_second_stage_is_a_run_of_momentum_from_the_original_start():
     result = run("kinks")
     generator = np.random.default_rng(5)
-    alone = pursuit.minimize(kinks, START, method="values", options={"kinks": 2}, rng=generator)
+    alone = pursuit.minimize(kinks, START, method="differences", rng=generator)
     assert alone.nfev == result.stages[0].nfev
     second = pursuit.minimize(kinks, START, method="momentum", rng=generator, ftarget=1e-3)
     assert (second.fun, second.nfev - 1) == (result.fun, result.stages[1].nfev)
@@ -258,10 +260,10 @@ def test_wrong_restarts_are_refused(restarts):
 def test_options_of_a_later_stage_are_checked_at_once():
     with pytest.raises(ValueError, match="m must be at least 1"):
         pursuit.minimize(bowl, START, options={"m": 0})
-    with pytest.raises(ValueError, match="is not an option of the method auto: its options are memory, m"):
+    with pytest.raises(ValueError, match="is not an option of the method auto: its options are m"):
         pursuit.minimize(bowl, START, options={"kappa": 3.0})
-    wide = pursuit.minimize(kinks, START, rng=1, ftarget=1e-3, options={"m": 9, "memory": 20})
-    assert [stage.options for stage in wide.stages] == [{"memory": 20, "kinks": 2}, {"m": 9}]
+    wide = pursuit.minimize(kinks, START, rng=1, ftarget=1e-3, options={"m": 9})
+    assert [stage.options for stage in wide.stages] == [{}, {"m": 9}]
 
 
 def test_a_run_with_other_restarts_is_not_resumed(tmp_path):

@@ -46,8 +46,8 @@ EXACT = ("rp-exact", "sarp-exact", "arp", "acdm")
 
 @pytest.mark.parametrize("method", [method for method in methods() if method not in (*EXACT, *COARSE)])
 def test_a_run_ends_soon_after_all_digits_of_f_are_found(method):
-    # The last steps of `values` are as short as what is left to go, and so may end a run by xtol as well.
-    limits = {"xtol": 0.0} if method in ("auto", "values") else {}
+    # The last steps of `differences` are as short as what is left to go, and so may end a run by xtol, too.
+    limits = {"xtol": 0.0} if method in ("auto", "differences") else {}
     result = run(above_one, method, **limits)
     assert result.status == Reason.FTOL
     assert result.success
@@ -115,7 +115,7 @@ def test_zero_switches_tolerances_off():
     result = run(above_zero, "rp", xtol=0.0, ftol=0.0, maxfev=200_000)
     assert result.status == Reason.MAXFEV
     # This one takes steps to the minimum itself, from where no step leads on.
-    result = run(above_zero, "values", xtol=0.0, ftol=0.0, maxfev=200_000)
+    result = run(above_zero, "differences", xtol=0.0, ftol=0.0, maxfev=200_000)
     assert result.status not in (Reason.XTOL, Reason.FTOL)
 
 

@@ -28,7 +28,7 @@ from fuzz.arguments import (
 from fuzz.objectives import ERRORS, SLIPS, VALUES, Objective, jitted
 
 # Compiling takes long, so few methods, and most often the same.
-METHODS = ("rp", "rp", "rp", "auto", "auto", "auto", "rp-exact", "sarp", "cma", "ep-cma-2", "values")
+METHODS = ("rp", "rp", "rp", "auto", "auto", "auto", "rp-exact", "sarp", "cma", "ep-cma-2", "differences")
 
 WRONG = {
     "x0": NO_POINTS,

@@ -120,9 +120,9 @@ def test_a_flat_direction_is_learnt():
 
 
 def test_values_and_comparisons_part_ways():
-    """A monotone transformation changes nothing for `adaptive-sarp`, and everything for `values`."""
+    """A monotone transformation changes nothing for `adaptive-sarp`, and everything for `differences`."""
     problem = make_problem("exp", 10, 100.0)
-    for method, same in (("adaptive-sarp", True), ("values", False)):
+    for method, same in (("adaptive-sarp", True), ("differences", False)):
         plain, cubed = (
             pursuit.minimize(f, problem.x0, method=method, rng=1, maxfev=3_000)
             for f in (problem.__call__, lambda x: problem(x) ** 3)

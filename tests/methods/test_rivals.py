@@ -8,7 +8,7 @@ import pytest
 import pursuit
 from helpers import make_problem, options_for
 from pursuit.methods import create_scheme
-from pursuit.methods.contract import draws_of
+from pursuit.methods.hooks import draws_of
 from reference import limited_memory
 from reference import problems as reference_problems
 from reference import rivals as reference

@@ -13,7 +13,7 @@ from helpers import options_for
 from pursuit.problems.bounds import Bounded, make_box, preimage, reflect
 
 # One of each kind: rounds of points, one line or two, adaptive or exact, with a matrix.
-METHODS = ["auto", "momentum", "values", "rp", "sarp", "cma", "rp-exact"]
+METHODS = ["auto", "momentum", "differences", "rp", "sarp", "cma", "rp-exact"]
 
 
 sides = st.one_of(st.just(-np.inf), st.floats(-5.0, 0.0)), st.one_of(st.just(np.inf), st.floats(0.0, 5.0))
@@ -75,8 +75,8 @@ def test_all_forms_of_bounds_mean_the_same():
         np.testing.assert_array_equal(result.x, results[0].x)
 
 
-# That of `values`, which takes long to compile, is in `test_scaled.py` and among the golden trajectories.
-@pytest.mark.parametrize("method", [method for method in METHODS if method != "values"])
+# That of `differences`, which takes long to compile, is in `test_scaled.py` and among the golden trajectories.
+@pytest.mark.parametrize("method", [method for method in METHODS if method != "differences"])
 def test_bounds_hold_in_the_compiled_loop_as_well(method):
     """The same trajectory as from Python, where every call was watched."""
     bounds = [(-1.0, 2.0), (0.0, np.inf), (-np.inf, 1.0)]

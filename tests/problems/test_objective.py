@@ -34,11 +34,11 @@ def jitted_with_arguments(x, a, b):
 
 
 # One of each kind: rounds of points, one line or two, adaptive or exact.
-METHODS = ["auto", "momentum", "values", "rp", "sarp", "rp-exact"]
+METHODS = ["auto", "momentum", "differences", "rp", "sarp", "rp-exact"]
 
 
-# That of `values`, which takes long to compile, is in `test_scaled.py`.
-@pytest.mark.parametrize("method", [method for method in METHODS if method != "values"])
+# That of `differences`, which takes long to compile, is in `test_scaled.py`.
+@pytest.mark.parametrize("method", [method for method in METHODS if method != "differences"])
 def test_a_jitted_function_gives_the_run_of_its_python_twin(method):
     arguments = {"method": method, "rng": 2, "maxiter": 300, "options": options_for(method, kappa=3.0)}
     compiled = pursuit.minimize(jitted, START, **arguments)

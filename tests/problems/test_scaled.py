@@ -10,10 +10,11 @@ from hypothesis import strategies as st
 import pursuit
 from helpers import options_for
 from pursuit.problems.bounds import Bounded, make_box
-from pursuit.problems.scaled import Scale, Scaled, rescale, scale_around
+from pursuit.problems.scaled import Scaled, rescale
+from pursuit.problems.scales import Scale, scale_around
 
 # One of each kind: rounds of points, one line or two, adaptive or exact.
-METHODS = ["auto", "momentum", "values", "rp", "sarp", "rp-exact"]
+METHODS = ["auto", "momentum", "differences", "rp", "sarp", "rp-exact"]
 every_method = pytest.mark.parametrize("method", METHODS)
 SIZES = np.array([0.1, 30.0, 0.7, 1e-3, 2.0])
 START = np.array([0.1, 100.0, -3.0, 0.05, 0.3])

@@ -10,7 +10,7 @@ import pursuit
 from helpers import make_problem
 from pursuit.compiling.vectors import SERIAL
 from pursuit.methods import ask, create_scheme, tell
-from pursuit.methods.contract import draws_of
+from pursuit.methods.hooks import draws_of
 from pursuit.methods.samples import write_sample
 
 POPULATIONS = {

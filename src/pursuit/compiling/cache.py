@@ -8,28 +8,28 @@ processes cannot overwrite each other's entries, and what one cannot read does n
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import hashlib
-import logging
 import os
 import shutil
 import sys
 import threading
-from collections.abc import Callable, Iterator
-from contextvars import ContextVar
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numba
 from numba.core.caching import FunctionCache, IndexDataCacheFile, NullCache
 
+from pursuit.compiling.announcing import announce, announce_end
 from pursuit.compiling.inner import BORROWING_ENTRY, EntryCompiler
 from pursuit.compiling.reach import Reach, reach_of
 
 _PACKAGE = Path(__file__).parents[1]
 # What fixes a trajectory, by folder. The rest of the package sets up runs and reports on them.
 _FOLDERS = ("compiling", "engine", "methods", "problems")
+# The programs, which nothing compiled depends on.
+_PROGRAMS = ("methods/differences/",)
 # How many versions of the package keep their compiled code: a few, for people who switch between them.
 _VERSIONS_KEPT = 3
 # Numba's type hints do not cover all that these take and have.
@@ -37,9 +37,6 @@ _njit: Any = numba.njit
 _numba_config: Any = numba.config
 # Numba has one setting for its folder, which two threads must not change at the same time.
 _one_at_a_time = threading.Lock()
-_logger = logging.getLogger("pursuit")
-_Listener = tuple[Callable[[str], None], Callable[[], None]]
-_listeners: ContextVar[tuple[_Listener, ...]] = ContextVar("_listeners", default=())
 
 
 def code_hash(*records: Any) -> str:
@@ -57,7 +54,7 @@ def code_hash(*records: Any) -> str:
     16
     """
     reach = reach_of(*records)
-    return _digest(_package_hash(), *_file_hashes(reach), reach.constants)
+    return _digest(_package_hash(with_programs=True), *_file_hashes(reach), reach.constants)
 
 
 def compiled(function: Callable[..., Any], *records: Any, borrows: bool = False) -> Any:
@@ -90,27 +87,6 @@ def check_compiler() -> None:
         raise RuntimeError(
             "Numba's compiler is needed, but the environment variable NUMBA_DISABLE_JIT switches it off."
         )
-
-
-@contextlib.contextmanager
-def announcing(begin: Callable[[str], None], end: Callable[[], None] = lambda: None) -> Iterator[None]:
-    """Meanwhile, call `begin` with the name of each function about to be compiled, and `end` after it."""
-    token = _listeners.set((*_listeners.get(), (begin, end)))
-    try:
-        yield
-    finally:
-        _listeners.reset(token)
-
-
-def _announce(function: Callable[..., Any]) -> None:
-    _logger.info("Compiling %s, which is not in the cache on disk.", function.__name__)
-    for begin, _ in _listeners.get():
-        begin(function.__name__)
-
-
-def _announce_end() -> None:
-    for _, end in _listeners.get():
-        end()
 
 
 def cache_folder(*records: Any) -> Path | None:
@@ -163,12 +139,12 @@ class _Cache(FunctionCache):
         """Return what is kept for a signature; if nothing is, Numba compiles it next."""
         found = super().load_overload(sig, target_context)
         if found is None:
-            _announce(self._py_func)
+            announce(self._py_func)
         return found
 
     def save_overload(self, sig: Any, data: Any) -> None:
         """Keep what was compiled for a signature."""
-        _announce_end()
+        announce_end()
         super().save_overload(sig, data)
 
 
@@ -180,11 +156,11 @@ class _NoCache(NullCache):
 
     def load_overload(self, sig: Any, target_context: Any) -> None:
         """Find nothing, so that Numba compiles it next."""
-        _announce(self._function)
+        announce(self._function)
 
     def save_overload(self, sig: Any, data: Any) -> None:
         """Keep nothing of what was compiled."""
-        _announce_end()
+        announce_end()
 
 
 class _Files(IndexDataCacheFile):
@@ -214,7 +190,7 @@ def _cache_folder(reach: Reach) -> Path | None:
     """Return the folder for functions that depend on these files besides our own, if there can be one."""
     if not reach.is_complete:
         return None
-    version = _user_cache() / _package_hash()
+    version = _user_cache() / _package_hash(with_programs=False)
     # What is kept names the modules of a user's classes: a copy under another name must not find it.
     folder = version / _digest(*_file_hashes(reach), *sorted(reach.modules), reach.constants)
     try:
@@ -256,12 +232,17 @@ def _user_cache() -> Path:
 
 
 @functools.cache
-def _package_hash() -> str:
-    """Return a hash of Numba's version and of all sources of the package that fix a trajectory."""
+def _package_hash(*, with_programs: bool) -> str:
+    """Return a hash of Numba's version and of all sources of the package that fix a trajectory.
+
+    Programs are never compiled: without them, it covers what compiled code depends on.
+    """
     parts = [numba.__version__]
     for folder in _FOLDERS:
         for path in sorted(_PACKAGE.joinpath(folder).rglob("*.py")):
-            parts += [path.relative_to(_PACKAGE).as_posix(), _file_hash(str(path))]
+            name = path.relative_to(_PACKAGE).as_posix()
+            if with_programs or not name.startswith(_PROGRAMS):
+                parts += [name, _file_hash(str(path))]
     return _digest(*parts)
 
 

@@ -8,7 +8,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-_TYPES = ("<f8", "<i8", "|u1")
+_TYPES = ("<f8", "<i8", "|u1", "|b1")
 _SUFFIX = ".npy"
 
 
@@ -35,9 +35,10 @@ def _read_array(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> Any:
         if version != (1, 0):
             raise ValueError(f"the entry {entry.filename} has a version that is not supported")
         shape, fortran, dtype = np.lib.format.read_array_header_1_0(file)
-        if dtype.str not in _TYPES or (fortran and len(shape) > 1):
+        if dtype.str not in _TYPES or len(shape) > 2:
             raise ValueError(f"the entry {entry.filename} does not hold plain numbers")
         data = file.read()
     if any(length < 0 for length in shape) or len(data) != dtype.itemsize * int(np.prod(shape, dtype=object)):
         raise ValueError(f"the entry {entry.filename} is not as long as it says")
-    return np.frombuffer(bytearray(data), dtype=dtype).reshape(shape)
+    # In the order that it had: sums of rows and of columns are rounded differently.
+    return np.frombuffer(bytearray(data), dtype=dtype).reshape(shape, order="F" if fortran else "C")

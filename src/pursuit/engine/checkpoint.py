@@ -3,7 +3,7 @@
 The file is an uncompressed NumPy archive: `numpy.load` opens it, and no pickle is involved. Its entry
 ``header`` is a JSON text in bytes; the other entries are arrays.
 
-- ``format`` and ``version``: "pursuit checkpoint" and the version of this layout, 5.
+- ``format`` and ``version``: "pursuit checkpoint" and the version of this layout, 6.
 - ``method``, ``options``, ``restarts``, ``rounds``, ``n`` and ``sigma0``: what the run was set up with;
   arrays ``lower``, ``upper`` and ``margin`` if there are bounds. A ``sigma0`` for each variable is an array
   too, with an array ``offset`` if the scheme moves in scaled variables.
@@ -13,6 +13,8 @@ The file is an uncompressed NumPy archive: `numpy.load` opens it, and no pickle 
 - ``told``, if an optimizer was told part of a round: the values, null where they are missing.
 - ``tally``: the counts; arrays ``trace.nit``, ``trace.nfev`` and so on, the columns of the trace.
 - ``state``: the numbers in the scheme's state; arrays ``state.<field>``.
+- for a program (`program_entries.py`) instead of these: ``counts`` and ``state`` at the beginning of the
+  iteration, with arrays ``best``, the best point, ``trace.*``, ``state.*`` and ``received``.
 - ``past``, if the run may have several stages: the present one, the outcomes of those before, and the value
   at the start; arrays ``past.x0``, ``past.best`` and the trace of those before, ``past.nit`` and so on.
 
@@ -29,7 +31,7 @@ import io
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple, TypeVar
+from typing import Any, BinaryIO, TypeVar
 
 import numpy as np
 
@@ -38,39 +40,21 @@ from pursuit.engine.archive import read_arrays
 from pursuit.engine.files import replacing
 from pursuit.engine.generators import generator_in_state
 from pursuit.engine.headers import as_json, from_json
+from pursuit.engine.memory import Memory, Unstarted
 from pursuit.engine.past_entries import past_arrays, past_entries, past_of, past_shapes
-from pursuit.engine.run import Memory, Unstarted
+from pursuit.engine.program_entries import program_entries, program_memory
+from pursuit.engine.program_run import ProgramMemory
+from pursuit.engine.setting import Setting
 from pursuit.engine.stages import Past
 from pursuit.engine.tally import LIMITS, Trace, check_tally, start_tally
-from pursuit.methods.contract import Rounds, Scheme
-from pursuit.problems.bounds import Box
-from pursuit.problems.scaled import Scale, factors
+from pursuit.methods.hooks import Rounds, Scheme
+from pursuit.methods.programs import Program, is_program
+from pursuit.problems.boxes import Box
+from pursuit.problems.scales import Scale, factors
 
-_FORMAT, _VERSION = "pursuit checkpoint", 5
+_FORMAT, _VERSION = "pursuit checkpoint", 6
 _BOX = ("lower", "upper", "margin")
 T = TypeVar("T")
-
-
-class Setting(NamedTuple):
-    """What a run was set up with; it can only be resumed with the same."""
-
-    method: str
-    options: dict[str, Any]
-    n: int
-    sigma0: float | Vector
-    box: Box | None
-    limits: dict[str, Any]
-    """When to stop, which may change when a run is resumed."""
-    scale: Scale | None = None
-    """The variables of the scheme, where `sigma0` is a vector that it does not take itself."""
-    restarts: int = 0
-    rounds: Rounds | None = None
-    """How large rounds are, where that was not left to the method."""
-
-    @property
-    def first_step(self) -> float:
-        """The first step size of the scheme."""
-        return float(np.min(self.sigma0))
 
 
 def check_options(setting: Setting) -> None:
@@ -82,20 +66,24 @@ Told = Sequence[float | None]
 """The values of a round that were told, None where they are missing; empty if none were."""
 
 
-def save(path: str | os.PathLike[str], setting: Setting, memory: Memory | Unstarted, told: Told = ()) -> None:
+AnyMemory = Memory | ProgramMemory | Unstarted
+"""The memory of a run of any kind."""
+
+
+def save(path: str | os.PathLike[str], setting: Setting, memory: AnyMemory, told: Told = ()) -> None:
     """Write a checkpoint; whatever was at `path` stays whole until the new one is."""
     with replacing(Path(path)) as part, part.open("wb") as file:
         _write(file, setting, memory, told)
 
 
-def to_bytes(setting: Setting, memory: Memory | Unstarted, told: Told = ()) -> bytes:
+def to_bytes(setting: Setting, memory: AnyMemory, told: Told = ()) -> bytes:
     """Return a checkpoint as bytes."""
     file = io.BytesIO()
     _write(file, setting, memory, told)
     return file.getvalue()
 
 
-def _write(file: Any, setting: Setting, memory: Memory | Unstarted, told: Told) -> None:
+def _write(file: Any, setting: Setting, memory: AnyMemory, told: Told) -> None:
     header: dict[str, Any] = {"format": _FORMAT, "version": _VERSION, **setting._asdict()}
     box, scale = header.pop("box"), header.pop("scale")
     arrays: dict[str, Any] = {} if box is None else dict(box._asdict())
@@ -111,6 +99,10 @@ def _write(file: Any, setting: Setting, memory: Memory | Unstarted, told: Told) 
         arrays |= past_arrays(memory.past)
     if isinstance(memory, Unstarted):
         arrays["x0"] = memory.x0
+    elif isinstance(memory, ProgramMemory):
+        entries, of_program = program_entries(memory)
+        header |= entries
+        arrays |= of_program
     else:
         arrays |= {f"trace.{name}": column for name, column in memory.trace._asdict().items()}
         header |= {"received": memory.received, "state": {}, "tally": dict(_entries(memory.tally))}
@@ -157,11 +149,15 @@ class Checkpoint:
     @property
     def is_unstarted(self) -> bool:
         """Whether the start has not been evaluated, that of the run or that of its present stage."""
-        return "tally" not in self._header
+        return "tally" not in self._header and "counts" not in self._header
 
-    def memory(self, scheme: Scheme) -> tuple[Memory | Unstarted, np.random.Generator]:
+    def memory(self, scheme: Any) -> tuple[AnyMemory, np.random.Generator]:
         """Return the memory and the generator of a run, given the scheme of its present stage."""
-        return self._checked(lambda: self._start() if self.is_unstarted else self._recalled(scheme))
+        if self.is_unstarted:
+            return self._checked(self._start)
+        return self._checked(
+            lambda: self._of_program(scheme) if is_program(scheme) else self._recalled(scheme)
+        )
 
     def checked(self, use: Callable[[Setting], T]) -> T:
         """Return what is made of the setting, with errors that name the file."""
@@ -187,6 +183,10 @@ class Checkpoint:
             raise ValueError("its start must be finite")
         state = self._header["generator"]
         return Unstarted(self._arrays["x0"], state, self.past), generator_in_state(state)
+
+    def _of_program(self, program: Program) -> tuple[ProgramMemory, np.random.Generator]:
+        memory, generator = program_memory(program, self._header, self._arrays, self.setting.n)
+        return memory._replace(past=self.past), generator
 
     def _recalled(self, scheme: Scheme) -> tuple[Memory, np.random.Generator]:
         header, n = self._header, self.setting.n

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 from typing import Any, Protocol
@@ -14,29 +15,51 @@ from pursuit.problems.objective import as_value
 
 Evaluate = Callable[[list[Vector], list[Any]], None]
 """Puts the values of points into a list of Nones; values found before an exception stay there."""
-# How long the compiled loop runs before it returns to Python, in seconds.
+# How long a loop runs before others have a turn, in seconds.
 _LEG = 0.05
 
 
-def here(objective: Callable[[Vector], Any], read: Callable[[Any], Any] = as_value) -> Evaluate:
-    """Return what evaluates points in this process, one after the other.
+class Here:
+    """Evaluates points in this process, one after the other.
 
     What the objective returns is `read`, unless it is a float; by default it must be a real number.
     """
 
-    def evaluate(rows: list[Vector], values: list[Any]) -> None:
+    def __init__(self, objective: Callable[[Vector], Any], read: Callable[[Any], Any] = as_value) -> None:
+        self._objective, self._read = objective, read
+        self.deadline: float = math.inf
+        """When the time is up, on the clock of `time.perf_counter`."""
+
+    def __call__(self, rows: list[Vector], values: list[Any]) -> None:
+        """Evaluate all points."""
+        objective, read = self._objective, self._read
         for j, row in enumerate(rows):
             result = objective(row)
             values[j] = result if type(result) is float else read(result)
 
-    return evaluate
+    def some(self, rows: list[Vector], values: list[Any], target: float) -> None:
+        """Evaluate points until one reaches the target, the time is up, or others want to have a turn."""
+        objective, read, clock = self._objective, self._read, time.perf_counter
+        end = min(clock() + _LEG, self.deadline)
+        for j, row in enumerate(rows):
+            result = objective(row)
+            values[j] = result = result if type(result) is float else read(result)
+            if result <= target or clock() >= end:
+                return
 
 
 class Driven(Protocol):
     """What `drive` needs of a run."""
 
-    whole: bool
     rows: list[Vector]
+
+    @property
+    def whole(self) -> bool:
+        """Whether compiled code evaluates its points."""
+
+    @property
+    def target(self) -> float | None:
+        """The value after which no more points of a round are evaluated; None if rounds have to be whole."""
 
     def run_leg(self, iterations: int) -> bool:
         """Run this many iterations in compiled code; return whether the run continues."""
@@ -72,6 +95,7 @@ def drive(
         Called after every leg or every round of evaluations.
     """
     leg, running = 1, True
+    in_turn = evaluate.some if isinstance(evaluate, Here) else None
     while running:
         if run.whole:
             before = time.perf_counter()
@@ -84,7 +108,10 @@ def drive(
             values: list[Any] = [None] * len(run.rows)
             interrupts.allow()
             try:
-                evaluate(run.rows, values)
+                if in_turn is not None and run.target is not None:
+                    in_turn(run.rows, values, run.target)
+                else:
+                    evaluate(run.rows, values)
             except BaseException:
                 interrupts.hold()
                 run.receive_part(values)

@@ -22,9 +22,9 @@ from pursuit.checks import Vector
 from pursuit.compiling.inner import uncounted
 from pursuit.compiling.references import release
 from pursuit.compiling.vectors import Matrix
+from pursuit.engine.judging import count_iteration, is_measured, reason_to_stop
 from pursuit.engine.queries import (
     answer_to,
-    highest_trial,
     open_query,
     points_to_spend,
     position_of,
@@ -33,7 +33,7 @@ from pursuit.engine.queries import (
     write_point,
 )
 from pursuit.engine.stopping import Reason
-from pursuit.engine.tally import Counting, Trial, count_iteration, is_measured, reason_to_stop
+from pursuit.engine.tally import Counting, Unfinished
 from pursuit.methods.contract import ask, tell
 from pursuit.problems.bounds import at_bound
 from pursuit.problems.contract import value
@@ -85,24 +85,6 @@ class Event(enum.IntEnum):
     """There are new normals, with which the next iteration begins."""
     OPENED = 2
     """The session was opened, and has written no points yet."""
-
-
-class Unfinished(NamedTuple):
-    """The evaluations made in an iteration that is not finished yet.
-
-    They were paid for, whatever becomes of the iteration: if a run is interrupted, they count, and the best
-    of them may be the best of all.
-    """
-
-    nfev: int
-    faulty: int
-    """How many of their values were NaN and counted as infinite."""
-    value: float
-    """The smallest value, infinite if there is none."""
-    position: float
-    """Where it was found, in the sense of `position_of`."""
-    highest: float
-    """The highest finite value, minus infinity if there is none."""
 
 
 class Buffers(NamedTuple):
@@ -300,9 +282,8 @@ def concluded(
 ) -> Any:
     """Return state and tally after an iteration, and the reason to stop if there is one."""
     length = trial_length(team, query, state) if is_measured(counting.tally, counting.limits) else 0.0
-    trial = Trial(length=length, highest=highest_trial(query, state, unfinished.highest))
     state = tell(team, scheme, state, query, answer)
-    tally = count_iteration(counting, state, unfinished, trial)
+    tally = count_iteration(counting, state, unfinished, length)
     return state, tally, reason_to_stop(tally, counting.limits, state)
 
 

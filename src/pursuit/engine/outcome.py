@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pursuit.checks import Vector
-from pursuit.engine.iteration import Unfinished
 from pursuit.engine.stopping import Reason
-from pursuit.engine.tally import Counting, Row, Trace, finished_trace, reason_at_target
-from pursuit.methods.contract import Findings
-from pursuit.problems.place import Place
+from pursuit.engine.tally import Counting, Row, Trace, Unfinished, finished_trace
+from pursuit.methods.hooks import Findings
+
+if TYPE_CHECKING:
+    # Numba compiles it, and is imported only for step methods.
+    from pursuit.problems.place import Place
 
 
 class StageRecord(NamedTuple):
@@ -38,6 +40,8 @@ class StageRecord(NamedTuple):
         How many of its values were NaN.
     reason : Reason
         Why it ended.
+    sentence : str
+        The same in words.
     noise, is_estimate, remark
         What it found out about the function, as `noise`, `fun_is_estimate` and the end of `message` in a
         result.
@@ -54,6 +58,7 @@ class StageRecord(NamedTuple):
     fun: float
     faulty: int
     reason: Reason
+    sentence: str
     noise: float | None
     is_estimate: bool
     remark: str
@@ -104,7 +109,7 @@ def outcome_of(
     tally, trace, limits = counting
     if reason != Reason.RUNNING and best.fun <= limits.target:
         # It may have been reached in an iteration that did not end.
-        reason = reason_at_target(limits)
+        reason = Reason.at_target(limits.target)
     nfev = tally.nfev + unfinished.nfev
 
     def whole_trace() -> Trace:

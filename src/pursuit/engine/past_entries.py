@@ -85,7 +85,7 @@ def _record_of(found: Any) -> StageRecord:
     record = StageRecord(**{**table, "reason": Reason(table["reason"])})
     if not (
         all(_is_count(count) for count in (record.nit, record.nfev, record.best_nfev, record.faulty))
-        and all(isinstance(text, str) for text in (record.method, record.start, record.why, record.remark))
+        and all(isinstance(text, str) for text in _texts_of(record))
         and (record.most is None or _is_count(record.most))
         and (record.noise is None or type(record.noise) is float)
         and type(record.fun) is float
@@ -94,6 +94,10 @@ def _record_of(found: Any) -> StageRecord:
     ):
         raise ValueError("the outcome of a stage must be counts, numbers and texts")
     return record
+
+
+def _texts_of(record: StageRecord) -> tuple[Any, ...]:
+    return record.method, record.start, record.why, record.sentence, record.remark
 
 
 def _is_count(found: Any, at_least: int = 0) -> bool:

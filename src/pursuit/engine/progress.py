@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple, Protocol, TextIO
 
-from pursuit.compiling.cache import announcing
+from pursuit.compiling.announcing import announcing
 from pursuit.engine.outcome import Outcome
 from pursuit.engine.tally import UNLIMITED, Limits
 from pursuit.methods.catalogue import method_text

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from pursuit.checks import Vector
 from pursuit.compiling.dispatch import generic
 from pursuit.compiling.vectors import copy, dot
-from pursuit.methods.contract import Pair, Points, Round, write_move, write_on_line
+from pursuit.methods.contract import Pair, Points, write_on_line
 from pursuit.methods.line_searches import Line, Step, begin_search, continue_search, known_minimizer
 from pursuit.methods.mirrored_rounds import MirroredRound, length_of_trials, write_place
 from pursuit.methods.samples import Samples, length_of_samples, write_sample
@@ -70,11 +70,6 @@ def trial_length(team: Any, query: Any, state: Any) -> float:
     """Return how far the trial of a query is from its origin, divided by sqrt(n)."""
 
 
-@generic(on="query")
-def highest_trial(query: Any, state: Any, highest: float) -> float:
-    """Return the highest value of a query by which a run's end is judged, given that of all its points."""
-
-
 @points_to_spend.register(Line)
 @points_to_spend.register(Points)
 def _none(query, left):
@@ -82,7 +77,6 @@ def _none(query, left):
 
 
 @points_to_spend.register(Pair)
-@points_to_spend.register(Round)
 @points_to_spend.register(MirroredRound)
 @points_to_spend.register(Samples)
 def _all_left(query, left):
@@ -121,15 +115,6 @@ def _answer_line(line, query_state, values):
 def _length_on_line(team, line, state):
     n = line.direction.shape[0]
     return abs(line.sigma) * math.sqrt(dot(team, n, line.direction, line.direction) / n)
-
-
-@highest_trial.register(Line)
-@highest_trial.register(Pair)
-@highest_trial.register(Points)
-@highest_trial.register(MirroredRound)
-@highest_trial.register(Samples)
-def _highest_of_all(query, state, highest):
-    return highest
 
 
 @open_query.register(Pair)
@@ -179,44 +164,29 @@ def _answer_points(points, query_state, values):
 
 
 @open_query.register(MirroredRound)
-@open_query.register(Round)
 @open_query.register(Samples)
 def _open_round(team, scheme, problem, query):
     return PointsState(query.size, query.size, math.inf)
 
 
-@position_of.register(Round)
 @position_of.register(Samples)
 def _number(query, query_state, j):
     return float(j)
 
 
-@write_point.register(Round)
-def _write_move(team, query, position, out):
-    write_move(team, query, int(position), out)
-
-
 @receive.register(MirroredRound)
 @receive.register(Pair)
-@receive.register(Round)
 @receive.register(Samples)
 def _receive_round(scheme, query, query_state, values):
     return PointsState(0, 0, math.inf)
 
 
 @trial_length.register(Pair)
-@trial_length.register(Round)
 def _length_of_round(team, query, state):
     return state.sigma
 
 
-@highest_trial.register(Round)
-def _highest_unless_probing(query, state, highest):
-    return state.f if query.is_probing else highest
-
-
 @answer_to.register(MirroredRound)
-@answer_to.register(Round)
 @answer_to.register(Samples)
 def _answer_round(query, query_state, values):
     return Answer(values[: query.size])

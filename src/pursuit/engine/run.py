@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -15,7 +14,6 @@ from pursuit.engine.iteration import (
     BlackBox,
     Buffers,
     Event,
-    Unfinished,
     advance,
     ask_again,
     draw_normals,
@@ -27,17 +25,11 @@ from pursuit.engine.iteration import (
     write_best,
     write_points,
 )
+from pursuit.engine.memory import Memory
 from pursuit.engine.outcome import BestPoint, Outcome, outcome_of
 from pursuit.engine.stopping import Reason
-from pursuit.engine.tally import Counting, Limits, Tally, Trace, start_tally
-from pursuit.engine.threads import Threads
-from pursuit.methods.contract import (
-    Scheme,
-    draws_of,
-    findings_of,
-    is_compiled_apart,
-    points_of,
-)
+from pursuit.engine.tally import Counting, Limits, Tally, Unfinished
+from pursuit.methods.hooks import Scheme, draws_of, findings_of, is_compiled_apart, points_of
 from pursuit.methods.line_searches import needs_problem
 from pursuit.problems.place import Place
 
@@ -47,39 +39,6 @@ _VALUES, _NEW_NORMALS, _OPENED = map(int, Event)
 _NORMALS_AT_ONCE = 32_768
 # The numbers in the points that are written and evaluated in turn: so many stay in a CPU's cache.
 _NUMBERS_AT_ONCE = 32_768
-
-
-class Memory(NamedTuple):
-    """All that a run needs to continue as if it had never stopped."""
-
-    state: Any
-    tally: Tally
-    trace: Trace
-    generator: Mapping[str, Any]
-    """The generator's state before it drew the normals of the current iteration."""
-    received: list[list[float]]
-    """The values that this iteration has received so far, round by round; some of the last may be missing."""
-    past: Any = None
-    """What the run remembers besides its present stage, a `Past`; None if there can be no other."""
-
-
-class Unstarted(NamedTuple):
-    """The memory of a run, or of a stage of it, whose start has not been evaluated."""
-
-    x0: Vector
-    generator: Mapping[str, Any]
-    past: Any = None
-
-
-def first_memory(
-    scheme: Scheme, x0: Vector, fx: float, sigma0: float, rng: np.random.Generator, at_bound: int = 0
-) -> Memory:
-    """Return the memory of a run that has evaluated its start, which it may overwrite, and nothing else."""
-    if not math.isfinite(fx):
-        raise ValueError(f"The objective must be finite at x0, but it is {fx} there.")
-    tally, trace = start_tally(fx, sigma0, at_bound)
-    state = scheme.init(x0, fx, sigma0)
-    return Memory(state=state, tally=tally, trace=trace, generator=rng.bit_generator.state, received=[])
 
 
 class Run:
@@ -103,8 +62,6 @@ class Run:
     place : Place or None
         Where the points of the scheme lie in the caller's variables, and inside the bounds; None if it sees
         them as they are.
-    threads : Threads or None
-        What evaluates the points of a round in compiled code, if not the current thread alone.
     """
 
     def __init__(
@@ -117,10 +74,8 @@ class Run:
         *,
         whole: bool,
         place: Place | None = None,
-        threads: Threads | None = None,
     ) -> None:
         self.whole: bool = whole
-        self._threads = threads
         apart = is_compiled_apart(scheme)
         loops = whole and not apart
         self.nit: int = memory.tally.nit
@@ -132,8 +87,7 @@ class Run:
         self._place = Place() if place is None else place
         self._move = self._place.move
         self._trace = memory.trace
-        in_turn = whole and apart and threads is None
-        buffers = _buffers(scheme, memory.state.x.size, loops=loops, in_turn=in_turn)
+        buffers = _buffers(scheme, memory.state.x.size, loops=loops, in_turn=whole and apart)
         self._normals, self._points, self._values = buffers
         self._rows = [self._points[j] for j in range(len(self._points))]
 
@@ -177,6 +131,21 @@ class Run:
             self.receive(values[:count])
         elif not self.whole:
             self._known, self.rows = values, self.rows[len(values) :]
+
+    @property
+    def reason(self) -> Reason:
+        """Why the run has stopped."""
+        return Reason(self.snapshot()[2])
+
+    @property
+    def sigma(self) -> float:
+        """The step size at present."""
+        return float(self.snapshot()[0].sigma)
+
+    @property
+    def target(self) -> None:
+        """Rounds of step methods are evaluated to their end."""
+        return
 
     def receive(self, values: list[float]) -> None:
         """Take the values of `rows`, and write the next points."""
@@ -281,11 +250,10 @@ class Run:
         """Return what evaluates a problem at the points of a round in compiled code, given their number."""
         finished, at_once = np.zeros(len(self._values), dtype=np.int64), len(self._points)
 
-        def arguments(first: int, end: int, row: int) -> tuple[Any, ...]:
-            points = self._points[row : row + end - first]
-            return SERIAL, problem, points, self._values[first:end], finished[first:end]
+        def arguments(first: int, end: int) -> tuple[Any, ...]:
+            return SERIAL, problem, self._points[: end - first], self._values[first:end], finished[first:end]
 
-        written = [arguments(0, k, 0) for k in range(at_once + 1)]
+        written = [arguments(0, k) for k in range(at_once + 1)]
         call = specialized(compiled(evaluate_points, problem, borrows=True), *written[-1])
         write = specialized(self._entry(write_points), self._session, 0, 0)
 
@@ -293,14 +261,12 @@ class Run:
             for first in range(at_once, count, at_once):
                 end = min(first + at_once, count)
                 write(self._session, first, end)
-                call(*arguments(first, end, 0))
+                call(*arguments(first, end))
 
         def evaluate(count: int) -> None:
             finished.fill(0)
             try:
-                if self._threads is not None:
-                    self._threads.call(lambda first, end: call(*arguments(first, end, first)), count)
-                elif count <= at_once:
+                if count <= at_once:
                     call(*written[count])
                 else:
                     call(*written[at_once])

@@ -6,8 +6,9 @@ import os
 import warnings
 from pathlib import Path
 
-from pursuit.engine.checkpoint import Setting, check_options, save
+from pursuit.engine.checkpoint import check_options, save
 from pursuit.engine.files import check_writable
+from pursuit.engine.setting import Setting
 from pursuit.engine.staged import StagedRun
 
 

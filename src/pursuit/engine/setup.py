@@ -16,28 +16,29 @@ from pursuit.checks import (
     checked_point,
     shown,
 )
-from pursuit.compiling.cache import check_compiler
-from pursuit.engine.checkpoint import Setting
-from pursuit.engine.driving import Evaluate, here
-from pursuit.engine.iteration import BlackBox
-from pursuit.engine.run import Memory, Run, first_memory
+from pursuit.engine.driving import Evaluate, Here
+from pursuit.engine.memory import Memory, first_memory
+from pursuit.engine.program_run import ProgramMemory, ProgramRun, first_program_memory
+from pursuit.engine.setting import Setting
 from pursuit.engine.stages import Past, stage_of
 from pursuit.engine.tally import LIMITS, Limits
-from pursuit.engine.threads import Threads
 from pursuit.methods.catalogue import create_scheme, method_name, method_text, resolved
-from pursuit.methods.contract import Rounds, Scheme, batched, keeps_bounds, takes_vector
+from pursuit.methods.hooks import Rounds, Scheme, batched, keeps_bounds, takes_vector
+from pursuit.methods.programs import Start, is_program
 from pursuit.methods.restarts import first_stage
 from pursuit.methods.stages import Stage, Wish
-from pursuit.problems.bounds import checked_box, preimage
-from pursuit.problems.contract import value
-from pursuit.problems.objective import checked_objective, rewrapped
-from pursuit.problems.place import Place
-from pursuit.problems.scaled import scale_around
+from pursuit.problems.boxes import Box, Clipping, checked_box
+from pursuit.problems.objective import function_of_point
+from pursuit.problems.scales import Scale, scale_around
 
 # Far enough from the step sizes at which a run stops that it can find a better one first.
 _SMALLEST_SIGMA0, _LARGEST_SIGMA0 = 1e-200, 1e100
 # The points of a round per worker, and for a function that takes all at once, if the method has as many.
 _POINTS_EACH, _POINTS_OF_A_CALL = 8, 64
+
+
+class Unknown(NamedTuple):
+    """Stands for a function that the caller evaluates."""
 
 
 class Task(NamedTuple):
@@ -53,8 +54,8 @@ class Task(NamedTuple):
     options: Any = None
     restarts: Any = 0
     rounds: Rounds | None = None
-    fun: Any = BlackBox()
-    """The function; a black box if the caller evaluates it."""
+    fun: Any = Unknown()
+    """The function; unknown if the caller evaluates it."""
     args: Any = ()
 
     def checked(self) -> Task:
@@ -90,9 +91,10 @@ class Setup(NamedTuple):
     """The method's name, for users."""
     task: Task
     stage: Stage
-    scheme: Scheme
+    scheme: Any
+    """The scheme of a step method, or a program."""
     objective: Any
-    """A problem if the whole loop can be compiled, else a function of the point; a `BlackBox` if the caller
+    """A problem if the whole loop can be compiled, else a function of the point; `Unknown` if the caller
     evaluates it."""
     setting: Setting
     limits: Limits
@@ -100,11 +102,17 @@ class Setup(NamedTuple):
     @property
     def problem(self) -> Any:
         """What compiled code knows of the objective."""
+        from pursuit.engine.iteration import BlackBox
+
         return self.objective if self.can_be_compiled else BlackBox()
 
     @property
     def can_be_compiled(self) -> bool:
         """Whether the whole loop can be compiled."""
+        if is_program(self.scheme):
+            return False
+        from pursuit.problems.contract import value
+
         return value.handles(type(self.objective))
 
     def at(self, stage: Stage) -> Setup:
@@ -114,11 +122,12 @@ class Setup(NamedTuple):
     def resumed(self, setting: Setting) -> Setup:
         """Return the same setup with the margins and the offset of a checkpoint: they depend on its start."""
         setting = _checked_place(self.setting._replace(box=setting.box, scale=setting.scale), self.scheme)
-        return self._replace(
-            scheme=_placed(self.scheme, setting),
-            objective=rewrapped(self.objective, setting.box, setting.scale),
-            setting=setting,
-        )
+        objective = self.objective
+        if self.can_be_compiled:
+            from pursuit.problems.wrapping import rewrapped
+
+            objective = rewrapped(objective, setting.box, setting.scale)
+        return self._replace(scheme=_placed(self.scheme, setting), objective=objective, setting=setting)
 
     def within_limits(self, limits: Mapping[str, Any]) -> Setup:
         """Return the same setup with other limits in place of those named."""
@@ -135,8 +144,12 @@ class Setup(NamedTuple):
         )
 
     @property
-    def place(self) -> Place:
+    def place(self) -> Any:
         """Where the points of the scheme lie."""
+        if is_program(self.scheme):
+            return Clipping(self.setting.box)
+        from pursuit.problems.place import Place
+
         return Place.of(self.setting.scale, self.setting.box)
 
     def value_at(self, point: Vector, evaluate: Evaluate | None = None) -> float:
@@ -144,31 +157,47 @@ class Setup(NamedTuple):
         # A problem moves points itself; a function gets one that was moved.
         own = evaluate is None and self.can_be_compiled
         values: list[Any] = [None]
-        (evaluate or here(self.objective))([point.copy() if own else self.place.moved(point)], values)
+        (evaluate or Here(self.objective))([point.copy() if own else self.place.moved(point)], values)
         value: float = values[0]
         return value
 
-    def first_memory(self, start: Vector, fx: float, rng: np.random.Generator) -> Memory:
+    def first_memory(self, start: Vector, fx: float, rng: np.random.Generator) -> Memory | ProgramMemory:
         """Return the memory of a run that has evaluated its start and nothing else."""
         at_bound = self.place.at_bound(start)
-        memory = first_memory(self.scheme, start, fx, self.setting.first_step, rng, at_bound)
+        memory: Memory | ProgramMemory
+        if is_program(self.scheme):
+            memory = first_program_memory(self.scheme, self._start_at(start, fx), rng, at_bound)
+        else:
+            memory = first_memory(self.scheme, start, fx, self.setting.first_step, rng, at_bound)
         past = Past.first(self.task.x0, fx, self.stage) if self.task.has_stages else None
         return memory._replace(past=past)
 
-    def run(
-        self, memory: Memory, rng: np.random.Generator, *, whole: bool, threads: Threads | None = None
-    ) -> Run:
-        """Return a run that begins with a memory."""
-        return Run(
-            self.scheme,
-            self.problem,
-            memory,
-            rng,
-            self.limits,
-            whole=whole,
-            place=self.place,
-            threads=threads,
+    def _start_at(self, x: Vector, fx: float) -> Start:
+        """Return the start of a program."""
+        setting, n = self.setting, self.setting.n
+        box, rounds = setting.box, setting.rounds
+        return Start(
+            x=x,
+            value=fx,
+            sigma0=np.full(n, setting.sigma0),
+            lower=np.full(n, -np.inf) if box is None else box.lower,
+            upper=np.full(n, np.inf) if box is None else box.upper,
+            xtol=self.limits.xtol,
+            ftol=self.limits.ftol,
+            # One call for many points does not make any of them free.
+            batch=1 if rounds is None or rounds.at_once == 1 else rounds.most,
         )
+
+    def run(self, memory: Any, rng: np.random.Generator, *, here: bool) -> Any:
+        """Return a run that begins with a memory; one that is evaluated `here` is compiled if it can be."""
+        if is_program(self.scheme):
+            rounds, box = self.setting.rounds, self.setting.box
+            return ProgramRun(self.scheme, memory, rng, self.limits, rounds=rounds, in_turn=here, box=box)
+        # Numba compiles what this imports.
+        from pursuit.engine.run import Run
+
+        whole = here and self.can_be_compiled
+        return Run(self.scheme, self.problem, memory, rng, self.limits, whole=whole, place=self.place)
 
 
 def checked_steps(sigma0: Any, n: int) -> float | Vector:
@@ -193,7 +222,6 @@ def rounds_of(batch: Any, workers: int | None = None, *, vectorized: bool = Fals
 
 def set_up(task: Task) -> tuple[Setup, Vector]:
     """Check what was asked for; return the setup of the first stage and its start, as the scheme sees it."""
-    check_compiler()
     task = task.checked()
     n, start = task.x0.size, task.x0
     stage = first_stage(task.wish)
@@ -205,21 +233,19 @@ def set_up(task: Task) -> tuple[Setup, Vector]:
 
 def set_up_stage(task: Task, stage: Stage, x0: Vector) -> tuple[Setup, Vector]:
     """Return the setup of a stage that begins at x0, and its start as the scheme sees it."""
-    start, n, sigma0 = x0, x0.size, task.sigma0
+    n = x0.size
     cls, _ = resolved(stage.method, n)
-    box = checked_box(task.bounds, start, 0.0 if keeps_bounds(cls) else sigma0)
-    if box is not None:
-        start = preimage(start, box)
-    scale = None
-    if isinstance(sigma0, np.ndarray) and not takes_vector(cls):
-        scale, start = scale_around(sigma0, start)
-    fun = task.fun
-    objective = fun if isinstance(fun, BlackBox) else checked_objective(fun, task.args, n, box, scale)
+    if not is_program(cls):
+        from pursuit.compiling.cache import check_compiler
+
+        check_compiler()
+    box, scale, start = _place_around(task, cls, x0)
+    objective = _objective_of(task, cls, box, scale)
     setting = Setting(
         method=method_text(task.method),
         options=task.options,
         n=n,
-        sigma0=sigma0,
+        sigma0=task.sigma0,
         box=box,
         limits=task.limits,
         scale=scale,
@@ -238,8 +264,37 @@ def set_up_stage(task: Task, stage: Stage, x0: Vector) -> tuple[Setup, Vector]:
     ), start
 
 
+def _place_around(task: Task, cls: type, x0: Vector) -> tuple[Box | None, Scale | None, Vector]:
+    """Return the bounds and the scale of a run of a method, and its start as the method sees it."""
+    box, scale, start = checked_box(task.bounds, x0), None, x0
+    if box is not None and not keeps_bounds(cls):
+        from pursuit.problems.bounds import preimage, with_margins
+
+        box = with_margins(box, x0, task.sigma0)
+        start = preimage(x0, box)
+    if isinstance(task.sigma0, np.ndarray) and not takes_vector(cls):
+        scale, start = scale_around(task.sigma0, start)
+    return box, scale, start
+
+
+def _objective_of(task: Task, cls: type, box: Box | None, scale: Scale | None) -> Any:
+    """Return the objective of a run of a method; programs call any function as it is."""
+    fun = task.fun
+    if isinstance(fun, Unknown):
+        return fun
+    if not is_program(cls):
+        from pursuit.problems.wrapping import checked_objective
+
+        return checked_objective(fun, task.args, task.x0.size, box, scale)
+    if not callable(fun):
+        raise TypeError(f"fun must be callable, but {shown(fun)} was given.")
+    return function_of_point(fun, task.args)
+
+
 def _placed(scheme: Any, setting: Setting) -> Any:
     """Return a scheme that knows the sizes of rounds, the step sizes and the bounds, if it uses them."""
+    if is_program(scheme):
+        return scheme
     scheme = batched(scheme, setting.n, setting.rounds)
     if isinstance(setting.sigma0, np.ndarray) and takes_vector(scheme):
         scheme = scheme.scaled(setting.sigma0)
@@ -281,11 +336,11 @@ def restored(setting: Setting, method: type | None, stage: Stage | None, x0: Vec
         sigma0=setting.sigma0,
         bounds=None if setting.box is None else list(zip(*setting.box[:2], strict=True)),
         limits=setting.limits,
-        fun=BlackBox(),
+        fun=Unknown(),
         args=(),
     )
     stage = first_stage(task.wish) if stage is None else stage_of(stage, {setting.method: chosen})
-    scheme = create_scheme(stage.method, setting.n, stage.options, BlackBox())
+    scheme = create_scheme(stage.method, setting.n, stage.options, Unknown())
     setting = _checked_place(setting, scheme)
     scheme = _placed(scheme, setting)
     return Setup(
@@ -293,7 +348,7 @@ def restored(setting: Setting, method: type | None, stage: Stage | None, x0: Vec
         task=task,
         stage=stage,
         scheme=scheme,
-        objective=BlackBox(),
+        objective=Unknown(),
         setting=setting,
         limits=Limits.of(scheme, setting.n, **setting.limits),
     )

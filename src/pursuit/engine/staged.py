@@ -7,20 +7,25 @@ run of its own; counts continue from stage to stage, and the best point of all s
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from pursuit.checks import Vector
+from pursuit.engine.memory import Memory, Unstarted
 from pursuit.engine.outcome import Outcome
-from pursuit.engine.run import Memory, Run, Unstarted
+from pursuit.engine.program_run import ProgramMemory, ProgramRun
 from pursuit.engine.setup import Setup, set_up_stage
 from pursuit.engine.stages import Past, before, ended_stages, merged
 from pursuit.engine.stopping import Reason
 from pursuit.engine.tally import Limits
-from pursuit.engine.threads import Threads
 from pursuit.methods.catalogue import method_text
 from pursuit.methods.restarts import next_stage
 from pursuit.methods.stages import AT_START, Stage
+
+if TYPE_CHECKING:
+    # Numba compiles it, and is imported only for step methods.
+    from pursuit.engine.run import Run
 
 
 class StagedRun:
@@ -30,33 +35,29 @@ class StagedRun:
     ----------
     setup : Setup
         That of the present stage.
-    memory : Memory or Unstarted
+    memory : Memory, ProgramMemory or Unstarted
         Where to begin; its arrays are overwritten.
     rng : numpy.random.Generator
         The source of all randomness.
-    whole : bool
-        Whether the problem is evaluated in compiled code.
-    threads : Threads or None
-        What does that, if not the current thread alone.
+    here : bool
+        Whether this process evaluates the objective, in compiled code where it can.
     """
 
     def __init__(
         self,
         setup: Setup,
-        memory: Memory | Unstarted,
+        memory: Memory | ProgramMemory | Unstarted,
         rng: np.random.Generator,
         *,
-        whole: bool,
-        threads: Threads | None = None,
+        here: bool,
     ) -> None:
-        self.whole: bool = whole
-        self._threads = threads
+        self._is_here = here
         self.setup: Setup = setup
         self.rows: list[Vector] = []
         """The points whose values are wanted now; none if the run has stopped."""
         self._rng = rng
         self._past: Past | None = memory.past
-        self._run: Run | None = None
+        self._run: Run | ProgramRun | None = None
         self._start: Vector | None = None
         """The start of a stage that has not evaluated it, as its scheme sees it."""
         if isinstance(memory, Unstarted):
@@ -64,6 +65,16 @@ class StagedRun:
             self._wait_at(memory.x0)
         else:
             self._begin(memory)
+
+    @property
+    def whole(self) -> bool:
+        """Whether compiled code evaluates the points of the present stage."""
+        return self._is_here and self.setup.can_be_compiled
+
+    @property
+    def target(self) -> float | None:
+        """The value after which no more points of a round are evaluated; None if rounds have to be whole."""
+        return None if self._run is None else self._run.target
 
     @property
     def nit(self) -> int:
@@ -74,7 +85,7 @@ class StagedRun:
     @property
     def sigma(self) -> float:
         """The step size at present."""
-        return self.setup.setting.first_step if self._run is None else float(self._run.snapshot()[0].sigma)
+        return self.setup.setting.first_step if self._run is None else self._run.sigma
 
     def receive(self, values: list[float]) -> None:
         """Take the values of `rows`, and write the next points."""
@@ -94,9 +105,10 @@ class StagedRun:
         if self._run is None:
             self._begin_with(self.setup.value_at(self._waiting()))
             return True
-        return self._run.run_leg(iterations) or self._goes_on()
+        run: Any = self._run
+        return run.run_leg(iterations) or self._goes_on()
 
-    def memory(self) -> Memory | Unstarted:
+    def memory(self) -> Memory | ProgramMemory | Unstarted:
         """Return what is needed to resume. Its arrays are the run's own: write them to disk at once."""
         if self._run is None:
             return Unstarted(self._waiting(), self._rng.bit_generator.state, self._past)
@@ -118,7 +130,7 @@ class StagedRun:
             return before(self._past, self.setup.setting.first_step, reason)
         return merged(self._past, self._run.outcome(reason, last=last))
 
-    def _present(self) -> Run:
+    def _present(self) -> Run | ProgramRun:
         assert self._run is not None
         return self._run
 
@@ -126,12 +138,14 @@ class StagedRun:
         assert self._start is not None
         return self._start
 
-    def _begin(self, memory: Memory) -> None:
+    def _begin(self, memory: Memory | ProgramMemory) -> None:
         """Begin the present stage, or continue it."""
         self._start = None
         setup = self.setup._replace(limits=self._limits())
-        self._run = setup.run(memory, self._rng, whole=self.whole, threads=self._threads)
-        if not self.whole:
+        self._run = setup.run(memory, self._rng, here=self._is_here)
+        if self.whole:
+            self.rows = []
+        else:
             self._continue()
 
     def _begin_with(self, value: float) -> None:
@@ -159,7 +173,7 @@ class StagedRun:
         past, run = self._past, self._present()
         if past is None:
             return False
-        reason, total = Reason(run.snapshot()[2]), self.setup.limits.evaluations
+        reason, total = run.reason, self.setup.limits.evaluations
         has_spent_its_share = reason == Reason.MAXFEV and self._limits().evaluations < total - past.nfev
         if not (reason.is_own or has_spent_its_share):
             return False

@@ -11,7 +11,7 @@ from pursuit.engine.outcome import Outcome, StageRecord
 from pursuit.engine.stopping import Reason
 from pursuit.engine.tally import Trace, empty_trace
 from pursuit.methods.catalogue import method_text
-from pursuit.methods.contract import Findings
+from pursuit.methods.hooks import Findings
 from pursuit.methods.stages import AT_START, Ended, Stage
 
 # By how many standard deviations of the noise a single value must be below an estimate to be better.
@@ -82,6 +82,7 @@ class Past(NamedTuple):
             fun=now.fun,
             faulty=now.faulty,
             reason=now.reason,
+            sentence=now.message,
             noise=now.findings.noise,
             is_estimate=now.findings.is_estimate,
             remark=now.findings.remark,
@@ -111,8 +112,7 @@ def ended_stages(records: tuple[StageRecord, ...], stages: dict[str, str | type]
         Ended(
             stage=stage_of(record, stages),
             nfev=record.nfev,
-            has_settled=record.reason.is_success,
-            remark=record.remark,
+            is_unsuited=record.reason.is_unsuited,
         )
         for record in records
     ]
@@ -135,11 +135,12 @@ def merged(past: Past, now: Outcome) -> Outcome:
     is_better = past.is_beaten_by(now)
     champion = len(records) - 1 if is_better else past.champion
     best = records[champion]
-    reason = now.reason
-    if reason.is_own and best.reason.is_own:
-        reason = best.reason
+    reason, sentence = now.reason, now.message
     nfev = past.nfev + now.nfev
-    sentence = reason.sentence(idle=nfev - best.best_nfev)
+    if reason.is_own and best.reason.is_own:
+        reason, sentence = best.reason, best.sentence
+    if reason == Reason.STALLED:
+        sentence = reason.sentence(idle=nfev - best.best_nfev)
     return now._replace(
         # Callers may write into what they get.
         x=now.x if is_better else past.best.copy(),
@@ -182,11 +183,11 @@ def _story(records: tuple[StageRecord, ...], champion: int) -> str:
         return ""
     winner = records[champion].method
     if len(records) > _NAMED:
-        methods = " and ".join(dict.fromkeys(record.method for record in records))
-        return f"{methods} took turns in {len(records)} stages, and {winner} found x in stage {champion + 1}."
-    until, parts = 0, []
-    for record in records:
+        methods = " and ".join(dict.fromkeys(f"`{record.method}`" for record in records))
+        return f"{methods} took turns in {len(records)} stages; `{winner}` found x in stage {champion + 1}."
+    until, parts = records[0].nfev, [f"`{records[0].method}` stopped after {records[0].nfev} evaluations"]
+    for record in records[1:]:
         until += record.nfev
-        because = f", because {record.why}" if record.why else ""
-        parts.append(f"{record.method} was at work up to evaluation {until}{because}")
-    return f"{'; then '.join(parts)}. {winner} found x, in stage {champion + 1}."
+        parts[-1] += f" because {record.why}"
+        parts.append(f"`{record.method}` continued up to evaluation {until}")
+    return f"{'; '.join(parts)}. `{winner}` found x."

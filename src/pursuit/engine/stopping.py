@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import math
 
 # A step size this many times the largest one that led to a better point shows that the iterates run away,
 # over a function that is flat or has valleys everywhere. Of thousands of runs that converged in the end, none
@@ -34,6 +35,16 @@ class Reason(enum.IntEnum):
     XTOL = 9
     FTOL = 10
     UNBOUNDED = 11
+    CONVERGED = 12
+    NOISE = 13
+    FLAT = 14
+    KINKS = 15
+    STUCK = 16
+
+    @classmethod
+    def at_target(cls, target: float) -> Reason:
+        """Return why a run stops whose best value is not above the target; without one, that is -inf."""
+        return cls.TARGET if target > -math.inf else cls.UNBOUNDED
 
     def sentence(self, idle: int = 0) -> str:
         """Return the reason as a sentence; `idle` is the number of evaluations since the best one."""
@@ -42,14 +53,22 @@ class Reason(enum.IntEnum):
     @property
     def is_success(self) -> bool:
         """Whether a run that stops so ended as it should: at the target, or where nothing is left to gain."""
-        return self in (Reason.TARGET, Reason.STALLED, Reason.XTOL, Reason.FTOL)
+        return self in (Reason.TARGET, *_SETTLED)
 
     @property
     def is_own(self) -> bool:
         """Whether the method itself has ended, so that another may continue."""
-        return self in (Reason.STALLED, Reason.XTOL, Reason.FTOL, Reason.DIVERGED)
+        return self in (*_SETTLED, *_UNSUITED, Reason.FLAT)
+
+    @property
+    def is_unsuited(self) -> bool:
+        """Whether the method ended because the function does not suit it."""
+        return self in _UNSUITED
 
 
+_SETTLED = (Reason.STALLED, Reason.XTOL, Reason.FTOL, Reason.CONVERGED, Reason.NOISE)
+_UNSUITED = (Reason.DIVERGED, Reason.KINKS, Reason.STUCK)
+# A program says the last five in its own words.
 _SENTENCES = {
     Reason.RUNNING: "The run has not stopped.",
     Reason.TARGET: "The target value ftarget was reached.",
@@ -69,4 +88,9 @@ _SENTENCES = {
     Reason.CALLBACK: "`callback` raised `StopIteration`.",
     Reason.XTOL: "Converged: the steps have become so short that x no longer changes by more than xtol.",
     Reason.FTOL: "Converged: the latest values differ by no more than ftol.",
+    Reason.CONVERGED: "Converged: nothing is left to gain.",
+    Reason.NOISE: "Noise masks whatever is left to gain.",
+    Reason.FLAT: "All values are equal: nothing shows where a minimum is.",
+    Reason.KINKS: "The function has kinks, where differences of values are no slopes.",
+    Reason.STUCK: "No better point was found, but the last one is not known to be a minimum.",
 }

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
 from pursuit.checks import checked_limit, checked_number
-from pursuit.compiling.inner import inlined
-from pursuit.engine.stopping import FTOL, LARGEST_STEP, RUNAWAY, SMALLEST_STEP, XTOL, Reason
-from pursuit.methods.contract import Scheme, elitist_patience, patience_of
+from pursuit.engine.stopping import FTOL, XTOL
+from pursuit.methods.hooks import Scheme, elitist_patience, patience_of
 
 _POINTS_PER_DECADE = 50
-_GROWTH = 10.0 ** (1.0 / _POINTS_PER_DECADE)
+GROWTH: float = 10.0 ** (1.0 / _POINTS_PER_DECADE)
 # Enough for as many iterations as a 64-bit integer counts.
 _CAPACITY = 19 * _POINTS_PER_DECADE + 74
 
@@ -112,8 +111,6 @@ class Recent(NamedTuple):
     """The iteration with which they end."""
     highest: float
     """The highest value found in them that is finite."""
-    trials: float
-    """The same without points that were never meant to be better: see `highest_trial`."""
     longest: float
     """The longest trial that was measured in them, divided by sqrt(n)."""
 
@@ -139,13 +136,22 @@ class Tally(NamedTuple):
     """How many rows of the trace are filled."""
 
 
-class Trial(NamedTuple):
-    """What was seen of the trials of an iteration."""
+class Unfinished(NamedTuple):
+    """The evaluations made in an iteration that is not finished yet.
 
-    length: float
-    """How far away they were, divided by sqrt(n); 0 if that was not measured."""
+    They were paid for, whatever becomes of the iteration: if a run is interrupted, they count, and the best
+    of them may be the best of all.
+    """
+
+    nfev: int
+    faulty: int
+    """How many of their values were NaN and counted as infinite."""
+    value: float
+    """The smallest value, infinite if there is none."""
+    position: float
+    """Where it was found, in the sense of `position_of`."""
     highest: float
-    """Their highest value that is finite."""
+    """The highest finite value, minus infinity if there is none."""
 
 
 class Counting(NamedTuple):
@@ -189,7 +195,7 @@ def start_tally(start: float, sigma: float, at_bound: int = 0) -> tuple[Tally, T
         best=Best(value=start, nit=0, nfev=1, sigma=sigma, repeats=0),
         largest_sigma=sigma,
         longest=0.0,
-        recent=Recent(since=0, until=0, highest=-math.inf, trials=-math.inf, longest=0.0),
+        recent=Recent(since=0, until=0, highest=-math.inf, longest=0.0),
         due=1,
         rows=1,
     )
@@ -201,7 +207,7 @@ def check_tally(tally: Tally) -> None:
     due, rows = 1, 1
     while due <= tally.nit:
         rows += 1
-        due = max(due + 1, math.ceil(due * _GROWTH))
+        due = max(due + 1, math.ceil(due * GROWTH))
     best = tally.best
     if not (
         (tally.due, tally.rows) == (due, rows)
@@ -211,124 +217,6 @@ def check_tally(tally: Tally) -> None:
         and 0 <= tally.faulty <= tally.nfev
     ):
         raise ValueError("its counts contradict each other")
-
-
-@inlined
-def is_measured(tally, limits):
-    """Say whether to measure the next trial: if it matters, some are measured, chosen pseudo-randomly.
-
-    The trials of some schemes alternate, so that every eighth one might be of the same kind. If iterations
-    are rounds of points, there are few of them, and all are measured.
-    """
-    return limits.xtol > 0.0 and (tally.nit * 0x9E3779B1 >> 20) & limits.measured == 0
-
-
-@inlined
-def count_iteration(counting, state, unfinished, trial):
-    """Return the tally after an iteration that led to `state`; put it into the trace if it is due.
-
-    `unfinished` are its evaluations, and `trial` what was seen of its trials. How many variables are at a
-    bound is for the caller to count, who knows the problem.
-    """
-    tally, trace, length = counting.tally, counting.trace, trial.length
-    nit, nfev, before = tally.nit + 1, tally.nfev + unfinished.nfev, tally.best
-    # Selections instead of branches, which no processor could predict.
-    is_better = state.fx < before.value
-    repeats = before.repeats + (1 if state.f == before.value else 0)
-    best = Best(
-        value=state.fx if is_better else before.value,
-        nit=nit if is_better else before.nit,
-        nfev=nfev if is_better else before.nfev,
-        sigma=state.sigma if is_better else before.sigma,
-        repeats=0 if is_better else repeats,
-    )
-    longest = max(tally.longest, length) if is_better else tally.longest
-    recent = tally.recent
-    if tally.nit == recent.until:
-        span = max(counting.limits.window, tally.nit // 9)
-        recent = Recent(
-            since=tally.nit, until=tally.nit + span, highest=-math.inf, trials=-math.inf, longest=0.0
-        )
-    recent = Recent(
-        since=recent.since,
-        until=recent.until,
-        highest=max(recent.highest, unfinished.highest),
-        trials=max(recent.trials, trial.highest),
-        longest=max(recent.longest, length),
-    )
-    largest_sigma = max(tally.largest_sigma, state.sigma) if is_better else tally.largest_sigma
-    due, rows = tally.due, tally.rows
-    if nit == due:
-        trace.nit[rows], trace.nfev[rows], trace.fun[rows] = nit, nfev, state.f
-        trace.sigma[rows] = state.sigma
-        rows += 1
-        # math.ceil is a float on a GPU.
-        due = max(nit + 1, int(math.ceil(nit * _GROWTH)))  # noqa: RUF046
-    return Tally(
-        nit=nit,
-        nfev=nfev,
-        faulty=tally.faulty + unfinished.faulty,
-        start=tally.start,
-        best=best,
-        largest_sigma=largest_sigma,
-        longest=longest,
-        recent=recent,
-        due=due,
-        rows=rows,
-    )
-
-
-@numba.njit
-def reason_at_target(limits: Any) -> Any:
-    """Return why a run stops whose best value is not above the target; without one, it is minus infinity."""
-    return Reason.TARGET if limits.target > -math.inf else Reason.UNBOUNDED
-
-
-@inlined
-def reason_to_stop(tally, limits, state):
-    """Return why a run in this state has to stop, or `Reason.RUNNING`."""
-    best = tally.best
-    since = tally.nit - best.nit
-    # One branch for all reasons together, since in most iterations there is none.
-    may_stop = (
-        (best.value <= limits.target)
-        | (state.sigma > RUNAWAY * tally.largest_sigma)
-        | (not state.sigma < LARGEST_STEP)
-        | (since >= limits.patience)
-        | (best.repeats >= limits.repeats)
-        | (state.sigma < SMALLEST_STEP)
-        | (tally.nit == tally.recent.until)
-        | (tally.nit >= limits.iterations)
-    )
-    if not may_stop:
-        return Reason.RUNNING
-    if best.value <= limits.target:
-        return reason_at_target(limits)
-    if state.sigma == math.inf:
-        return Reason.UNBOUNDED
-    if state.sigma > RUNAWAY * tally.largest_sigma or math.isnan(state.sigma):
-        return Reason.DIVERGED
-    if not state.sigma < LARGEST_STEP:
-        return Reason.UNBOUNDED
-    if since >= limits.patience + limits.share * best.nit:
-        return Reason.STALLED
-    if best.repeats >= limits.repeats:
-        return Reason.STALLED
-    recent, agree = tally.recent, limits.ftol * abs(best.value)
-    if state.sigma < SMALLEST_STEP:
-        # If all values are equal, f is flat, which says nothing about its minimum.
-        is_flat = recent.highest <= best.value
-        is_converged = limits.ftol > 0.0 and not is_flat and abs(recent.trials - best.value) <= agree
-        return Reason.FTOL if is_converged else Reason.STALLED
-    if tally.nit == recent.until and tally.nit > 0:
-        if 0.0 < (recent.until - recent.since) * recent.longest <= limits.xtol * tally.longest:
-            return Reason.XTOL
-        # If all trials are equal, they may be on a plateau.
-        if 0.0 < recent.trials - best.value <= agree:
-            return Reason.FTOL
-    if tally.nit >= limits.iterations:
-        return Reason.MAXITER
-    return Reason.RUNNING
 
 
 def finished_trace(tally: Tally, trace: Trace, last: Row, end: Row | None) -> Trace:
@@ -354,8 +242,18 @@ def finished_trace(tally: Tally, trace: Trace, last: Row, end: Row | None) -> Tr
     if end is not None:
         before = rows[tally.nit]
         rows[tally.nit] = end if end.fun < best.value else before._replace(nfev=end.nfev)
+    return trace_of(rows)
+
+
+def trace_of(rows: Mapping[int, Row]) -> Trace:
+    """Return rows as a trace, in the order of their iterations."""
     found = empty_trace(len(rows))
     for place, nit in enumerate(sorted(rows)):
         for column, entry in zip(found, (nit, *rows[nit]), strict=True):
             column[place] = entry
     return found
+
+
+def due_after(nit: int) -> int:
+    """Return the next iteration that goes into the trace, after one that does."""
+    return max(nit + 1, math.ceil(nit * GROWTH))

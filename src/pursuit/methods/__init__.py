@@ -1,35 +1,46 @@
-"""The paper's ten schemes, some of our own, some by others to compare with, and the contract for yours."""
+"""The paper's ten schemes, some of our own, some by others to compare with, and the contracts for yours.
 
-from pursuit.methods.acdm import Acdm
-from pursuit.methods.adaptive_sarp import AdaptiveSarp
-from pursuit.methods.arp import AcceleratedPursuit
-from pursuit.methods.ars import AcceleratedSearch
-from pursuit.methods.auto import Auto
-from pursuit.methods.catalogue import create_scheme, methods
-from pursuit.methods.cma import Cma
-from pursuit.methods.contract import Findings, Pair, Patience, Points, Round, Rounds, Scheme, ask, tell
-from pursuit.methods.cr_fm_nes import CrFmNes
-from pursuit.methods.ep_cma import EpCma
-from pursuit.methods.l_cma import LCma
-from pursuit.methods.line_searches import (
-    AdaptiveStep,
-    Bracketing,
-    ExactStep,
-    Line,
-    MirroredStep,
-    Step,
-    begin_search,
-    continue_search,
-)
-from pursuit.methods.lm_cma import LmCma
-from pursuit.methods.momentum import RankedMomentum
-from pursuit.methods.r1_nes import R1Nes
-from pursuit.methods.random_pursuit import RandomPursuit
-from pursuit.methods.rg import RandomGradient
-from pursuit.methods.sarp import Sarp
-from pursuit.methods.sep_cma import SepCma
-from pursuit.methods.spsa import Spsa
-from pursuit.methods.values.scheme import Values
+They are imported when they are used: step methods import Numba, which programs do not need.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pursuit.methods.acdm import Acdm
+    from pursuit.methods.adaptive_sarp import AdaptiveSarp
+    from pursuit.methods.arp import AcceleratedPursuit
+    from pursuit.methods.ars import AcceleratedSearch
+    from pursuit.methods.auto import Auto
+    from pursuit.methods.catalogue import create_scheme, methods
+    from pursuit.methods.cma import Cma
+    from pursuit.methods.contract import Pair, Points, ask, tell
+    from pursuit.methods.cr_fm_nes import CrFmNes
+    from pursuit.methods.differences.program import Differences
+    from pursuit.methods.ep_cma import EpCma
+    from pursuit.methods.hooks import Findings, Patience, Rounds, Scheme
+    from pursuit.methods.l_cma import LCma
+    from pursuit.methods.line_searches import (
+        AdaptiveStep,
+        Bracketing,
+        ExactStep,
+        Line,
+        MirroredStep,
+        Step,
+        begin_search,
+        continue_search,
+    )
+    from pursuit.methods.lm_cma import LmCma
+    from pursuit.methods.momentum import RankedMomentum
+    from pursuit.methods.programs import Ending, Probes, Program, Start
+    from pursuit.methods.r1_nes import R1Nes
+    from pursuit.methods.random_pursuit import RandomPursuit
+    from pursuit.methods.rg import RandomGradient
+    from pursuit.methods.sarp import Sarp
+    from pursuit.methods.sep_cma import SepCma
+    from pursuit.methods.spsa import Spsa
 
 __all__ = [
     "AcceleratedPursuit",
@@ -41,6 +52,8 @@ __all__ = [
     "Bracketing",
     "Cma",
     "CrFmNes",
+    "Differences",
+    "Ending",
     "EpCma",
     "ExactStep",
     "Findings",
@@ -51,18 +64,19 @@ __all__ = [
     "Pair",
     "Patience",
     "Points",
+    "Probes",
+    "Program",
     "R1Nes",
     "RandomGradient",
     "RandomPursuit",
     "RankedMomentum",
-    "Round",
     "Rounds",
     "Sarp",
     "Scheme",
     "SepCma",
     "Spsa",
+    "Start",
     "Step",
-    "Values",
     "ask",
     "begin_search",
     "continue_search",
@@ -70,3 +84,58 @@ __all__ = [
     "methods",
     "tell",
 ]
+
+_PLACES = {
+    "AcceleratedPursuit": "arp",
+    "AcceleratedSearch": "ars",
+    "Acdm": "acdm",
+    "AdaptiveSarp": "adaptive_sarp",
+    "AdaptiveStep": "line_searches",
+    "Auto": "auto",
+    "Bracketing": "line_searches",
+    "Cma": "cma",
+    "CrFmNes": "cr_fm_nes",
+    "Differences": "differences.program",
+    "Ending": "programs",
+    "EpCma": "ep_cma",
+    "ExactStep": "line_searches",
+    "Findings": "hooks",
+    "LCma": "l_cma",
+    "Line": "line_searches",
+    "LmCma": "lm_cma",
+    "MirroredStep": "line_searches",
+    "Pair": "contract",
+    "Patience": "hooks",
+    "Points": "contract",
+    "Probes": "programs",
+    "Program": "programs",
+    "R1Nes": "r1_nes",
+    "RandomGradient": "rg",
+    "RandomPursuit": "random_pursuit",
+    "RankedMomentum": "momentum",
+    "Rounds": "hooks",
+    "Sarp": "sarp",
+    "Scheme": "hooks",
+    "SepCma": "sep_cma",
+    "Spsa": "spsa",
+    "Start": "programs",
+    "Step": "line_searches",
+    "ask": "contract",
+    "begin_search": "line_searches",
+    "continue_search": "line_searches",
+    "create_scheme": "catalogue",
+    "methods": "catalogue",
+    "tell": "contract",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Import a name from its module."""
+    if name not in _PLACES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(f"{__name__}.{_PLACES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    """Return all names, those that are not imported yet among them."""
+    return sorted({*globals(), *__all__})

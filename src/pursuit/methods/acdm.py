@@ -38,7 +38,8 @@ from pursuit.checks import Vector, checked_number
 from pursuit.compiling.dispatch import generic
 from pursuit.compiling.inner import inlined
 from pursuit.compiling.vectors import copy, exchange
-from pursuit.methods.contract import Pair, Patience, ask, tell
+from pursuit.methods.contract import Pair, ask, tell
+from pursuit.methods.hooks import Patience
 from pursuit.methods.line_searches import Bracketing, ExactStep, Line
 from pursuit.methods.nesterov import Move, accelerated_patience, advance, keep_best_of_line
 from pursuit.methods.options import checked_curvatures, full_search_named

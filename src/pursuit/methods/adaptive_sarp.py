@@ -34,7 +34,7 @@ from pursuit.checks import Vector
 from pursuit.compiling.inner import inlined
 from pursuit.compiling.vectors import add, copy, scale
 from pursuit.methods.acceleration import Momentum, MomentumPast, drifting_patience
-from pursuit.methods.contract import Patience, ask, tell
+from pursuit.methods.contract import ask, tell
 from pursuit.methods.flat_direction import (
     FARTHEST,
     LEARNING,
@@ -42,6 +42,7 @@ from pursuit.methods.flat_direction import (
     carry_and_learn,
     checked_learning,
 )
+from pursuit.methods.hooks import Patience
 from pursuit.methods.line_searches import Line, MirroredStep
 from pursuit.methods.nesterov import keep_best_of_line
 

@@ -27,7 +27,8 @@ from typing import NamedTuple
 
 from pursuit.checks import Vector
 from pursuit.compiling.vectors import copy
-from pursuit.methods.contract import Patience, ask, tell
+from pursuit.methods.contract import ask, tell
+from pursuit.methods.hooks import Patience
 from pursuit.methods.line_searches import Bracketing, ExactStep, Line
 from pursuit.methods.nesterov import Move, accelerated_patience, advance, keep_best_of_line, weights_of
 from pursuit.methods.options import checked_curvatures, full_search_named

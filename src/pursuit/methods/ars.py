@@ -29,7 +29,8 @@ from typing import NamedTuple
 
 from pursuit.checks import Vector
 from pursuit.compiling.vectors import copy
-from pursuit.methods.contract import Pair, Patience, ask, tell
+from pursuit.methods.contract import Pair, ask, tell
+from pursuit.methods.hooks import Patience
 from pursuit.methods.nesterov import Move, accelerated_patience, advance, root_of_condition, weights_of
 from pursuit.methods.options import checked_curvatures
 from pursuit.methods.pairs import keep_best, smoothed

@@ -1,7 +1,11 @@
-"""The schemes by name, and how to make one from a name, options and a problem."""
+"""The methods by name, and how to make one from a name, options and a problem.
+
+Classes are imported when they are used: step methods import a compiler, which the default can do without.
+"""
 
 from __future__ import annotations
 
+import importlib
 import inspect
 import math
 import re
@@ -9,57 +13,38 @@ from collections.abc import Mapping
 from typing import Any
 
 from pursuit.checks import checked_number, checked_options, cut, shown
-from pursuit.methods.acdm import Acdm
-from pursuit.methods.adaptive_sarp import AdaptiveSarp
-from pursuit.methods.arp import AcceleratedPursuit
-from pursuit.methods.ars import AcceleratedSearch
-from pursuit.methods.auto import Auto
-from pursuit.methods.cma import Cma
-from pursuit.methods.contract import Scheme, ask, tell
-from pursuit.methods.cr_fm_nes import CrFmNes
-from pursuit.methods.ep_cma import EpCma
-from pursuit.methods.l_cma import LCma
-from pursuit.methods.lm_cma import LmCma
-from pursuit.methods.momentum import RankedMomentum
-from pursuit.methods.r1_nes import R1Nes
-from pursuit.methods.random_pursuit import RandomPursuit
-from pursuit.methods.rg import RandomGradient
-from pursuit.methods.sarp import Sarp
-from pursuit.methods.sep_cma import SepCma
-from pursuit.methods.spsa import Spsa
-from pursuit.methods.values.scheme import Values
-from pursuit.problems.contract import has_line_minimizer, value
+from pursuit.methods.programs import is_program
 
 # Needs to know nothing about the problem.
 DEFAULT_METHOD = "auto"
 # Python does not read integers of any length, and one with more digits is too large anyway.
 _MOST_DIGITS = 100
 
-_NAMED: dict[str, tuple[type, dict[str, Any]]] = {
-    "auto": (Auto, {}),
-    "values": (Values, {}),
-    "momentum": (RankedMomentum, {}),
-    "adaptive-sarp": (AdaptiveSarp, {}),
-    "rp": (RandomPursuit, {}),
-    "rp-exact": (RandomPursuit, {"line_search": "exact"}),
-    "sarp": (Sarp, {}),
-    "sarp-exact": (Sarp, {"line_search": "exact"}),
-    "cma": (Cma, {}),
-    "ep-cma-1": (EpCma, {"m": 1}),
-    "ep-cma-2": (EpCma, {"m": 2}),
-    "ep-cma-4": (EpCma, {"m": 4}),
-    "ep-cma-sqrt": (EpCma, {"m": "sqrt"}),
-    "ep-cma-n": (EpCma, {"m": "n"}),
-    "sep-cma": (SepCma, {}),
-    "cr-fm-nes": (CrFmNes, {}),
-    "r1-nes": (R1Nes, {}),
-    "lm-cma": (LmCma, {}),
-    "l-cma": (LCma, {}),
-    "spsa": (Spsa, {}),
-    "rg": (RandomGradient, {}),
-    "ars": (AcceleratedSearch, {}),
-    "arp": (AcceleratedPursuit, {}),
-    "acdm": (Acdm, {}),
+_NAMED: dict[str, tuple[str, dict[str, Any]]] = {
+    "auto": ("auto:Auto", {}),
+    "differences": ("differences.program:Differences", {}),
+    "momentum": ("momentum:RankedMomentum", {}),
+    "adaptive-sarp": ("adaptive_sarp:AdaptiveSarp", {}),
+    "rp": ("random_pursuit:RandomPursuit", {}),
+    "rp-exact": ("random_pursuit:RandomPursuit", {"line_search": "exact"}),
+    "sarp": ("sarp:Sarp", {}),
+    "sarp-exact": ("sarp:Sarp", {"line_search": "exact"}),
+    "cma": ("cma:Cma", {}),
+    "ep-cma-1": ("ep_cma:EpCma", {"m": 1}),
+    "ep-cma-2": ("ep_cma:EpCma", {"m": 2}),
+    "ep-cma-4": ("ep_cma:EpCma", {"m": 4}),
+    "ep-cma-sqrt": ("ep_cma:EpCma", {"m": "sqrt"}),
+    "ep-cma-n": ("ep_cma:EpCma", {"m": "n"}),
+    "sep-cma": ("sep_cma:SepCma", {}),
+    "cr-fm-nes": ("cr_fm_nes:CrFmNes", {}),
+    "r1-nes": ("r1_nes:R1Nes", {}),
+    "lm-cma": ("lm_cma:LmCma", {}),
+    "l-cma": ("l_cma:LCma", {}),
+    "spsa": ("spsa:Spsa", {}),
+    "rg": ("rg:RandomGradient", {}),
+    "ars": ("ars:AcceleratedSearch", {}),
+    "arp": ("arp:AcceleratedPursuit", {}),
+    "acdm": ("acdm:Acdm", {}),
 }
 
 
@@ -70,33 +55,52 @@ def methods() -> tuple[str, ...]:
     --------
     >>> import pursuit
     >>> pursuit.methods()[:4]
-    ('auto', 'values', 'momentum', 'adaptive-sarp')
+    ('auto', 'differences', 'momentum', 'adaptive-sarp')
     """
     return tuple(_NAMED)
 
 
-def create_scheme(method: str | type, n: int, options: Mapping[str, Any] | None, problem: Any) -> Scheme:
-    """Return the scheme that `method` and `options` describe, for n variables of `problem`.
+def create_scheme(method: str | type, n: int, options: Mapping[str, Any] | None, problem: Any) -> Any:
+    """Return the scheme or program that `method` and `options` describe, for n variables of `problem`.
 
     What the options leave open is taken from the problem if it knows: the condition number or the extreme
     curvatures, and the exact line minimiser. A problem without one gets the bracketing search instead.
     """
+    cls: Any
     cls, settings = resolved(method, n)
     allowed = options_of(method, n)
     for name, setting in checked_options(options).items():
         if name not in allowed:
+            known = f"its options are {', '.join(allowed)}" if allowed else "it has none"
             raise ValueError(
-                f"{shown(name)} is not an option of the method {cut(method_text(method))}: "
-                f"its options are {', '.join(allowed)}."
+                f"{shown(name)} is not an option of the method {cut(method_text(method))}: {known}."
             )
         settings[name] = setting
-    if not {"a", "kappa", "m", "L"} & settings.keys() and _has_spectrum(problem):
-        settings.update(_known_of(problem, allowed))
+    if _is_step_method(cls):
+        settings |= _known_settings(cls, settings, allowed, problem)
+    return cls.create(n, **settings)
+
+
+def _is_step_method(cls: type) -> bool:
+    """Say whether a class is a scheme itself, and neither a program nor a choice between methods."""
+    return not (is_program(cls) or hasattr(cls, "next_stage"))
+
+
+def _known_settings(
+    cls: type, settings: dict[str, Any], allowed: tuple[str, ...], problem: Any
+) -> dict[str, Any]:
+    """Return what a problem knows of itself, where the settings leave it open."""
+    # Numba compiles what this imports.
+    from pursuit.problems.contract import has_line_minimizer, value
+
+    known: dict[str, Any] = {}
+    has_spectrum = value.handles(type(problem)) and hasattr(problem, "m") and hasattr(problem, "L")
+    if not {"a", "kappa", "m", "L"} & settings.keys() and has_spectrum:
+        known = _known_of(problem, allowed)
     line_search = settings.get("line_search", _default_of(cls, "line_search"))
     if isinstance(line_search, str) and line_search == "exact" and not has_line_minimizer(problem):
-        settings["line_search"] = "bracketing"
-    scheme: Scheme = cls.create(n, **settings)  # type: ignore[attr-defined]
-    return scheme
+        known["line_search"] = "bracketing"
+    return known
 
 
 def _default_of(cls: type, option: str) -> Any:
@@ -105,11 +109,7 @@ def _default_of(cls: type, option: str) -> Any:
     return parameters[option].default if option in parameters else None
 
 
-def _has_spectrum(problem: Any) -> bool:
-    return value.handles(type(problem)) and hasattr(problem, "m") and hasattr(problem, "L")
-
-
-def _known_of(problem: Any, allowed: tuple[str, ...]) -> dict[str, float]:
+def _known_of(problem: Any, allowed: tuple[str, ...]) -> dict[str, Any]:
     """Return the condition number of a problem, or its extreme curvatures, where they are options."""
     if not {"kappa", "L"} & set(allowed):
         return {}
@@ -131,26 +131,45 @@ def options_of(method: str | type, n: int) -> tuple[str, ...]:
 def resolved(method: str | type, n: int) -> tuple[type, dict[str, Any]]:
     """Return the class that a method stands for in n dimensions, and the options that its name implies."""
     if isinstance(method, type):
-        missing = [f"an implementation of {g.__name__}" for g in (ask, tell) if not g.handles(method)]
-        missing += [f"a method {name}" for name in ("create", "init") if not hasattr(method, name)]
-        if missing:
-            raise TypeError(
-                f"method must be a name or a scheme's class, but {method.__qualname__} lacks "
-                f"{' and '.join(missing)}."
-            )
+        _check_class(method)
         return method, {}
     if not isinstance(method, str):
         raise TypeError(f"method must be a name or a scheme's class, but {shown(method)} was given.")
     numbered = re.fullmatch(r"ep-cma-([0-9]+)", method)
     if numbered:
-        return EpCma, {"m": int(numbered[1][:_MOST_DIGITS])}
+        return _imported("ep_cma:EpCma"), {"m": int(numbered[1][:_MOST_DIGITS])}
     if method not in _NAMED:
         raise ValueError(
             f"method must be one of {', '.join(methods())} or ep-cma-<m>, but {shown(method)} was given."
         )
-    cls, settings = _NAMED[method]
+    place, settings = _NAMED[method]
     memories = {"sqrt": round(math.sqrt(n)), "n": n}
-    return cls, {name: memories.get(setting, setting) for name, setting in settings.items()}
+    return _imported(place), {name: memories.get(setting, setting) for name, setting in settings.items()}
+
+
+def _imported(place: str) -> type:
+    """Return a class of this package, given the text "module:name"."""
+    module, _, name = place.partition(":")
+    found: type = getattr(importlib.import_module(f"{__package__}.{module}"), name)
+    return found
+
+
+def _check_class(cls: type) -> None:
+    """Reject a class that is neither a scheme nor a program."""
+    if is_program(cls):
+        missing = [
+            f"a method {name}" for name in ("create", "begin", "best", "check") if not hasattr(cls, name)
+        ]
+    else:
+        from pursuit.methods.contract import ask, tell
+
+        missing = [f"an implementation of {g.__name__}" for g in (ask, tell) if not g.handles(cls)]
+        missing += [f"a method {name}" for name in ("create", "init") if not hasattr(cls, name)]
+    if missing:
+        raise TypeError(
+            f"method must be a name or a scheme's class, but {cls.__qualname__} lacks "
+            f"{' and '.join(missing)}."
+        )
 
 
 def method_name(method: str | type) -> str:

@@ -43,7 +43,7 @@ from pursuit.checks import Vector, checked_count
 from pursuit.compiling.inner import inner
 from pursuit.compiling.vectors import copy, scale
 from pursuit.methods.acceleration import Momentum, restarted
-from pursuit.methods.contract import Findings, Patience, Rounds, ask, tell
+from pursuit.methods.contract import ask, tell
 from pursuit.methods.diagonal import Diagonal, rescale, variance_of
 from pursuit.methods.drift import opposes
 from pursuit.methods.flat_direction import (
@@ -53,6 +53,7 @@ from pursuit.methods.flat_direction import (
     carry_and_learn,
     checked_learning,
 )
+from pursuit.methods.hooks import Findings, Patience, Rounds
 from pursuit.methods.mirrored_rounds import MirroredRound, entry_of, start_of, write_place
 from pursuit.methods.momentum_state import AGAIN, BACK, MOVE, NUMBERS, SUM, TRIALS, RankedState
 from pursuit.methods.ranks import write_ranks

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from pursuit.compiling.inner import inlined
-from pursuit.methods.contract import Patience, write_on_line
+from pursuit.methods.contract import write_on_line
+from pursuit.methods.hooks import Patience
 
 # How much the latest step counts in the mean of their sizes.
 _LATEST = 0.1

@@ -6,9 +6,9 @@
 
 This shares the budget as BIPOP-CMA-ES does (Hansen 2009): many valleys of one large bowl want a wide search,
 and few deep ones many narrow searches. `momentum` widens its search by more pairs per round. A method that
-cannot do so starts again as it is; `auto` has `momentum` for wide searches and `values` for narrow ones.
-There are as many wide searches as restarts are wanted; narrow ones, which cost no more than these, are not
-counted.
+cannot do so starts again as it is; `auto` has `momentum` for wide searches and `differences` for narrow
+ones. There are as many wide searches as restarts are wanted; narrow ones, which cost no more than these, are
+not counted.
 
 A restart begins at a new point: between the bounds of a variable that has both, and otherwise about a first
 step away from the best point.

@@ -20,7 +20,8 @@ from typing import NamedTuple
 
 from pursuit.checks import Vector, checked_number
 from pursuit.compiling.vectors import add, copy
-from pursuit.methods.contract import Pair, Patience, ask, tell
+from pursuit.methods.contract import Pair, ask, tell
+from pursuit.methods.hooks import Patience
 from pursuit.methods.options import checked_curvature
 from pursuit.methods.pairs import keep_best, patience_with_slopes, smoothed
 

@@ -22,7 +22,7 @@ import numpy as np
 from pursuit.checks import Vector, checked_count, checked_memory
 from pursuit.compiling.inner import inner
 from pursuit.compiling.vectors import dot
-from pursuit.methods.contract import Patience
+from pursuit.methods.hooks import Patience
 
 SchemeClass = TypeVar("SchemeClass", bound=type)
 

@@ -32,7 +32,8 @@ from typing import NamedTuple
 
 from pursuit.checks import Vector, checked_count, checked_number
 from pursuit.compiling.vectors import add, copy, repeated
-from pursuit.methods.contract import Pair, Patience, ask, tell
+from pursuit.methods.contract import Pair, ask, tell
+from pursuit.methods.hooks import Patience
 from pursuit.methods.pairs import keep_best, patience_with_slopes, smoothed
 
 # c where it is not given, as a multiple of sigma0.

@@ -22,7 +22,7 @@ class Stage(NamedTuple):
     most: int | None = None
     """The most evaluations; None for as many as are left."""
     why: str = ""
-    """Why it follows the stage before: what comes after "because"; empty for the first."""
+    """Why the stage before did not suffice: what comes after "because"; empty for the first."""
 
 
 class Ended(NamedTuple):
@@ -30,10 +30,8 @@ class Ended(NamedTuple):
 
     stage: Stage
     nfev: int
-    has_settled: bool
-    """Whether it ended where it found nothing more to gain."""
-    remark: str
-    """The method's remark on the function, a `Findings.remark`."""
+    is_unsuited: bool
+    """Whether it ended because the function does not suit the method."""
 
 
 class Wish(NamedTuple):

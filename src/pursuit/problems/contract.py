@@ -18,7 +18,7 @@ several threads, and those on a GPU, share these and have copies of the others. 
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Protocol, runtime_checkable
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -73,41 +73,6 @@ def line_minimizer(team: Any, problem: Any, x: Vector, u: Vector) -> float:
     >>> pursuit.problems.line_minimizer(SERIAL, problem, np.array([1.0, 0.0]), np.array([1.0, 0.0]))
     -1.0
     """
-
-
-@runtime_checkable
-class Problem(Protocol):
-    """A problem, as users and the library see it.
-
-    Examples
-    --------
-    >>> import pursuit
-    >>> isinstance(pursuit.problems.exp(3, 1e2), pursuit.problems.Problem)
-    True
-    """
-
-    @property
-    def n(self) -> int:
-        """The number of variables."""
-
-    @property
-    def x0(self) -> Vector:
-        """A new copy of the start."""
-
-    @property
-    def minimizer(self) -> Vector:
-        """A new copy of the minimiser."""
-
-    @property
-    def m(self) -> float:
-        """The smallest eigenvalue of the Hessian at the minimiser."""
-
-    @property
-    def L(self) -> float:  # noqa: N802 (the paper's name)
-        """The largest eigenvalue of the Hessian at the minimiser."""
-
-    def __call__(self, x: Any) -> float:
-        """Return f(x)."""
 
 
 class ProblemBase:

@@ -11,8 +11,10 @@ from pursuit.checks import Vector
 from pursuit.compiling.cache import compiled
 from pursuit.compiling.inner import inlined
 from pursuit.compiling.vectors import Matrix
-from pursuit.problems.bounds import Box, active_mask, image_at_bound, reflect
-from pursuit.problems.scaled import Scale, rescale, to_x
+from pursuit.problems.bounds import image_at_bound, reflect
+from pursuit.problems.boxes import Box, active_mask
+from pursuit.problems.scaled import rescale, to_x
+from pursuit.problems.scales import Scale
 
 
 class Place(NamedTuple):

@@ -14,7 +14,7 @@ from pursuit.engine.gpu.batch import Batch
 from pursuit.engine.gpu.plan import default_lanes
 from pursuit.engine.setup import Task, set_up
 from pursuit.engine.stopping import Reason
-from pursuit.problems.rotated import Rotated
+from pursuit.problems.rotation import Rotated
 
 H200 = (9, 0)
 
@@ -127,13 +127,17 @@ def test_what_does_not_compile_for_a_gpu_is_refused_with_the_reason(fresh_cache)
         kernels.machine_code(blueprint)
 
 
-@pytest.mark.parametrize(("method", "scheme"), [("values", "Values"), ("momentum", "RankedMomentum")])
-def test_a_scheme_of_one_thread_is_refused_before_anything_is_compiled(
-    method, scheme, fresh_cache, monkeypatch
-):
+def test_a_scheme_of_one_thread_is_refused_before_anything_is_compiled(fresh_cache, monkeypatch):
     monkeypatch.setattr(kernels, "ptx_of", None)
     problem = pursuit.problems.exp(5, 100.0)
-    (refusal,) = kernels.build([batch_of(problem, problem.x0, method).blueprint(H200)])
+    (refusal,) = kernels.build([batch_of(problem, problem.x0, "momentum").blueprint(H200)])
     assert refusal.startswith(
-        f"{scheme} on Quadratic cannot be compiled for a GPU: the scheme decides by itself"
+        "RankedMomentum on Quadratic cannot be compiled for a GPU: the scheme decides by itself"
     )
+
+
+@pytest.mark.parametrize("method", ["auto", "differences"])
+def test_a_program_is_refused(method):
+    problem = pursuit.problems.exp(5, 100.0)
+    with pytest.raises(GpuError, match=r"A GPU runs step methods, .* but Differences is a program in Python"):
+        batch_of(problem, problem.x0, method)

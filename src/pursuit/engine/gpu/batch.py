@@ -24,11 +24,17 @@ from pursuit.engine.outcome import BestPoint, Outcome, outcome_of
 from pursuit.engine.setup import Setup
 from pursuit.engine.stopping import Reason
 from pursuit.engine.tally import Counting, Limits
-from pursuit.methods.contract import findings_of
+from pursuit.methods.hooks import findings_of
+from pursuit.methods.programs import is_program
 
 
 def check_gpu(setup: Setup) -> None:
     """Reject what cannot run on a GPU, as far as that is known before it is compiled."""
+    if is_program(setup.scheme):
+        raise GpuError(
+            f"A GPU runs step methods, which can be compiled, but {type(setup.scheme).__name__} is a program "
+            "in Python: choose another method, or the CPU."
+        )
     if not setup.can_be_compiled:
         raise GpuError(
             "A GPU evaluates problems of pursuit.problems, problems of your own, and functions jitted by "

@@ -17,10 +17,9 @@ from pursuit.compiling.gpu.philox import Key
 from pursuit.compiling.gpu.team import checked_lanes
 from pursuit.compiling.gpu.terms import reads_entries
 from pursuit.compiling.gpu.threads import BLOCK, GRID, WARP, Shape
-from pursuit.engine.iteration import Unfinished
 from pursuit.engine.setup import Setup
-from pursuit.engine.tally import Limits, Tally, Trace, start_tally
-from pursuit.methods.contract import draws_of, points_of
+from pursuit.engine.tally import Limits, Tally, Trace, Unfinished, start_tally
+from pursuit.methods.hooks import draws_of, points_of
 
 # Matrices of up to this many words lie in shared memory, for teams within warps and for whole blocks. Vectors
 # do while there is room.

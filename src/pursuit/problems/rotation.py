@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from pursuit.checks import Vector, checked_generator, checked_memory, shown
 from pursuit.compiling.vectors import apply_matrix
-from pursuit.problems.contract import Problem, evaluate, line_minimizer, value
+from pursuit.problems.contract import evaluate, line_minimizer, value
+from pursuit.problems.protocol import Problem
 
 # How many matrices there are while one is decomposed.
 _MATRICES = 3

@@ -1,0 +1,127 @@
+"""Counting an iteration, and judging whether to stop after it, in compiled code."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numba
+
+from pursuit.compiling.inner import inlined
+from pursuit.engine.stopping import LARGEST_STEP, RUNAWAY, SMALLEST_STEP, Reason
+from pursuit.engine.tally import GROWTH, Best, Recent, Tally
+
+
+@inlined
+def is_measured(tally, limits):
+    """Say whether to measure the next trial: if it matters, some are measured, chosen pseudo-randomly.
+
+    The trials of some schemes alternate, so that every eighth one might be of the same kind. If iterations
+    are rounds of points, there are few of them, and all are measured.
+    """
+    return limits.xtol > 0.0 and (tally.nit * 0x9E3779B1 >> 20) & limits.measured == 0
+
+
+@inlined
+def count_iteration(counting, state, unfinished, length):
+    """Return the tally after an iteration that led to `state`; put it into the trace if it is due.
+
+    `unfinished` are its evaluations, and `length` is that of its trials, 0 if it was not measured. How many
+    variables are at a bound is for the caller to count, who knows the problem.
+    """
+    tally, trace = counting.tally, counting.trace
+    nit, nfev, before = tally.nit + 1, tally.nfev + unfinished.nfev, tally.best
+    # Selections instead of branches, which no processor could predict.
+    is_better = state.fx < before.value
+    repeats = before.repeats + (1 if state.f == before.value else 0)
+    best = Best(
+        value=state.fx if is_better else before.value,
+        nit=nit if is_better else before.nit,
+        nfev=nfev if is_better else before.nfev,
+        sigma=state.sigma if is_better else before.sigma,
+        repeats=0 if is_better else repeats,
+    )
+    longest = max(tally.longest, length) if is_better else tally.longest
+    recent = tally.recent
+    if tally.nit == recent.until:
+        span = max(counting.limits.window, tally.nit // 9)
+        recent = Recent(since=tally.nit, until=tally.nit + span, highest=-math.inf, longest=0.0)
+    recent = Recent(
+        since=recent.since,
+        until=recent.until,
+        highest=max(recent.highest, unfinished.highest),
+        longest=max(recent.longest, length),
+    )
+    largest_sigma = max(tally.largest_sigma, state.sigma) if is_better else tally.largest_sigma
+    due, rows = tally.due, tally.rows
+    if nit == due:
+        trace.nit[rows], trace.nfev[rows], trace.fun[rows] = nit, nfev, state.f
+        trace.sigma[rows] = state.sigma
+        rows += 1
+        # math.ceil is a float on a GPU.
+        due = max(nit + 1, int(math.ceil(nit * GROWTH)))  # noqa: RUF046
+    return Tally(
+        nit=nit,
+        nfev=nfev,
+        faulty=tally.faulty + unfinished.faulty,
+        start=tally.start,
+        best=best,
+        largest_sigma=largest_sigma,
+        longest=longest,
+        recent=recent,
+        due=due,
+        rows=rows,
+    )
+
+
+@numba.njit
+def reason_at_target(limits: Any) -> Any:
+    """Return why a run stops whose best value is not above the target; without one, it is minus infinity."""
+    return Reason.TARGET if limits.target > -math.inf else Reason.UNBOUNDED
+
+
+@inlined
+def reason_to_stop(tally, limits, state):
+    """Return why a run in this state has to stop, or `Reason.RUNNING`."""
+    best = tally.best
+    since = tally.nit - best.nit
+    # One branch for all reasons together, since in most iterations there is none.
+    may_stop = (
+        (best.value <= limits.target)
+        | (state.sigma > RUNAWAY * tally.largest_sigma)
+        | (not state.sigma < LARGEST_STEP)
+        | (since >= limits.patience)
+        | (best.repeats >= limits.repeats)
+        | (state.sigma < SMALLEST_STEP)
+        | (tally.nit == tally.recent.until)
+        | (tally.nit >= limits.iterations)
+    )
+    if not may_stop:
+        return Reason.RUNNING
+    if best.value <= limits.target:
+        return reason_at_target(limits)
+    if state.sigma == math.inf:
+        return Reason.UNBOUNDED
+    if state.sigma > RUNAWAY * tally.largest_sigma or math.isnan(state.sigma):
+        return Reason.DIVERGED
+    if not state.sigma < LARGEST_STEP:
+        return Reason.UNBOUNDED
+    if since >= limits.patience + limits.share * best.nit:
+        return Reason.STALLED
+    if best.repeats >= limits.repeats:
+        return Reason.STALLED
+    recent, agree = tally.recent, limits.ftol * abs(best.value)
+    if state.sigma < SMALLEST_STEP:
+        # If all values are equal, f is flat, which says nothing about its minimum.
+        is_flat = recent.highest <= best.value
+        is_converged = limits.ftol > 0.0 and not is_flat and abs(recent.highest - best.value) <= agree
+        return Reason.FTOL if is_converged else Reason.STALLED
+    if tally.nit == recent.until and tally.nit > 0:
+        if 0.0 < (recent.until - recent.since) * recent.longest <= limits.xtol * tally.longest:
+            return Reason.XTOL
+        # If all trials are equal, they may be on a plateau.
+        if 0.0 < recent.highest - best.value <= agree:
+            return Reason.FTOL
+    if tally.nit >= limits.iterations:
+        return Reason.MAXITER
+    return Reason.RUNNING

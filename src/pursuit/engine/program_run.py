@@ -1,0 +1,391 @@
+"""A run of a program, in plain Python.
+
+The program's generator asks for the values of points. The run hands them out in chunks, collects the values,
+and keeps what is needed to resume: the state at the beginning of the iteration, and the values received
+since. How points are divided into chunks makes no difference to the run.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Generator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from pursuit.checks import Vector
+from pursuit.engine.outcome import Outcome
+from pursuit.engine.stopping import Reason
+from pursuit.engine.tally import Limits, Row, Trace, due_after, trace_of
+from pursuit.methods.hooks import Findings, Rounds
+from pursuit.methods.programs import CONVERGED, Program, Request, Start, rows_of, size_of
+from pursuit.problems.boxes import Box, number_at_bound
+
+# The most points of a chunk, and the most numbers in them, if no size of rounds is asked for: enough to make
+# the cost of a chunk small beside f, and no more memory than a few points where n is large.
+_MOST_POINTS, _MOST_NUMBERS = 64, 65_536
+# After this many iterations in a row that asked for nothing a program is stuck.
+_MOST_IDLE = 100
+_NOTHING = np.empty(0)
+
+
+class Counts(NamedTuple):
+    """The numbers that a run of a program keeps."""
+
+    nit: int
+    nfev: int
+    faulty: int
+    """How many values were NaN and counted as infinite."""
+    fun: float
+    """The best value."""
+    best_nit: int
+    """The iteration in which it was found."""
+    best_nfev: int
+    """The evaluations up to then."""
+
+
+class ProgramMemory(NamedTuple):
+    """All that a run of a program needs to continue as if it had never stopped."""
+
+    state: Any
+    """The state at the beginning of the current iteration."""
+    counts: Counts
+    """Those at that time, as all that follows but for the values."""
+    x: Vector
+    """The best point."""
+    generator: Mapping[str, Any]
+    trace: Trace
+    received: Vector
+    """The values that this iteration has received so far."""
+    past: Any = None
+    """What the run remembers besides its present stage, a `Past`; None if there can be no other."""
+
+    def best(self, program: Program) -> tuple[Vector, float, float]:
+        """Return the best point, its value, and the noise of a value."""
+        x, fun = program.best(self.state) if self.state.estimate else (self.x, self.counts.fun)
+        return x, fun, self.state.noise or 0.0
+
+
+def first_program_memory(
+    program: Program, start: Start, rng: np.random.Generator, at_bound: int
+) -> ProgramMemory:
+    """Return the memory of a run that has evaluated its start and nothing else."""
+    if not math.isfinite(start.value):
+        raise ValueError(f"The objective must be finite at x0, but it is {start.value} there.")
+    return ProgramMemory(
+        state=program.begin(start),
+        counts=Counts(nit=0, nfev=1, faulty=0, fun=start.value, best_nit=0, best_nfev=1),
+        x=start.x,
+        trace=trace_of({0: Row(1, start.value, float(np.min(start.sigma0)), at_bound)}),
+        generator=rng.bit_generator.state,
+        received=np.empty(0),
+    )
+
+
+class _Before(NamedTuple):
+    """A run at the beginning of an iteration."""
+
+    state: Any
+    counts: Counts
+    x: Vector
+    generator: Mapping[str, Any]
+
+
+def _copied(state: Any) -> Any:
+    """Return a shallow copy of a state, ten times as fast as `copy.copy`."""
+    twin = object.__new__(type(state))
+    vars(twin).update(vars(state))
+    return twin
+
+
+def _with_tolerances(state: Any, limits: Limits) -> Any:
+    """Return a copy of a state with these tolerances, which it has not met if they are smaller."""
+    state = _copied(state)
+    for name in ("xtol", "ftol"):
+        before, now = getattr(state, name, None), getattr(limits, name)
+        if before is not None and before != now:
+            setattr(state, name, now)
+            if state.ending is not None and state.ending.reason == CONVERGED and now < before:
+                state.ending = None
+    return state
+
+
+class ProgramRun:
+    """A run of a program in progress.
+
+    Parameters
+    ----------
+    program : Program
+        Created for this many variables.
+    memory : ProgramMemory
+        Where to begin.
+    rng : numpy.random.Generator
+        The source of all randomness; its state is set to the memory's.
+    limits : Limits
+        When to stop; its tolerances are the program's affair.
+    rounds : Rounds or None
+        How many points are evaluated at a time; None if that is left to the run.
+    in_turn : bool
+        Whether the points of a round are evaluated one after the other, so that they need not all be there.
+    box : Box or None
+        The bounds.
+    """
+
+    def __init__(
+        self,
+        program: Program,
+        memory: ProgramMemory,
+        rng: np.random.Generator,
+        limits: Limits,
+        *,
+        rounds: Rounds | None = None,
+        in_turn: bool = False,
+        box: Box | None = None,
+    ) -> None:
+        self._program, self._rng, self._limits, self._box = program, rng, limits, box
+        chunk = min(_MOST_POINTS, max(1, _MOST_NUMBERS // memory.x.size))
+        self._round = 1 if rounds is None else rounds.most
+        """The target ends a run after a multiple of this many points, or at the end of a request."""
+        self._chunk = chunk if in_turn or rounds is None else rounds.most
+        self.rows: list[Vector] = []
+        """The points whose values are wanted now; none if the run has stopped."""
+        self.reason: Reason = Reason.RUNNING
+        self.counts: Counts = memory.counts
+        self._state, self._x = _with_tolerances(memory.state, limits), memory.x
+        self._trace = {int(nit): Row(*row) for nit, *row in zip(*memory.trace, strict=True)}
+        self._due = due_after(max(self._trace))
+        self._best: int | None = None
+        """Which point of the current request is the best of all; None if none is."""
+        rng.bit_generator.state = memory.generator
+        self._judge()
+        self._begin_iteration()
+        self._replay(memory.received)
+        self._show()
+
+    @property
+    def nit(self) -> int:
+        """The iterations so far."""
+        return self.counts.nit
+
+    @property
+    def sigma(self) -> float:
+        """The step size at present."""
+        return float(self._before.state.sigma)
+
+    @property
+    def target(self) -> float:
+        """The value after which no more points of a chunk are evaluated; minus infinity if there is none.
+
+        A round that was asked for is evaluated to its end, and under noise a low value may be luck.
+        """
+        return self._limits.target if self._round == 1 and not self._state.estimate else -math.inf
+
+    def receive(self, values: list[Any]) -> None:
+        """Take the values of `rows`, or of the first of them, and show the next points."""
+        if values[-1] is None:
+            values = values[: values.index(None)]
+        self._take(values)
+        if self._answered == len(self._values) and not self._is_below_target():
+            self._answer()
+        self._show()
+
+    def receive_part(self, values: Sequence[float | None]) -> None:
+        """Take the values of some of `rows`, after which the run does not continue."""
+        known = values.index(None) if None in values else len(values)
+        self._take([value for value in values[:known] if value is not None])
+        for j, value in enumerate(values[known:], start=self._answered):
+            if value is not None:
+                self._note(j, value)
+
+    def memory(self) -> ProgramMemory:
+        """Return what is needed to resume."""
+        return ProgramMemory(
+            *self._before,
+            trace=trace_of(self._trace),
+            received=np.concatenate([*self._received, self._values[: self._answered]]),
+        )
+
+    def settle(self) -> None:
+        """Leave the generator where the last finished iteration did, whatever was drawn since."""
+        self._rng.bit_generator.state = self._before.generator
+
+    def outcome(self, reason: Reason = Reason.RUNNING, *, last: bool = False) -> Outcome:
+        """Return the outcome of the run, with `reason` if it has no reason of its own to stop.
+
+        If it is the `last` outcome, its point is the run's own and not a copy.
+        """
+        self._keep_best()
+        state, counts = self._before.state, self.counts
+        if self.reason != Reason.RUNNING:
+            reason = self.reason
+        # Next to an estimate, the best of a few values is only the luckiest.
+        is_estimate = bool(state.estimate) and reason != Reason.TARGET
+        x, fun = self._program.best(state) if is_estimate else (self._x, counts.fun)
+        is_own = state.ending is not None and reason == self.reason
+        sigma = float(state.sigma)
+        return Outcome(
+            x=x if last else x.copy(),
+            fun=fun,
+            nit=counts.nit,
+            nfev=counts.nfev,
+            best_nfev=counts.best_nfev,
+            faulty=counts.faulty,
+            sigma=sigma,
+            reason=reason,
+            message=state.ending.sentence if is_own else reason.sentence(counts.nfev - counts.best_nfev),
+            findings=Findings(noise=state.noise, is_estimate=is_estimate),
+            trace=lambda: self._whole_trace(state, counts, sigma),
+        )
+
+    def _begin_iteration(self) -> None:
+        """Keep what is needed to come back here, and begin an iteration that asks for something."""
+        for _ in range(_MOST_IDLE):
+            generator = self._rng.bit_generator.state
+            self._before = _Before(_copied(self._state), self.counts, self._x, generator)
+            self._received: list[Vector] = []
+            self._values, self._answered = _NOTHING, 0
+            if self.reason != Reason.RUNNING:
+                return
+            self._iteration: Generator[Request, Vector, None] = self._program.iterate(self._state, self._rng)
+            if self._ask(None):
+                return
+            self._end_iteration()
+        self.reason = Reason.STUCK
+
+    def _ask(self, values: Vector | None) -> bool:
+        """Hand values to the program; return whether it asks for more in this iteration."""
+        try:
+            # Whatever overflows there is the program's affair, and no concern of users.
+            with np.errstate(all="ignore"):
+                request = self._iteration.send(values)  # type: ignore[arg-type]
+                while (size := size_of(request)) == 0:
+                    request = self._iteration.send(_NOTHING)
+        except StopIteration:
+            return False
+        self._request, self._values, self._answered = request, np.empty(size), 0
+        return True
+
+    def _answer(self) -> None:
+        """Hand the values of a whole request to the program."""
+        self._keep_best()
+        self._received.append(self._values)
+        if not self._ask(self._values):
+            self._end_iteration()
+            self._begin_iteration()
+
+    def _end_iteration(self) -> None:
+        self.counts = self.counts._replace(nit=self.counts.nit + 1)
+        nit, state = self.counts.nit, self._state
+        if nit >= self._due:
+            self._due = due_after(nit)
+            at_bound = number_at_bound(self._x, self._box)
+            self._trace[nit] = Row(self.counts.nfev, float(state.f), float(state.sigma), at_bound)
+        self._judge()
+
+    def _judge(self) -> None:
+        """Note a reason to stop that there is between two iterations."""
+        state, target = self._state, self._limits.target
+        if state.ending is not None:
+            self.reason = Reason[state.ending.reason.upper()]
+        elif state.estimate and self._program.best(state)[1] <= target:
+            self.reason = Reason.at_target(self._limits.target)
+        elif self.counts.nit >= self._limits.iterations:
+            self.reason = Reason.MAXITER
+
+    def _take(self, values: Sequence[float]) -> None:
+        """Count the next values of the current request."""
+        first, count = self._answered, len(values)
+        self._answered = end = first + count
+        if count == 1:
+            self._note(first, values[0])
+            return
+        if count == 0:
+            return
+        self._values[first:end] = values
+        part = self._values[first:end]
+        faulty = 0
+        lowest = float(part.min())
+        if math.isnan(lowest):
+            wrong = np.isnan(part)
+            faulty = int(np.count_nonzero(wrong))
+            part[wrong] = math.inf
+            lowest = float(part.min())
+        counts = self.counts
+        nit, nfev, seen, fun, best_nit, best_nfev = counts
+        if lowest < fun:
+            place = int(part.argmin())
+            self._best = first + place
+            fun, best_nit, best_nfev = lowest, nit + 1, nfev + place + 1
+        self.counts = Counts(nit, nfev + count, seen + faulty, fun, best_nit, best_nfev)
+
+    def _note(self, j: int, value: float) -> None:
+        """Count the value of the j-th point of the current request."""
+        nit, nfev, faulty, fun, best_nit, best_nfev = self.counts
+        if math.isnan(value):
+            value, faulty = math.inf, faulty + 1
+        self._values[j] = value
+        if value < fun:
+            self._best, fun, best_nit, best_nfev = j, value, nit + 1, nfev + 1
+        self.counts = Counts(nit, nfev + 1, faulty, fun, best_nit, best_nfev)
+
+    def _replay(self, received: Vector) -> None:
+        """Take the values of a checkpoint."""
+        first = 0
+        while first < received.size:
+            before = self.counts.nit
+            count = min(len(self._values) - self._answered, received.size - first)
+            if count == 0 or np.isnan(received).any():
+                raise ValueError("The values of a checkpoint must be those of the points that it asks for.")
+            self._take(received[first : first + count].tolist())
+            first += count
+            if self._answered == len(self._values):
+                self._answer()
+            if self.counts.nit != before:
+                raise ValueError("The values of a checkpoint must not end an iteration.")
+
+    def _is_below_target(self) -> bool:
+        return self.counts.fun <= (-math.inf if self._state.estimate else self._limits.target)
+
+    def _reason_at_target(self) -> Reason:
+        return Reason.TARGET if self._limits.target > -math.inf else Reason.UNBOUNDED
+
+    def _show(self) -> None:
+        """Let `rows` be the next points, unless there is a reason to stop."""
+        self.rows = []
+        if self.reason != Reason.RUNNING:
+            return
+        left = self._limits.evaluations - self.counts.nfev
+        first, size = self._answered, len(self._values)
+        is_between_rounds = first % self._round == 0 or first == size
+        if self._is_below_target() and (is_between_rounds or left <= 0):
+            self.reason = Reason.at_target(self._limits.target)
+            return
+        if left <= 0:
+            self.reason = Reason.MAXFEV
+            return
+        left_in_round = self._round - first % self._round if self._round > 1 else size
+        end = min(size, first + min(self._chunk, left, left_in_round))
+        rows = rows_of(self._request, first, end)
+        # A program keeps to bounds but for rounding.
+        self.rows = list(rows if self._box is None else self._box.clipped(rows))
+
+    def _keep_best(self) -> None:
+        """Keep the best point, if it is one of the current request: f may have overwritten what it got."""
+        if self._best is not None:
+            (x,) = rows_of(self._request, self._best, self._best + 1)
+            self._x = x if self._box is None else self._box.clipped(x)
+            self._best = None
+
+    def _whole_trace(self, state: Any, counts: Counts, sigma: float) -> Trace:
+        """Return the trace with the last iteration and the best point among its rows."""
+        rows, at_bound = dict(self._trace), number_at_bound(self._x, self._box)
+        last = Row(counts.nfev, float(state.f), sigma, at_bound)
+        rows[counts.nit] = last
+        if not state.estimate:
+            best = Row(counts.best_nfev, counts.fun, sigma, at_bound)
+            if counts.best_nit <= counts.nit:
+                rows[counts.best_nit] = best
+            else:
+                # In an iteration that did not end.
+                rows[counts.nit] = best._replace(nfev=counts.nfev)
+        return trace_of(rows)

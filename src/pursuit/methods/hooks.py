@@ -1,0 +1,103 @@
+"""What drivers ask of a scheme, apart from its steps: the hooks that it may have, in plain Python."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, Protocol
+
+from pursuit.checks import Vector
+from pursuit.methods.programs import is_program
+
+
+class Rounds(NamedTuple):
+    """How large rounds of points are to be."""
+
+    at_once: int
+    """How many points are evaluated at the same time: a multiple of that leaves no worker idle."""
+    most: int
+    """The maximum number of points in a round."""
+
+
+class Patience(NamedTuple):
+    """How many iterations without a better point a scheme is given."""
+
+    iterations: int
+    share: float = 0.0
+    """More of them, as a share of those before the best point."""
+    window: int | None = None
+    """The fewest iterations by which `xtol` and `ftol` judge whether anything is left to gain, where
+    iterations are rounds of points; None for the number that suits iterations of one trial."""
+
+
+class Findings(NamedTuple):
+    """What a scheme has found out about the function."""
+
+    noise: float | None = None
+    """The standard deviation of the noise of a value; None if the scheme does not measure it."""
+    is_estimate: bool = False
+    """Whether `fx` is an estimate of the value at `x`, and not a value seen."""
+    remark: str = ""
+    """A sentence or two for users; empty where there is nothing to say."""
+
+
+class Scheme(Protocol):
+    """The Python side of a scheme, as drivers use it."""
+
+    @classmethod
+    def create(cls, n: int, **options: Any) -> Scheme:
+        """Return the scheme for n variables."""
+
+    def init(self, x: Vector, fx: float, sigma: float) -> Any:
+        """Return the first state; `x` may be kept."""
+
+
+def draws_of(scheme: Any, n: int) -> int:
+    """Return how many standard normals an iteration takes."""
+    return int(scheme.draws(n)) if hasattr(scheme, "draws") else n
+
+
+def points_of(scheme: Any) -> int:
+    """Return the largest number of points in a query."""
+    return int(scheme.points()) if hasattr(scheme, "points") else 1
+
+
+def batched(scheme: Any, n: int, rounds: Rounds | None) -> Any:
+    """Return a scheme with rounds of these sizes, if it can have them."""
+    return scheme if rounds is None or not hasattr(scheme, "batched") else scheme.batched(n, rounds)
+
+
+def patience_of(scheme: Any, n: int) -> Patience:
+    """Return after how many iterations without a better point to give up."""
+    patience = scheme.patience(n) if hasattr(scheme, "patience") else elitist_patience(n)
+    return patience if isinstance(patience, Patience) else Patience(patience)
+
+
+def findings_of(scheme: Any, state: Any) -> Findings:
+    """Return what a scheme has found out about the function."""
+    return scheme.findings(state) if hasattr(scheme, "findings") else Findings()
+
+
+def is_compiled_apart(scheme: Any) -> bool:
+    """Say whether a scheme is compiled once for all problems, since compiling it takes long.
+
+    It must not ask for lines, whose searches may know the problem.
+    """
+    return getattr(scheme, "is_compiled_apart", False)
+
+
+def keeps_bounds(scheme: Any) -> bool:
+    """Say whether a scheme or a program, or its class, keeps points inside bounds itself."""
+    return is_program(scheme) or hasattr(scheme, "within")
+
+
+def takes_vector(scheme: Any) -> bool:
+    """Say whether a scheme or a program, or its class, takes a first step size for each variable itself."""
+    return is_program(scheme) or hasattr(scheme, "scaled")
+
+
+def elitist_patience(n: int) -> int:
+    """Return the patience of a scheme that leaves its best point only for a better one.
+
+    With aSS one iteration in four is a success. This many failures in a row, enough for the step size to
+    shrink from any start to nothing and to grow back, mean that nothing better is in reach.
+    """
+    return 10_000 + 100 * min(n, 1000)

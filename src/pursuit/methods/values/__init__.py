@@ -1,1 +1,0 @@
-"""The method `values`: slopes, curvatures and noise from differences of values."""
