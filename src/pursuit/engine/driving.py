@@ -51,11 +51,9 @@ class Here:
 class Driven(Protocol):
     """What `drive` needs of a run."""
 
+    whole: bool
+    """Whether compiled code evaluates its points."""
     rows: list[Vector]
-
-    @property
-    def whole(self) -> bool:
-        """Whether compiled code evaluates its points."""
 
     @property
     def target(self) -> float | None:
@@ -103,15 +101,17 @@ def drive(
             if time.perf_counter() - before < _LEG:
                 leg = min(2 * leg, longest_leg)
         else:
-            if not run.rows:
+            rows = run.rows
+            if not rows:
                 break
-            values: list[Any] = [None] * len(run.rows)
+            values: list[Any] = [None] * len(rows)
+            target = None if in_turn is None else run.target
             interrupts.allow()
             try:
-                if in_turn is not None and run.target is not None:
-                    in_turn(run.rows, values, run.target)
+                if in_turn is None or target is None:
+                    evaluate(rows, values)
                 else:
-                    evaluate(run.rows, values)
+                    in_turn(rows, values, target)
             except BaseException:
                 interrupts.hold()
                 run.receive_part(values)

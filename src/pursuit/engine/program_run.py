@@ -8,7 +8,7 @@ since. How points are divided into chunks makes no difference to the run.
 from __future__ import annotations
 
 import math
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -189,10 +189,10 @@ class ProgramRun:
             self._answer()
         self._show()
 
-    def receive_part(self, values: Sequence[float | None]) -> None:
+    def receive_part(self, values: list[Any]) -> None:
         """Take the values of some of `rows`, after which the run does not continue."""
         known = values.index(None) if None in values else len(values)
-        self._take([value for value in values[:known] if value is not None])
+        self._take(values[:known])
         for j, value in enumerate(values[known:], start=self._answered):
             if value is not None:
                 self._note(j, value)
@@ -292,34 +292,28 @@ class ProgramRun:
         elif self.counts.nit >= self._limits.iterations:
             self.reason = Reason.MAXITER
 
-    def _take(self, values: Sequence[float]) -> None:
+    def _take(self, values: list[float]) -> None:
         """Count the next values of the current request."""
-        first, count = self._answered, len(values)
-        self._answered = end = first + count
-        if count == 1:
-            self._note(first, values[0])
+        if not values:
             return
-        if count == 0:
-            return
-        self._values[first:end] = values
-        part = self._values[first:end]
-        faulty = 0
-        lowest = float(part.min())
-        if math.isnan(lowest):
-            wrong = np.isnan(part)
-            faulty = int(np.count_nonzero(wrong))
-            part[wrong] = math.inf
-            lowest = float(part.min())
-        counts = self.counts
-        nit, nfev, seen, fun, best_nit, best_nfev = counts
+        nit, nfev, faulty, fun, best_nit, best_nfev = self.counts
+        if math.isnan(sum(values)):
+            # One of them is not a number, or some are infinite.
+            faulty += sum(map(math.isnan, values))
+            values = [math.inf if math.isnan(value) else value for value in values]
+        first = self._answered
+        self._answered = first + len(values)
+        self._values[first : self._answered] = values
+        # For few values, Python is faster than NumPy.
+        lowest = min(values)
         if lowest < fun:
-            place = int(part.argmin())
+            place = values.index(lowest)
             self._best = first + place
             fun, best_nit, best_nfev = lowest, nit + 1, nfev + place + 1
-        self.counts = Counts(nit, nfev + count, seen + faulty, fun, best_nit, best_nfev)
+        self.counts = Counts(nit, nfev + len(values), faulty, fun, best_nit, best_nfev)
 
     def _note(self, j: int, value: float) -> None:
-        """Count the value of the j-th point of the current request."""
+        """Count the value of the j-th point of the current request, which comes after one that is missing."""
         nit, nfev, faulty, fun, best_nit, best_nfev = self.counts
         if math.isnan(value):
             value, faulty = math.inf, faulty + 1

@@ -52,7 +52,7 @@ class StagedRun:
         here: bool,
     ) -> None:
         self._is_here = here
-        self.setup: Setup = setup
+        self._set_up(setup)
         self.rows: list[Vector] = []
         """The points whose values are wanted now; none if the run has stopped."""
         self._rng = rng
@@ -65,11 +65,6 @@ class StagedRun:
             self._wait_at(memory.x0)
         else:
             self._begin(memory)
-
-    @property
-    def whole(self) -> bool:
-        """Whether compiled code evaluates the points of the present stage."""
-        return self._is_here and self.setup.can_be_compiled
 
     @property
     def target(self) -> float | None:
@@ -130,6 +125,12 @@ class StagedRun:
             return before(self._past, self.setup.setting.first_step, reason)
         return merged(self._past, self._run.outcome(reason, last=last))
 
+    def _set_up(self, setup: Setup) -> None:
+        """Take the setup of a stage."""
+        self.setup: Setup = setup
+        self.whole: bool = self._is_here and setup.can_be_compiled
+        """Whether compiled code evaluates the points of the stage."""
+
     def _present(self) -> Run | ProgramRun:
         assert self._run is not None
         return self._run
@@ -154,7 +155,8 @@ class StagedRun:
         past, start = self._past, self._waiting()
         if not math.isfinite(value):
             value = past.f0
-            self.setup, start = set_up_stage(self.setup.task, self.setup.stage, past.x0.copy())
+            setup, start = set_up_stage(self.setup.task, self.setup.stage, past.x0.copy())
+            self._set_up(setup)
         self._begin(self.setup.first_memory(start, value, self._rng)._replace(past=past))
 
     def _wait_at(self, start: Vector) -> None:
@@ -193,7 +195,8 @@ class StagedRun:
         assert self._past is not None
         past = self._past
         x0 = past.x0.copy() if stage.start == AT_START else self._new_point(past.best)
-        self.setup, start = set_up_stage(self.setup.task, stage, x0)
+        setup, start = set_up_stage(self.setup.task, stage, x0)
+        self._set_up(setup)
         if stage.start == AT_START:
             self._begin(self.setup.first_memory(start, past.f0, self._rng)._replace(past=past))
         else:
