@@ -16,7 +16,7 @@ METHODS = [
     "auto",
     "adaptive-sarp",
     "momentum",
-    "values",
+    "differences",
     "rp",
     "rp-exact",
     "sarp",

@@ -8,6 +8,7 @@ import scipy.optimize
 
 import pursuit
 from pursuit.compiling import cache as caching
+from pursuit.compiling.announcing import announcing
 from pursuit.engine.monitor import Monitor
 from pursuit.engine.stopping import Reason
 
@@ -109,7 +110,7 @@ def test_nothing_is_compiled_while_the_clock_runs(fun, bounds, empty_cache, monk
             seen.append("end")
 
     monkeypatch.setattr(sys.modules["pursuit.running"], "Monitor", Watched)
-    with caching.announcing(seen.append):
+    with announcing(seen.append):
         result = pursuit.minimize(
             fun, EXP.x0, method="rp", rng=1, maxiter=5000, callback=lambda x: None, bounds=bounds
         )

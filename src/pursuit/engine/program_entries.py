@@ -192,13 +192,15 @@ def _checked_counts(found: Any) -> Counts:
     if not isinstance(found, dict) or found.keys() != set(Counts._fields):
         raise ValueError(f"counts must be a table of {', '.join(Counts._fields)}")
     counts = Counts(**found)
-    numbers = counts._replace(fun=0)
+    numbers = counts._replace(fun=0, best_sigma=0)
     if not all(type(number) is int and 0 <= number < UNLIMITED for number in numbers):
         raise ValueError("its counts must be whole numbers")
     if not (counts.best_nit <= counts.nit + 1 and 1 <= counts.best_nfev <= counts.nfev >= counts.faulty):
         raise ValueError("its counts contradict each other")
     if type(counts.fun) is not float or math.isnan(counts.fun):
         raise ValueError("its best value must be a number")
+    if type(counts.best_sigma) is not float or not math.isfinite(counts.best_sigma):
+        raise ValueError("its step size must be finite")
     return counts
 
 

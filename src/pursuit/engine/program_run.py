@@ -42,6 +42,8 @@ class Counts(NamedTuple):
     """The iteration in which it was found."""
     best_nfev: int
     """The evaluations up to then."""
+    best_sigma: float
+    """The step size after that iteration."""
 
 
 class ProgramMemory(NamedTuple):
@@ -72,11 +74,12 @@ def first_program_memory(
     """Return the memory of a run that has evaluated its start and nothing else."""
     if not math.isfinite(start.value):
         raise ValueError(f"The objective must be finite at x0, but it is {start.value} there.")
+    sigma = float(np.min(start.sigma0))
     return ProgramMemory(
         state=program.begin(start),
-        counts=Counts(nit=0, nfev=1, faulty=0, fun=start.value, best_nit=0, best_nfev=1),
+        counts=Counts(0, nfev=1, faulty=0, fun=start.value, best_nit=0, best_nfev=1, best_sigma=sigma),
         x=start.x,
-        trace=trace_of({0: Row(1, start.value, float(np.min(start.sigma0)), at_bound)}),
+        trace=trace_of({0: Row(1, start.value, sigma, at_bound)}),
         generator=rng.bit_generator.state,
         received=np.empty(0),
     )
@@ -274,8 +277,10 @@ class ProgramRun:
             self._begin_iteration()
 
     def _end_iteration(self) -> None:
-        self.counts = self.counts._replace(nit=self.counts.nit + 1)
-        nit, state = self.counts.nit, self._state
+        nit, state = self.counts.nit + 1, self._state
+        self.counts = self.counts._replace(nit=nit)
+        if self.counts.best_nit == nit:
+            self.counts = self.counts._replace(best_sigma=float(state.sigma))
         if nit >= self._due:
             self._due = due_after(nit)
             at_bound = number_at_bound(self._x, self._box)
@@ -296,7 +301,7 @@ class ProgramRun:
         """Count the next values of the current request."""
         if not values:
             return
-        nit, nfev, faulty, fun, best_nit, best_nfev = self.counts
+        nit, nfev, faulty, fun, best_nit, best_nfev, sigma = self.counts
         if math.isnan(sum(values)):
             # One of them is not a number, or some are infinite.
             faulty += sum(map(math.isnan, values))
@@ -310,17 +315,17 @@ class ProgramRun:
             place = values.index(lowest)
             self._best = first + place
             fun, best_nit, best_nfev = lowest, nit + 1, nfev + place + 1
-        self.counts = Counts(nit, nfev + len(values), faulty, fun, best_nit, best_nfev)
+        self.counts = Counts(nit, nfev + len(values), faulty, fun, best_nit, best_nfev, sigma)
 
     def _note(self, j: int, value: float) -> None:
         """Count the value of the j-th point of the current request, which comes after one that is missing."""
-        nit, nfev, faulty, fun, best_nit, best_nfev = self.counts
+        nit, nfev, faulty, fun, best_nit, best_nfev, sigma = self.counts
         if math.isnan(value):
             value, faulty = math.inf, faulty + 1
         self._values[j] = value
         if value < fun:
             self._best, fun, best_nit, best_nfev = j, value, nit + 1, nfev + 1
-        self.counts = Counts(nit, nfev + 1, faulty, fun, best_nit, best_nfev)
+        self.counts = Counts(nit, nfev + 1, faulty, fun, best_nit, best_nfev, sigma)
 
     def _replay(self, received: Vector) -> None:
         """Take the values of a checkpoint."""
@@ -372,14 +377,11 @@ class ProgramRun:
 
     def _whole_trace(self, state: Any, counts: Counts, sigma: float) -> Trace:
         """Return the trace with the last iteration and the best point among its rows."""
-        rows, at_bound = dict(self._trace), number_at_bound(self._x, self._box)
-        last = Row(counts.nfev, float(state.f), sigma, at_bound)
-        rows[counts.nit] = last
-        if not state.estimate:
-            best = Row(counts.best_nfev, counts.fun, sigma, at_bound)
-            if counts.best_nit <= counts.nit:
-                rows[counts.best_nit] = best
-            else:
-                # In an iteration that did not end.
-                rows[counts.nit] = best._replace(nfev=counts.nfev)
+        rows, at_bound, nit = dict(self._trace), number_at_bound(self._x, self._box), counts.nit
+        rows[nit] = Row(counts.nfev, float(state.f), sigma, at_bound)
+        if not state.estimate and counts.best_nit < nit:
+            rows[counts.best_nit] = Row(counts.best_nfev, counts.fun, counts.best_sigma, at_bound)
+        elif not state.estimate:
+            # In the last iteration, or in one that did not end.
+            rows[nit] = rows[nit]._replace(fun=counts.fun)
         return trace_of(rows)
