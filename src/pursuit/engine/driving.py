@@ -117,6 +117,7 @@ def drive(
                 run.receive_part(values)
                 raise
             interrupts.hold()
+            del rows
             run.receive(values)
         interrupts.deliver()
         if monitor is not None:

@@ -185,6 +185,7 @@ class ProgramRun:
 
     def receive(self, values: list[Any]) -> None:
         """Take the values of `rows`, or of the first of them, and show the next points."""
+        self.rows = []
         if values[-1] is None:
             values = values[: values.index(None)]
         self._take(values)
@@ -350,7 +351,6 @@ class ProgramRun:
 
     def _show(self) -> None:
         """Let `rows` be the next points, unless there is a reason to stop."""
-        self.rows = []
         if self.reason != Reason.RUNNING:
             return
         left = self._limits.evaluations - self.counts.nfev

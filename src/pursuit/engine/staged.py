@@ -84,6 +84,8 @@ class StagedRun:
 
     def receive(self, values: list[float]) -> None:
         """Take the values of `rows`, and write the next points."""
+        # If there is room for one point only, the next takes the place of the last.
+        self.rows = []
         if self._run is None:
             self._begin_with(values[0])
         else:
