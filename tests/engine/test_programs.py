@@ -341,6 +341,8 @@ def test_a_run_goes_on_with_other_limits(tmp_path):
     path = tmp_path / "run.npz"
     run(maxfev=77, checkpoint=path)
     assert stamp(run(maxfev=200, checkpoint=path)) == stamp(run())
+    part = run(maxfev=77, checkpoint=tmp_path / "short.npz")
+    assert stamp(run(maxfev=200, maxiter=part.nit, checkpoint=tmp_path / "short.npz"))[2:4] == (part.nit, 77)
     first = run(xtol=1e-2, maxfev=None, checkpoint=tmp_path / "other.npz")
     second = run(xtol=1e-4, maxfev=None, checkpoint=tmp_path / "other.npz")
     assert first.sigma >= 1e-4 > second.sigma

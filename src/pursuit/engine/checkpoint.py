@@ -166,7 +166,7 @@ class Checkpoint:
     def _checked(self, read: Callable[[], T]) -> T:
         try:
             return read()
-        except (ValueError, KeyError, TypeError, AttributeError, OverflowError, MemoryError) as error:
+        except (ValueError, LookupError, TypeError, AttributeError, ArithmeticError, MemoryError) as error:
             raise self._error(f"cannot be used: {str(error).removesuffix('.')}") from None
 
     def _read_past(self) -> Past | None:

@@ -160,9 +160,11 @@ class ProgramRun:
         self._best: int | None = None
         """Which point of the current request is the best of all; None if none is."""
         rng.bit_generator.state = memory.generator
-        self._judge()
+        self._note_ending()
         self._begin_iteration()
         self._replay(memory.received)
+        # Only now: with these limits, the values received so far might not have been asked for.
+        self._note_limits(self._before.state)
         self._show()
 
     @property
@@ -286,14 +288,19 @@ class ProgramRun:
             self._due = due_after(nit)
             at_bound = number_at_bound(self._x, self._box)
             self._trace[nit] = Row(self.counts.nfev, float(state.f), float(state.sigma), at_bound)
-        self._judge()
+        self._note_ending()
+        self._note_limits(state)
 
-    def _judge(self) -> None:
-        """Note a reason to stop that there is between two iterations."""
-        state, target = self._state, self._limits.target
-        if state.ending is not None:
-            self.reason = Reason[state.ending.reason.upper()]
-        elif state.estimate and self._program.best(state)[1] <= target:
+    def _note_ending(self) -> None:
+        """Note the program's own reason to stop."""
+        if self._state.ending is not None:
+            self.reason = Reason[self._state.ending.reason.upper()]
+
+    def _note_limits(self, state: Any) -> None:
+        """Note a limit that is reached between two iterations, if there is no other reason to stop."""
+        if self.reason != Reason.RUNNING:
+            return
+        if state.estimate and self._program.best(state)[1] <= self._limits.target:
             self.reason = Reason.at_target(self._limits.target)
         elif self.counts.nit >= self._limits.iterations:
             self.reason = Reason.MAXITER
