@@ -123,7 +123,7 @@ def test_every_point_is_a_new_array_inside_the_bounds(method):
         seen.append((x, x.copy()))
         return quartic(x)
 
-    assert run(keeping, method=method).nfev == len(seen) > 100
+    assert run(keeping, method=method).nfev == len(seen) > 10
     lower, upper = np.array(BOUNDS).T
     for x, then in seen:
         assert np.array_equal(x, then)

@@ -185,7 +185,7 @@ class Setup(NamedTuple):
             xtol=self.limits.xtol,
             ftol=self.limits.ftol,
             # One call for many points does not make any of them free.
-            batch=1 if rounds is None or rounds.at_once == 1 else rounds.most,
+            batch=1 if rounds is None or rounds.at_once == 1 else rounds.size(n),
         )
 
     def run(self, memory: Any, rng: np.random.Generator, *, here: bool) -> Any:

@@ -7,6 +7,9 @@ from typing import Any, NamedTuple, Protocol
 from pursuit.checks import Vector
 from pursuit.methods.programs import is_program
 
+# The most numbers in the points of a round, but for one point for each worker: 8 MB.
+_ROOM_FOR_NUMBERS = 1_000_000
+
 
 class Rounds(NamedTuple):
     """How large rounds of points are to be."""
@@ -15,6 +18,13 @@ class Rounds(NamedTuple):
     """How many points are evaluated at the same time: a multiple of that leaves no worker idle."""
     most: int
     """The maximum number of points in a round."""
+
+    def size(self, n: int) -> int:
+        """Return the size of rounds of points that are independent anyway.
+
+        There is one point for each worker, and more of them while they take little memory.
+        """
+        return max(self.at_once, min(self.most, _ROOM_FOR_NUMBERS // n))
 
 
 class Patience(NamedTuple):
