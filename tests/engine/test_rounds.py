@@ -162,7 +162,7 @@ def test_an_exception_elsewhere_goes_through_with_what_was_found():
     for workers in (1, 3):
         with pytest.raises(ValueError, match=r"x\[0\] is above 2.5") as error:
             pursuit.minimize(
-                jitted, np.full(N, 2.0), method="differences", rng=1, workers=workers, batch=9, sigma0=1e3
+                jitted, np.full(N, 2.0), method="momentum", rng=1, workers=workers, batch=9, sigma0=1e3
             )
         assert np.isfinite(error.value.pursuit_result.fun)
 
