@@ -94,7 +94,7 @@ def test_noisy_values_are_compared_by_new_ones_on_request_and_not_without_a_word
     methods = ("differences", greedy, centre)
     settings = {"seeds": 2, "maxfev": 300}
     found = pursuit.compare(Noisy(), np.ones(4), methods, **settings)
-    assert "Those of values are estimates; those of others are the smallest seen" in str(found)
+    assert "Those of differences are estimates; those of others are the smallest seen" in str(found)
     assert all(run.fun < sphere(run.x) - NOISE for run in found.runs if run.method == "greedy")
     again = pursuit.compare(Noisy(), np.ones(4), methods, **settings, repeats=REPEATS)
     assert str(again).startswith("Means of 400 new values at the ends of 2 runs of each method")

@@ -120,7 +120,9 @@ def test_a_function_that_numba_leaves_to_python_is_one_of_python():
     )
 
 
-@pytest.mark.parametrize("call", ["pursuit.minimize(print, [1.0])", "pursuit.Optimizer([1.0])"])
+@pytest.mark.parametrize(
+    "call", ["pursuit.minimize(print, [1.0], method='rp')", "pursuit.Optimizer([1.0], 'rp')"]
+)
 def test_without_numba_s_compiler_a_sentence_says_so_before_anything_is_evaluated(call):
     code = f"import pursuit; {call}"
     done = subprocess.run(
