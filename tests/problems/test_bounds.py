@@ -75,8 +75,7 @@ def test_all_forms_of_bounds_mean_the_same():
         np.testing.assert_array_equal(result.x, results[0].x)
 
 
-# That of `differences`, which takes long to compile, is in `test_scaled.py` and among the golden trajectories.
-@pytest.mark.parametrize("method", [method for method in METHODS if method != "differences"])
+@pytest.mark.parametrize("method", METHODS)
 def test_bounds_hold_in_the_compiled_loop_as_well(method):
     """The same trajectory as from Python, where every call was watched."""
     bounds = [(-1.0, 2.0), (0.0, np.inf), (-np.inf, 1.0)]

@@ -37,8 +37,7 @@ def jitted_with_arguments(x, a, b):
 METHODS = ["auto", "momentum", "differences", "rp", "sarp", "rp-exact"]
 
 
-# That of `differences`, which takes long to compile, is in `test_scaled.py`.
-@pytest.mark.parametrize("method", [method for method in METHODS if method != "differences"])
+@pytest.mark.parametrize("method", METHODS)
 def test_a_jitted_function_gives_the_run_of_its_python_twin(method):
     arguments = {"method": method, "rng": 2, "maxiter": 300, "options": options_for(method, kappa=3.0)}
     compiled = pursuit.minimize(jitted, START, **arguments)
