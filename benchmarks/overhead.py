@@ -1,6 +1,7 @@
-"""Time per evaluation around a plain Python objective, in units of NumPy's normals, and memory in vectors.
+"""Time per evaluation around a plain Python objective, and memory.
 
-``python -m benchmarks.overhead`` prints a report in Markdown; ``--out FILE`` writes it as well. As in
+``python -m benchmarks.overhead`` prints a report in Markdown; ``--out FILE`` writes it as well. The default
+is measured beside L-BFGS-B (`benchmarks.default`), the paper's methods in units of NumPy's normals. As in
 `benchmarks.speed`, all runs of one dimension take turns.
 """
 
@@ -10,6 +11,7 @@ import itertools
 
 import numpy as np
 
+from benchmarks import default
 from benchmarks.reporting import made_by, main, peak_vectors, verdict
 from benchmarks.speed import DIMENSIONS
 from benchmarks.timing import (
@@ -60,6 +62,7 @@ def vectors_used(method: str, n: int = MEMORY_DIMENSION) -> float:
 
 
 def report(rounds: int) -> str:
+    beside = default.report(rounds)
     times = {n: measure(n, rounds) for n in DIMENSIONS}
     own = time_of_objective(rounds)
     ratios, micro = [], []
@@ -71,6 +74,9 @@ def report(rounds: int) -> str:
         micro.append([str(n), f"{1e6 * best['normals']:.3g}", *beyond])
     memory = [[method, verdict(round(vectors_used(method), 2), bound)] for method, bound in VECTORS.items()]
     return f"""# Overhead around a Python objective
+
+{beside}
+## The paper's methods
 
 Time per evaluation beyond the objective's own, divided by the time in which
 `numpy.random.default_rng().standard_normal(n)` draws n normals. The objective is a plain Python function that
