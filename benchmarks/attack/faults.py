@@ -23,7 +23,7 @@ import pursuit
 from benchmarks.attack.processes import adopt_orphans, ended, fork, last_line, wait
 from benchmarks.attack.tally import Tally, differing, fingerprint
 
-_METHODS = ("rp", "auto", "values")
+_METHODS = ("rp", "auto", "differences")
 _EVALUATIONS, _LONGEST = 400, 20.0
 _REFUSED = "refused before the first evaluation"
 Outcome = tuple[str, str]

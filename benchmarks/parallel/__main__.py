@@ -18,7 +18,7 @@ from pursuit.experiments.common.formatting import power
 
 FOLDER = Path("docs/results/parallel")
 CSV, TIMES, REPORT = "rounds.csv", "times.csv", "parallel.md"
-# How many seeds there are for n, of `values` and of the others.
+# How many seeds there are for n, of `differences` and of the others.
 SEEDS = {100: (11, 3), 1000: (1, 0)}
 
 

@@ -56,7 +56,7 @@ def text_of(rows: Sequence[RoundsRow], stored: Sequence[TimeRow]) -> str:
 def _of_ours(rows: Sequence[RoundsRow], n: int) -> str:
     middle = math.ceil(math.sqrt(n))
     lines = []
-    for solver in ("values", "momentum"):
+    for solver in ("differences", "momentum"):
         for problem, L in PROBLEMS:
             key = {"solver": solver, "problem": problem, "L": L, "n": n}
             one = median_of(rows, "evaluations", budget=1, **key)
@@ -81,14 +81,14 @@ def _beside_rivals(rows: Sequence[RoundsRow], n: int) -> str:
     lines = []
     for problem, L in PROBLEMS:
         key = {"problem": problem, "L": L, "n": n, "budget": middle}
-        ours = median_of(rows, "rounds", solver="values", **key)
+        ours = median_of(rows, "rounds", solver="differences", **key)
         line = [_named(problem, L), f"{ours:.0f}"]
         for rival in (PYCMA, CR_FM_NES):
             theirs = median_of(rows, "rounds", solver=rival, **key)
             shown = "not within 4 times ours" if math.isinf(theirs) else f"{theirs:.0f}"
             line += ["", ""] if math.isnan(theirs) else [shown, _judged(ours / theirs, _FEWER_ROUNDS)]
         lines.append(line)
-    heads = ["problem", "rounds of `values`", PYCMA, "ours / theirs", CR_FM_NES, "ours / theirs"]
+    heads = ["problem", "rounds of `differences`", PYCMA, "ours / theirs", CR_FM_NES, "ours / theirs"]
     return f"Rounds with batch {middle}, and with a population of that size:\n\n{table(heads, lines)}"
 
 
@@ -119,7 +119,7 @@ def draw(rows: Sequence[RoundsRow], folder: Path) -> None:
     chosen = [("lin", 1e4), ("lin", 1e6)]
     figure, axes = pyplot.subplots(1, len(chosen), figsize=(9.0, 3.6), sharex=True, layout="constrained")
     for axis, (problem, L) in zip(axes, chosen, strict=True):
-        for solver, budget in (("values", 100), (PYCMA, 10)):
+        for solver, budget in (("differences", 100), (PYCMA, 10)):
             found = [
                 [float(wave) for wave in row.waves.split()]
                 for row in rows

@@ -15,14 +15,14 @@ from benchmarks.peers.records import Table
 from pursuit.checks import Vector
 from pursuit.compiling.cache import code_hash
 
-OURS = ("values", "momentum")
+OURS = ("differences", "momentum")
 PYCMA, CR_FM_NES = "pycma", "fcmaes CR-FM-NES"
 PACKAGES = {PYCMA: "cma", CR_FM_NES: "fcmaes"}
 PROBLEMS = SMOOTH
 _SIGMA0 = 1.0
 # A run of ours is given up after so many evaluations, divided by n.
 _PATIENCE = 30_000
-# A rival's, after so many times the rounds of `values`: beyond that it makes no difference.
+# A rival's, after so many times the rounds of `differences`: beyond that it makes no difference.
 _RIVALS_ROUNDS = 4
 
 
@@ -112,9 +112,9 @@ def _cr_fm_nes(fun: Counted, x0: Vector, row: RoundsRow, most_rounds: float) -> 
 
 
 def rows_of(n: int, seeds: int, rivals_seeds: int) -> list[RoundsRow]:
-    """Return what is to be measured: `values` with batches of 1, sqrt(n) and n, the others with sqrt(n)."""
+    """Return what is to be measured: ours with batches of 1, sqrt(n) and n, the others with sqrt(n)."""
     middle = math.ceil(math.sqrt(n))
-    wanted: list[tuple[str, int, int]] = [("values", batch, seeds) for batch in (middle, 1, n)]
+    wanted: list[tuple[str, int, int]] = [("differences", batch, seeds) for batch in (middle, 1, n)]
     if n <= 100:
         wanted += [("momentum", batch, rivals_seeds) for batch in (1, middle)]
         wanted += [(solver, middle, rivals_seeds) for solver in PACKAGES]
@@ -133,7 +133,7 @@ def run_missing(rows: Sequence[RoundsRow], table: Table[RoundsRow], say: Callabl
         found = table.get(row)
         if not version or (found is not None and found.version == version):
             continue
-        ours = table.get(row._replace(solver="values"))
+        ours = table.get(row._replace(solver="differences"))
         most = _RIVALS_ROUNDS * ours.rounds if ours is not None else math.inf
         table.add(run(row._replace(version=version), most))
         say(f"{row.solver} on {row.problem} {row.L or ''}, n = {row.n}, batch {row.budget}, seed {row.seed}")

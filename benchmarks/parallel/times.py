@@ -29,8 +29,6 @@ def sleeping(n: int, maxfev: int) -> float:
         return made.fun(x)
 
     with ThreadPoolExecutor(WORKERS) as threads:
-        # Compiled code is loaded by the first run.
-        _run(fun, made.x0, 20, workers=threads)
         many = seconds(lambda: _run(fun, made.x0, maxfev, workers=threads))
     few = maxfev // WORKERS
     return seconds(lambda: _run(fun, made.x0, few)) * maxfev / few / many
@@ -103,6 +101,6 @@ def gain_of_one_call(n: int = 1000, batch: int = 32, evaluations: int = 100_000)
 
 
 def _run(fun: Callable[..., Any], x0: Vector, maxfev: int, **arguments: Any) -> pursuit.Result:
-    result = pursuit.minimize(fun, x0, method="values", rng=1, maxfev=maxfev, **arguments)
+    result = pursuit.minimize(fun, x0, method="differences", rng=1, maxfev=maxfev, **arguments)
     assert result.nfev == maxfev
     return result

@@ -1,8 +1,8 @@
-"""What it costs `auto` to choose: its evaluations beside those of the better of `values` and `momentum`.
+"""What it costs `auto` to choose: its evaluations beside those of the better of `differences` and `momentum`.
 
-``python -m benchmarks.values.choice`` reads the rows that ``python -m benchmarks.values --methods auto values
-momentum --most 100 --seeds 3 --out docs/results/choice`` has made, writes ``choice.md`` beside them, and
-draws a run of `auto` that changes the method, ``figures/choice.png``.
+``python -m benchmarks.values.choice`` reads the rows that ``python -m benchmarks.values --methods auto
+differences momentum --most 100 --seeds 3 --out docs/results/choice`` has made, writes ``choice.md`` beside
+them, and draws a run of `auto` that changes the method, ``figures/choice.png``.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from pursuit.experiments.common.formatting import power, table
 from pursuit.experiments.common.plotting import COLOURS, label_powers, print_style, save
 
 FOLDER = Path("docs/results/choice")
-AUTO, CHOICES = "auto", ("values", "momentum")
+AUTO, CHOICES = "auto", ("differences", "momentum")
 MEAN_COST, COST = 1.15, 1.5
 """What choosing may cost in the geometric mean, and on a problem."""
 KNOWN_BY = 100
@@ -77,8 +77,8 @@ def text_of(rows: Sequence[Row]) -> str:
     costs = [cost for group in groups for cost in costs_of(rows, group)]
     parts = [
         "# What choosing costs",
-        "Evaluations of `auto` divided by those of the better of `values` and `momentum`, medians of all "
-        f"seeds, for every problem without noise and every precision τ of {_listed(PRECISIONS)} that the "
+        "Evaluations of `auto` divided by those of the better of `differences` and `momentum`, medians of "
+        f"all seeds, for every problem without noise and every precision τ of {_listed(PRECISIONS)} that the "
         f"better method reaches within {_BUDGET} n. Rules were chosen on the sets with *choosing* in their "
         "names.",
         _summary(costs, groups),

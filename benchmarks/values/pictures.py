@@ -1,8 +1,8 @@
-"""A picture of a run of `values`, seen from outside: its probes, the scales it learns, the noise it measures.
+"""A picture of a run of `differences`, seen from outside: its probes, and the scales and noise it measures.
 
 ``python -m benchmarks.values.pictures`` draws ``docs/results/values/figures/run.png`` for the page on
-`values`. The function is the energy of a chain of springs, in variables whose scales differ by a factor of a
-thousand. Its values are noisy, and from the middle of the run on ten times more so.
+`differences`. The function is the energy of a chain of springs, in variables whose scales differ by a factor
+of a thousand. Its values are noisy, and from the middle of the run on ten times more so.
 """
 
 from __future__ import annotations
@@ -55,9 +55,11 @@ class Seen(NamedTuple):
 
 
 def watch() -> Seen:
-    """Run `values` by asking for points, and note what it asks for."""
+    """Run `differences` by asking for points, and note what it asks for."""
     rng = np.random.default_rng(SEED)
-    optimizer = pursuit.Optimizer(np.zeros(N), method="values", rng=SEED, maxfev=BUDGET, xtol=0.0, ftol=0.0)
+    optimizer = pursuit.Optimizer(
+        np.zeros(N), method="differences", rng=SEED, maxfev=BUDGET, xtol=0.0, ftol=0.0
+    )
     rounds: list[tuple[float, float, float]] = []
     probes: list[tuple[int, int, float]] = []
     spent = 0
@@ -144,7 +146,7 @@ def _draw_scales(axes: Axes, seen: Seen) -> None:
             label=word,
         )
     axes.set(title="scales learnt", xlabel="1/√curvature", ylabel="length of the probe")
-    axes.legend(loc="upper left")
+    axes.legend(loc="lower right")
 
 
 def main() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
@@ -10,7 +9,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import pursuit
-from benchmarks.peers.overhead import one_measurement
 from benchmarks.peers.problems import TARGET, Task, make_objective
 from benchmarks.peers.records import Table
 from benchmarks.values import fitting, valleys
@@ -20,12 +18,11 @@ from benchmarks.values.solvers import PEERS, solver_named
 from pursuit.checks import Vector
 from pursuit.compiling.cache import code_hash
 
-TO_TARGET, EARLY, NOISE, OVERHEAD = "to the target", "early", "noise", "overhead"
+TO_TARGET, EARLY, NOISE = "to the target", "early", "noise"
 ROTATED, ALONG_AXES, SCALED = "rotated", "along the axes", "badly scaled"
 DEVIATION = 1e-3
 """That of the noise that is added; Rosenbrock's function is rounded to single precision instead."""
-VALUES, SHORT_MEMORY, BEFORE = "values", "values, 30 pairs", "auto-values"
-_PAIRS = 30
+DIFFERENCES = "differences"
 OTHER_PROBLEMS = {
     "logistic regression": fitting.logistic_regression,
     "Poisson regression": fitting.poisson_regression,
@@ -33,11 +30,10 @@ OTHER_PROBLEMS = {
     "Brown": valleys.brown,
 }
 """Problems besides those of the comparison with other libraries, all along the axes."""
-_ROUNDS, _SECONDS = 3, 2.0
 
 
 class ReachRow(NamedTuple):
-    """A number that a run, or a measurement of time, has given."""
+    """A number that a run has given."""
 
     part: str
     solver: str
@@ -52,7 +48,7 @@ class ReachRow(NamedTuple):
     """A hash of the code; that of the package for another package's solver."""
     result: float | None = None
     """By part: evaluations, infinite where the target was not reached; f/f0; the true f at the point that the
-    run returned; microseconds for each evaluation."""
+    run returned."""
 
 
 def run_missing(
@@ -60,7 +56,7 @@ def run_missing(
 ) -> None:
     """Make the runs that the table does not have yet, or, unless these are to be kept, has from other code.
 
-    A method that this version of the library no longer has is not run.
+    Other packages are run where they are installed.
     """
     for case in _cases(rows):
         version = _version_of(case[0].solver)
@@ -82,10 +78,7 @@ def _cases(rows: list[ReachRow]) -> Iterator[list[ReachRow]]:
 
 
 def _can_run(solver: str) -> bool:
-    """Say whether a method is one of today's, or another package's that is installed."""
-    if solver in PEERS:
-        return solver_named(solver).installed
-    return solver != BEFORE or BEFORE in pursuit.methods()
+    return solver not in PEERS or solver_named(solver).installed
 
 
 def _version_of(solver: str) -> str:
@@ -101,19 +94,7 @@ def _problem_of(row: ReachRow) -> Problem:
 
 
 def _minimize(row: ReachRow, fun: Callable[[Vector], float], x0: Vector, **limits: Any) -> Any:
-    method, options = row.solver, None
-    if method == SHORT_MEMORY:
-        method, options = VALUES, {"memory": _memory_of(_PAIRS, row.n)}
-    return pursuit.minimize(fun, x0, method=method, rng=row.seed, options=options, **limits)
-
-
-def _memory_of(pairs: int, n: int) -> int:
-    """Return the memory, in vectors, with which `values` keeps so many pairs of steps and slopes."""
-    from pursuit.methods.values.scheme import Values
-
-    return next(
-        memory for memory in itertools.count(2 * pairs) if Values.create(n, memory=memory).pairs == pairs
-    )
+    return pursuit.minimize(fun, x0, method=row.solver, rng=row.seed, **limits)
 
 
 def _to_target(case: list[ReachRow]) -> list[float]:
@@ -171,9 +152,4 @@ def _returned(row: ReachRow, fun: Callable[[Vector], float], x0: Vector) -> Vect
     return point
 
 
-def _overhead(case: list[ReachRow]) -> list[float]:
-    (row,) = case
-    return [one_measurement(row.solver, row.n, _ROUNDS, _SECONDS).microseconds]
-
-
-_RUNS = {TO_TARGET: _to_target, EARLY: _early, NOISE: _under_noise, OVERHEAD: _overhead}
+_RUNS = {TO_TARGET: _to_target, EARLY: _early, NOISE: _under_noise}

@@ -26,7 +26,7 @@ from pursuit.checks import Vector
 
 SPSA = "SPSA"
 """How the names of all SPSA's gains begin."""
-OURS = ("values", "auto")
+OURS = ("differences", "auto")
 DETERMINISTIC = ("L-BFGS-B", "NEWUOA", "BOBYQA", "COBYQA")
 """Their runs differ by the noise alone, so they are made once where there is none."""
 # A step of these takes so long beyond this number of variables that budgets are out of reach.

@@ -10,8 +10,8 @@ from benchmarks.parallel.rounds import RoundsRow, rows_of, run
 
 @pytest.mark.parametrize("batch", [1, 3, 20])
 def test_rounds_and_evaluations_are_those_of_the_run(batch):
-    row = run(RoundsRow("values", "", "two", 1e4, 20, 1, batch))
-    one = run(RoundsRow("values", "", "two", 1e4, 20, 1, 1))
+    row = run(RoundsRow("differences", "", "two", 1e4, 20, 1, batch))
+    one = run(RoundsRow("differences", "", "two", 1e4, 20, 1, 1))
     assert row.evaluations <= 1.2 * one.evaluations < math.inf
     assert row.evaluations / batch <= row.rounds <= row.evaluations
     waves = [int(wave) for wave in row.waves.split()]
@@ -23,11 +23,14 @@ def test_rounds_and_evaluations_are_those_of_the_run(batch):
 
 def test_verdicts_follow_from_medians():
     rows = [
-        RoundsRow("values", "", "two", 1e4, 100, seed, batch, evaluations, rounds)
+        RoundsRow("differences", "", "two", 1e4, 100, seed, batch, evaluations, rounds)
         for seed, (batch, evaluations, rounds) in enumerate([(1, 800, 800), (10, 800, 100), (100, 1200, 50)])
     ] + [RoundsRow("pycma", "", "two", 1e4, 100, 1, 10, 4000, 400)]
     text = report.text_of(rows, [TimeRow(report.SLEEPING, 100, 11.0), TimeRow(report.PROCESSES, 100, 1.9)])
-    assert "| values | two 1e4 | 800 | 1.00 (reaches 1.2) | 1.25 (reaches 1.5) | 1.50 (MISSES 1.2) |" in text
+    assert (
+        "| differences | two 1e4 | 800 | 1.00 (reaches 1.2) | 1.25 (reaches 1.5) | 1.50 (MISSES 1.2) |"
+        in text
+    )
     assert "| two 1e4 | 100 | 400 | 0.25 (reaches 0.5) |" in text
     assert "11 (MISSES 12)" in text
     assert "1.9 (reaches 1.85)" in text
@@ -35,8 +38,8 @@ def test_verdicts_follow_from_medians():
 
 def test_a_rival_that_does_not_get_there_is_said_to():
     rows = [
-        RoundsRow("values", "", "lin", 1e4, 100, 1, 10, 800, 100),
-        RoundsRow("values", "", "lin", 1e4, 100, 1, 1, 800, 800),
+        RoundsRow("differences", "", "lin", 1e4, 100, 1, 10, 800, 100),
+        RoundsRow("differences", "", "lin", 1e4, 100, 1, 1, 800, 800),
         RoundsRow("pycma", "", "lin", 1e4, 100, 1, 10),
     ]
     assert "not within 4 times ours | 0.00 (reaches 0.5)" in report.text_of(rows, [])
@@ -44,7 +47,7 @@ def test_a_rival_that_does_not_get_there_is_said_to():
 
 def test_each_solver_is_given_the_same_batch():
     rows = rows_of(100, 2, 1)
-    assert {row.budget for row in rows if row.solver == "values"} == {1, 10, 100}
+    assert {row.budget for row in rows if row.solver == "differences"} == {1, 10, 100}
     assert {row.budget for row in rows if row.solver == "pycma"} == {10}
     assert len(rows) == len(set(rows))
 

@@ -121,7 +121,7 @@ def test_every_method_improves_a_sphere_and_returns_a_point(name):
 
 
 def test_our_methods_are_known_and_others_are_refused():
-    assert solver_named("values").ours
+    assert solver_named("differences").ours
     with pytest.raises(ValueError, match="There is no method 'none'; there are auto, "):
         solver_named("none")
 
