@@ -48,8 +48,6 @@ class Solver(NamedTuple):
     lasts: int | None = None
     """How many evaluations it takes at least to solve the problem of those that are not, if these are few."""
     note: str = ""
-    former: bool = False
-    """Whether it is a method of an earlier version of ours, which no longer runs: what was measured stays."""
 
     @property
     def identifier(self) -> str:
@@ -58,8 +56,8 @@ class Solver(NamedTuple):
 
     @property
     def installed(self) -> bool:
-        """Whether it can run: its package is installed, and still has it."""
-        return not self.former and importlib.util.find_spec(self.package) is not None
+        """Whether its package is installed."""
+        return importlib.util.find_spec(self.package) is not None
 
     @property
     def version(self) -> str:
@@ -195,16 +193,15 @@ SOLVERS = (
         using_pursuit("auto"),
         ours=True,
         replayable=False,
-        lasts=6000,
+        lasts=3000,
         note="the default",
     ),
-    Solver("values", "pursuit", LINEAR, using_pursuit("values"), ours=True, replayable=False, lasts=6000),
+    Solver(
+        "differences", "pursuit", LINEAR, using_pursuit("differences"), ours=True, replayable=False,
+        lasts=3000,
+    ),
     Solver("momentum", "pursuit", LINEAR, using_pursuit("momentum"), ours=True, replayable=False),
     Solver("adaptive-sarp", "pursuit", LINEAR, using_pursuit("adaptive-sarp"), ours=True, replayable=False),
-    Solver(
-        "auto-values", "pursuit", LINEAR, using_pursuit("auto-values"), ours=True, replayable=False,
-        note="of an earlier version; `values` has replaced it", former=True,
-    ),
     Solver("ep-cma-4", "pursuit", LINEAR, using_pursuit("ep-cma-4"), ours=True),
     Solver("rp", "pursuit", LINEAR, using_pursuit("rp"), ours=True),
     Solver("pycma", "cma", QUADRATIC, using_pycma(), dense=True),

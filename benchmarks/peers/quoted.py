@@ -20,7 +20,7 @@ _END = "<!-- end -->"
 # In the order of the table, each with a name for people who do not know the packages.
 METHODS = {
     "auto": "`auto`, the default",
-    "values": "`values`",
+    "differences": "`differences`",
     "momentum": "`momentum`",
     "adaptive-sarp": "`adaptive-sarp`",
     "ep-cma-4": "`ep-cma-4`",

@@ -223,8 +223,6 @@ def absent(measured: Measurements) -> str:
     sentences = [f"Not installed, and so left out: {', '.join(missing)}."] if missing else []
     sentences += [f"Not measured: {', '.join(unmeasured)}."] if unmeasured else []
     sentences = sentences or ["All solvers were installed and measured."]
-    former = [solver.name for solver in OURS if solver.former and solver.name in seen]
-    sentences += [f"Methods of an earlier version of ours: {', '.join(former)}."] if former else []
     of_others = [solver.name for solver in SOLVERS if solver.of_others and solver.name in seen]
     if of_others:
         sentences += [
