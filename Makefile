@@ -95,7 +95,7 @@ bench-values: .venv-peers/installed
 	.venv-peers/bin/python -m benchmarks.values $(VALUES)
 
 bench-choice: .venv/installed
-	$(BIN)/python -m benchmarks.values --methods auto values momentum --most 100 --seeds 3 --out docs/results/choice
+	$(BIN)/python -m benchmarks.values --methods auto differences momentum --most 100 --seeds 3 --out docs/results/choice
 	$(BIN)/python -m benchmarks.values.choice
 
 bench-values-reach: .venv-peers/installed

@@ -1,7 +1,7 @@
 """Plot a run: the best value so far, the step size, and which method was at work.
 
-The function has kinks, so `auto`, the default, begins with `values`, notices that slopes mean nothing here,
-and goes on with `momentum`, which only compares values. `result.stages` says the same in numbers.
+The function has kinks, so `auto`, the default, begins with `differences`, notices that slopes mean nothing
+here, and goes on with `momentum`, which only compares values. `result.stages` says the same in numbers.
 """
 
 import matplotlib
@@ -12,12 +12,12 @@ import pursuit
 
 def kinks(x):
     """Return a sum of absolute values: the slopes change suddenly where a term is zero."""
-    return np.abs(x[::2] + x[1::2]).sum() + 3.0 * np.abs(x[::2] - x[1::2]).sum()
+    return np.abs(np.diff(x)).sum() + np.abs(x).max()
 
 
 def main():
     """Minimise, print the stages, and draw the trace."""
-    result = pursuit.minimize(kinks, np.linspace(-2.0, 3.0, 6), rng=5, ftarget=1e-3, trace=True)
+    result = pursuit.minimize(kinks, np.linspace(-2.0, 3.0, 6), rng=1, trace=True)
     print(result)
     for stage in result.stages:
         print(f"{stage.method}: {stage.nfev} evaluations, f = {stage.fun:.2e}")
