@@ -4,7 +4,7 @@ import numba
 import numpy as np
 import pytest
 
-from methods.values.calling import from_python
+from methods.calling import from_python
 from pursuit.compiling.vectors import (
     SERIAL,
     add,

@@ -1,4 +1,4 @@
-"""The parts of `values` are made for compiled code alone; tests call them by this."""
+"""Some parts of methods are made for compiled code alone; tests call them by this."""
 
 import numba
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from methods.values.calling import from_python
+from methods.calling import from_python
 from pursuit.methods import eigenvectors
 
 diagonalise = from_python(eigenvectors.diagonalise)

@@ -1,4 +1,4 @@
-"""A run ends soon after nothing is left to win, whatever the function is like."""
+"""A run ends soon after nothing is left to gain, whatever the function is like, and says why."""
 
 import math
 
@@ -33,10 +33,11 @@ def minimized(f, seed=1, x0=START, **arguments):
         seen.append(f(x))
         return seen[-1]
 
-    result = pursuit.minimize(watched, x0, method="values", rng=seed, **{"maxfev": 1_000 * N, **arguments})
+    arguments = {"maxfev": 1_000 * len(x0), **arguments}
+    result = pursuit.minimize(watched, x0, method="differences", rng=seed, **arguments)
     lowest = np.minimum.accumulate(seen)
     found = np.argmax(lowest <= lowest[-1] + max(1e-13 * abs(lowest[-1]), 1e-20))
-    return result, (len(seen) - found) / N
+    return result, (len(seen) - found) / len(x0)
 
 
 SMOOTH = {
@@ -46,9 +47,6 @@ SMOOTH = {
     "bowl far above": (lambda x: 1e6 + bowl(x), 1e6),
     "along the axes": (lambda x: 1.0 + float(SPECTRUM @ (x * x)), 1.0),
     "cosh": (lambda x: float(np.sum(np.cosh(x))), float(N)),
-    "in single precision": (lambda x: float(np.float32(1.0 + bowl(x))), 1.0),
-    "rounded to 2 decimals": (lambda x: round(bowl(x), 2), 0.0),
-    "rounded to 6 decimals": (lambda x: round(bowl(x), 6), 0.0),
 }
 
 
@@ -58,26 +56,92 @@ def test_soon_after_all_digits_are_found_a_run_has_ended(name):
     for seed in range(4):
         result, after = minimized(f, seed)
         assert result.success
-        assert result.fun - lowest <= max(1e-13 * abs(lowest), 1e-20) or "round" in name
-        assert result.fun - lowest <= 0.02
-        # Where rounding hides all but the first digits, it takes a while to see that nothing more comes.
-        assert after <= (35.0 if "rounded" in name else 15.0)
+        assert result.status == Reason.CONVERGED
+        assert result.fun - lowest <= max(1e-13 * abs(lowest), 1e-20)
+        assert after <= 15.0
+
+
+ROUNDED = {
+    "in single precision": (lambda x: float(np.float32(1.0 + bowl(x))), 1.0, 1e-6),
+    "rounded to 2 decimals": (lambda x: round(bowl(x), 2), 0.0, 0.02),
+    "rounded to 6 decimals": (lambda x: round(bowl(x), 6), 0.0, 2e-6),
+}
+
+
+@pytest.mark.parametrize("name", ROUNDED)
+def test_rounded_values_are_followed_to_their_last_digits(name):
+    """Where rounding hides all but the first digits, it takes a while to see that nothing more comes."""
+    f, lowest, error = ROUNDED[name]
+    for seed in range(4):
+        result, after = minimized(f, seed)
+        assert result.status in (Reason.CONVERGED, Reason.NOISE, Reason.FLAT)
+        assert result.fun - lowest <= error
+        assert after <= 50.0
 
 
 @pytest.mark.parametrize("offset", [0.0, 1.0, 1e6])
 def test_a_valley_is_followed_to_its_end(offset):
-    """It takes hundreds of sweeps, in some of which little is won."""
+    """It takes dozens of sweeps, in some of which little is gained."""
     for seed in range(3):
         result, after = minimized(lambda x: offset + valley(x), seed, np.zeros(N))
-        assert result.fun - offset <= max(1e-13 * offset, 1e-20)
+        # With rounding errors of f = 1e-20 the last steps are guesses.
+        assert result.fun - offset <= max(1e-13 * offset, 1e-18)
         assert after <= 40.0
+
+
+NOTHING_TO_GAIN = {"constant": lambda x: 3.0, "zero": lambda x: 0.0, "small": lambda x: -1e-300}
+
+
+@pytest.mark.parametrize("n", [1, 2, 5, 20, 100])
+@pytest.mark.parametrize("name", NOTHING_TO_GAIN)
+def test_a_function_that_is_the_same_everywhere_is_called_flat_soon(name, n):
+    for bounds in (None, [(0.0, 1.0)] * n):
+        result, _ = minimized(NOTHING_TO_GAIN[name], 1, np.full(n, 0.5), bounds=bounds)
+        assert result.status == Reason.FLAT
+        assert not result.success
+        # A few more where there are so few variables that n evaluations are not a sweep.
+        assert result.nfev <= 20 * n + 20
+        np.testing.assert_array_equal(result.x, 0.5)
+
+
+@pytest.mark.parametrize("n", [2, 10, 30, 100])
+def test_pure_noise_is_left_early_and_called_noise(n):
+    """The point that is returned is near the start: nothing has led away from there.
+
+    A lucky series of values looks like a gain once in a while, and the run goes on for a few sweeps.
+    """
+    evaluations = []
+    for seed in range(9):
+        rng = np.random.default_rng([7, seed])
+        result = pursuit.minimize(
+            lambda x, rng=rng: float(rng.standard_normal()),
+            np.ones(n),
+            method="differences",
+            rng=seed,
+            maxfev=1_000 * n,
+        )
+        assert result.status == Reason.NOISE
+        assert result.fun_is_estimate
+        assert np.sqrt(np.mean((result.x - 1.0) ** 2)) < 30.0
+        evaluations.append(result.nfev)
+    assert np.median(evaluations) <= 20 * n + 20
+    assert max(evaluations) <= 60 * n + 60
+
+
+@pytest.mark.parametrize("sigma", [1e-3, 1.0])
+def test_a_function_under_noise_is_not_given_up_as_pure_noise(sigma):
+    """It ends by itself, where the true value is below the noise of a single one."""
+    for seed in range(4):
+        rng = np.random.default_rng([8, seed])
+        result, _ = minimized(lambda x, rng=rng: bowl(x) + sigma * rng.standard_normal(), seed)
+        assert bowl(result.x) < 0.3 * sigma
+        assert result.status == Reason.NOISE
 
 
 STEPPED = {
     "stairs": lambda x: float(np.floor(10.0 * bowl(x))),
     "boxes": lambda x: float(np.ceil(np.abs(x)).sum()),
     "largest stair": lambda x: float(np.floor(4.0 * np.abs(x).max())),
-    "constant": lambda x: 3.0,
 }
 
 
@@ -85,8 +149,8 @@ STEPPED = {
 def test_jumps_and_plateaus_are_given_up_soon(name):
     for seed in range(3):
         result, after = minimized(STEPPED[name], seed)
-        assert result.success
-        assert after <= 25.0
+        assert result.status != Reason.MAXFEV
+        assert after <= 60.0
 
 
 KINKED = {
@@ -98,40 +162,13 @@ KINKED = {
 
 @pytest.mark.parametrize("name", KINKED)
 def test_kinks_are_noticed_and_named_before_the_budget_is_spent(name):
+    """Or the minimum is found all the same."""
     f = KINKED[name]
     for seed in range(3):
         result, _ = minimized(f, seed)
         assert result.fun < 0.9 * f(START)
-        assert "kinks" in result.message
+        assert result.status == Reason.KINKS or result.fun < 1e-6
         assert result.nfev < 500 * N
-
-
-@pytest.mark.parametrize("n", [10, 30])
-def test_pure_noise_is_left_early_and_called_so(n):
-    """The point that is returned is near the start: nothing has led away from there.
-
-    A lucky series of values may look like a gain once in a while, after which it is not called pure noise.
-    """
-    called_so = 0
-    for seed in range(5):
-        rng = np.random.default_rng([7, seed])
-        result = pursuit.minimize(
-            lambda x, rng=rng: float(rng.standard_normal()), np.ones(n), method="values", rng=seed
-        )
-        assert result.nfev < 50 * n
-        assert np.sqrt(np.mean((result.x - 1.0) ** 2)) < 3.0
-        assert "fun is an estimate" in result.message
-        called_so += "nothing was won" in result.message
-    assert called_so >= 4
-
-
-@pytest.mark.parametrize("sigma", [1e-3, 1.0])
-def test_a_function_under_noise_is_not_given_up_as_pure_noise(sigma):
-    for seed in range(5):
-        rng = np.random.default_rng([8, seed])
-        result, _ = minimized(lambda x, rng=rng: bowl(x) + sigma * rng.standard_normal(), seed)
-        assert bowl(result.x) < 0.3 * sigma
-        assert "nothing was won" not in result.message
 
 
 def test_a_function_that_falls_towards_a_bound_is_not_called_unbounded():
@@ -140,3 +177,29 @@ def test_a_function_that_falls_towards_a_bound_is_not_called_unbounded():
         result, _ = minimized(f)
         assert result.status != Reason.UNBOUNDED
         assert math.isfinite(result.sigma)
+
+
+ENDS = {
+    Reason.CONVERGED: bowl,
+    Reason.FLAT: lambda x: 3.0,
+    Reason.UNBOUNDED: lambda x: float(x.sum()),
+    Reason.KINKS: lambda x: float(np.abs(Q @ x).max()),
+}
+
+
+@pytest.mark.parametrize("reason", ENDS)
+def test_the_message_is_a_sentence_and_success_agrees_with_it(reason):
+    result, _ = minimized(ENDS[reason])
+    assert result.status == reason
+    assert result.success == (reason == Reason.CONVERGED)
+    assert result.message[0].isalpha()
+    assert result.message.endswith(".")
+
+
+def test_tolerances_end_a_run_earlier():
+    tight, loose, short = (
+        minimized(lambda x: 1.0 + valley(x), 1, np.zeros(N), **tolerance)[0].nfev
+        for tolerance in ({}, {"ftol": 1e-3}, {"xtol": 1e-2})
+    )
+    assert loose < tight
+    assert short < tight

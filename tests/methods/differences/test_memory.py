@@ -1,91 +1,111 @@
-"""The memory of `values`: as many vectors as people allow it, and by default never too many."""
+"""The memory of `differences`: linear in n, as of so many vectors of n numbers."""
 
-import math
+import copy
 import tracemalloc
 
 import numpy as np
 import pytest
 
 import pursuit
-from pursuit.methods import Values
+from pursuit.methods.catalogue import create_scheme
+from pursuit.methods.programs import Probes, Start
 
-LEAST = 16
-"""What it takes in any case, in vectors."""
-QUARTER = 2**28
+MOST = 15.5
+"""The vectors of L-BFGS-B: 124 MB for a million variables."""
+BLOCK = 10_000
 
 
-def peak(n, memory):
-    """Return the most vectors that a run around a Python function holds, beside the point passed in."""
-    options = {} if memory is None else {"memory": memory}
-    x0 = np.ones(n)
+class Separable:
+    """A quadratic function of each variable, evaluated block by block, which takes no memory."""
 
-    def f(x):
-        return float(x @ x) + float(x[0] * x[1])
+    def __init__(self, n):
+        self._weights = np.linspace(1.0, 50.0, n)
 
-    def run(evaluations):
-        return pursuit.minimize(f, x0, method="values", rng=1, options=options, maxfev=evaluations)
+    def value(self, x):
+        """Return f at a point."""
+        return float(
+            sum(self._parts(slice(first, first + BLOCK), x).sum() for first in range(0, x.size, BLOCK))
+        )
 
-    run(2)  # what is compiled and imported is not counted
+    def values(self, request):
+        """Return the values of all points of a request; those of probes without their points."""
+        if not isinstance(request, Probes):
+            return np.array([self.value(x) for x in request])
+        x, indices, steps = request
+        values, f = np.empty(indices.size), self.value(x)
+        for first in range(0, indices.size, BLOCK):
+            some = slice(first, first + BLOCK)
+            i, h = indices[some], steps[some]
+            values[some] = f + self._weights[i] * h * (h + 2.0 * (x[i] - 0.3))
+        return values
+
+    def _parts(self, some, x):
+        return self._weights[some] * (x[some] - 0.3) ** 2
+
+
+def run(n, evaluations, upper=np.inf):
+    """Return the most vectors that a run holds at any time, and its value after so many evaluations.
+
+    It is run as by `minimize`: the state before an iteration is kept, and the values received since.
+    """
+    program, rng, f = create_scheme("differences", n, None, None), np.random.default_rng(0), Separable(n)
+    x0 = np.zeros(n)
+    start = Start(x0, f.value(x0), np.ones(n), np.full(n, -np.inf), np.full(n, upper), 1e-8, 1e-13)
+    count = 0
     tracemalloc.start()
     try:
-        run(1_000)
-        return tracemalloc.get_traced_memory()[1] / (8 * n)
+        state = program.begin(start)
+        with np.errstate(all="ignore"):
+            while state.ending is None and count < evaluations:
+                before, received, values = copy.copy(state), [], None
+                iteration = program.iterate(state, rng)
+                try:
+                    while True:
+                        values = f.values(iteration.send(values))
+                        received.append(values)
+                        count += values.size
+                except StopIteration:
+                    del before, received, values
+        return tracemalloc.get_traced_memory()[1] / (8 * n), state.f
     finally:
         tracemalloc.stop()
 
 
-@pytest.mark.parametrize("memory", [0, LEAST, 17, 30, 100, None])
-def test_a_run_holds_no_more_vectors_than_it_may(memory):
-    # So many that 4096 normals and the trace count for nothing.
+def test_many_variables_take_no_more_memory_than_those_of_l_bfgs_b():
     n = 100_000
-    found = peak(n, memory)
-    assert found <= max(LEAST, 200 if memory is None else memory) + 0.5
+    vectors, f = run(n, 3 * n)
+    assert vectors < MOST
+    # The minimum is 0, and all variables have been moved.
+    assert f < 1e-3 * Separable(n).value(np.zeros(n))
 
 
-def vectors_of(scheme, n):
-    """Return how many vectors the state of a scheme and the points of a round take.
-
-    The sizes of all arrays are linear in n, so that two small states tell that of a large one.
-    """
-
-    def numbers(k):
-        entries = scheme.init(np.zeros(k), 0.0, 1.0)
-        flat = [*entries[:-2], *entries.pairs, entries.lists]
-        return sum(np.size(entry) for entry in flat if isinstance(entry, np.ndarray))
-
-    slope = numbers(200) - numbers(199)
-    return slope + scheme.points()
+@pytest.mark.long
+def test_a_million_variables_take_no_more_memory_than_those_of_l_bfgs_b():
+    """To the end of the run: the fewer steps are remembered the more variables there are."""
+    assert run(1_000_000, 1e9)[0] < MOST
 
 
-@pytest.mark.parametrize("n", [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000])
-def test_the_default_never_exceeds_200_vectors_or_a_quarter_of_a_gigabyte(n):
-    """But for what it needs in any case, which is more than that from about two million variables on."""
-    scheme = Values.create(n)
-    allowed = max(LEAST, min(200, QUARTER / (8 * n)))
-    assert vectors_of(scheme, n) <= allowed
+@pytest.mark.parametrize("upper", [np.inf, 0.2])
+def test_memory_is_linear_in_the_number_of_variables(upper):
+    """To the end of a run, bounds or not."""
+    small, large = (run(n, 1e9, upper)[0] for n in (5_000, 20_000))
+    assert large < 1.1 * small
 
 
-@pytest.mark.parametrize("memory", [0, 1, LEAST, LEAST + 1, 40, 100, 1000])
-@pytest.mark.parametrize("n", [10, 1_000, 10_000_000])
-def test_a_scheme_has_no_more_vectors_than_it_may(memory, n):
-    assert vectors_of(Values.create(n, memory=memory), n) <= max(LEAST, memory)
+@pytest.mark.parametrize("n", [1_000, 100_000])
+def test_a_sweep_of_minimize_takes_no_matrix_of_points(n):
+    """The points of a sweep would be n^2 numbers; a chunk of them is 64 points or 64 K numbers at most."""
+    x0 = np.ones(n)
 
+    def minimized(evaluations):
+        pursuit.minimize(lambda x: float(x @ x), x0, method="differences", rng=1, maxfev=evaluations)
 
-@pytest.mark.parametrize("memory", [-3, 1.5, math.nan, "many", True])
-def test_a_memory_that_is_no_count_is_refused(memory):
-    with pytest.raises((ValueError, TypeError), match="memory must be"):
-        pursuit.minimize(lambda x: float(x @ x), np.ones(3), method="values", options={"memory": memory})
-
-
-def test_more_memory_than_there_are_variables_is_not_taken():
-    assert vectors_of(Values.create(5, memory=10_000), 5) < 40
-
-
-def test_any_memory_solves_a_problem():
-    problem = pursuit.problems.rosenbrock(20)
-    for memory in (LEAST, LEAST + 10, 200):
-        options = {"memory": memory}
-        result = pursuit.minimize(
-            lambda x: problem(x), problem.x0, method="values", rng=1, options=options, ftarget=1e-9
-        )
-        assert result.success
+    minimized(2)  # what is imported is not counted
+    tracemalloc.start()
+    try:
+        minimized(1_000)
+        points = min(64, max(1, 65_536 // n))
+        # The row passed to f is a copy, and there are a few objects of other sizes.
+        assert tracemalloc.get_traced_memory()[1] / (8 * n) < MOST + points + 1 + 1e5 / n
+    finally:
+        tracemalloc.stop()

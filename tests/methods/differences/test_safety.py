@@ -4,6 +4,8 @@ import math
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import pursuit
 from pursuit.engine.stopping import Reason
@@ -25,15 +27,7 @@ def minimized(f, x0=START, seed=1, **arguments):
         return f(x)
 
     arguments.setdefault("maxfev", 5_000)
-    return pursuit.minimize(watched, x0, method="values", rng=seed, **arguments)
-
-
-def test_a_constant_is_given_up_and_called_flat():
-    result = minimized(lambda x: 3.0)
-    assert result.fun == 3.0
-    assert result.nfev < 5_000
-    assert "flat" in result.message
-    np.testing.assert_array_equal(result.x, START)
+    return pursuit.minimize(watched, x0, method="differences", rng=seed, **arguments)
 
 
 def test_a_plateau_is_left():
@@ -41,23 +35,13 @@ def test_a_plateau_is_left():
     assert result.fun == 1.0
 
 
-@pytest.mark.parametrize("f", [lambda x: float(x.sum()), lambda x: -float(x @ x)])
+@pytest.mark.parametrize("f", [lambda x: -float(x @ x), lambda x: float(x[0] ** 3), lambda x: -bowl(x) - 1e6])
 def test_a_function_without_a_minimum_is_followed_until_that_is_said(f):
     """It needs no more than a few dozen sweeps to be sure, and says so."""
     result = minimized(f)
     assert result.status == Reason.UNBOUNDED
     assert result.fun < -1e12
     assert result.nfev < 100 * N
-
-
-def test_a_saddle_is_left():
-    """From a point where a slope vanishes, negative curvature leads down; f is bounded from below."""
-
-    def f(x):
-        return float(np.sum(x[1:] ** 2) + (x[0] ** 2 - 1.0) ** 2)
-
-    for seed in range(5):
-        assert minimized(f, np.zeros(N) + 1e-3, seed).fun < 1e-20
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf])
@@ -102,8 +86,7 @@ def test_where_values_cannot_be_trusted_it_goes_down_and_says_so(name):
     result = minimized(f)
     lowest = -math.inf if name == "jumps on a bowl" else 0.0
     assert lowest <= result.fun < share * f(START)
-    assert "kinks" in result.message or result.fun < 1e-6
-    assert "momentum" in result.message or result.fun < 1e-6
+    assert not result.success or result.fun < 1e-6
 
 
 def test_many_local_minima_do_not_lead_away():
@@ -133,29 +116,54 @@ def test_functions_and_variables_of_any_scale_are_minimised(scale):
     assert result.fun < 1e-12 * bowl(START)
 
 
-@pytest.mark.parametrize("sigma0", [1e-8, 1e-3, 1e3, 1e8])
-def test_a_first_step_size_that_is_far_off_costs_little(sigma0):
-    result = minimized(bowl, sigma0=sigma0, ftarget=1e-12)
-    assert result.fun <= 1e-12
-    assert result.nfev < 1_000
-
-
 def test_one_variable_is_enough():
-    result = minimized(lambda x: float((x[0] - 3.0) ** 2 + 1.0), [0.0])
-    assert result.fun == 1.0
+    for f, lowest in ((lambda x: (x[0] - 3.0) ** 2 + 1.0, 1.0), (lambda x: math.cosh(x[0] - 3.0), 1.0)):
+        for bounds in (None, [(-1.0, None)], [(None, 5.0)]):
+            result = minimized(lambda x, f=f: float(f(x)), [0.0], bounds=bounds)
+            assert result.success
+            assert result.fun == pytest.approx(lowest, rel=1e-13)
 
 
-def test_it_ends_at_as_many_kinks_as_wanted():
-    """A kink at the minimum alone is not the second; kinks all over are met early, and end it then."""
-    turn = np.linalg.qr(np.random.default_rng(3).standard_normal((30, 30)))[0]
-    start = np.ones(30)
-    for seed in range(5):
-        bent, round_ = (
-            pursuit.minimize(f, start, method="values", rng=seed, options={"kinks": 2})
-            for f in (lambda x: np.sum(np.abs(turn @ x)), lambda x: float(np.linalg.norm(turn @ x)))
-        )
-        assert bent.nfev < 60 * start.size
-        assert "kinks" in bent.message
-        assert round_.fun < 1e-6
-    with pytest.raises(ValueError, match="kinks must be at least 0"):
-        pursuit.minimize(np.sum, start, method="values", options={"kinks": -1})
+def test_a_start_at_the_minimum_stays_there():
+    """The value there cannot be better, and all that is seen is higher."""
+    for n in (1, 2, 5, 20):
+        result = minimized(lambda x: float(x @ x), np.zeros(n))
+        assert result.success
+        assert result.fun == 0.0
+        np.testing.assert_array_equal(result.x, 0.0)
+        assert result.nfev <= 20 * n + 50
+
+
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    n=st.integers(1, 20),
+    kind=st.sampled_from(["hole", "wall", "half", "values", "scattered"]),
+    batch=st.sampled_from([1, 8]),
+)
+@settings(max_examples=50)
+def test_no_function_makes_a_run_fail(seed, n, kind, batch):
+    """Whatever f returns, points are finite, and the best value seen is that of the point returned."""
+    rng, seen = np.random.default_rng(seed), {}
+    centre = rng.standard_normal(n)
+
+    def f(x):
+        r = float(np.sum((x - centre) ** 2))
+        if kind == "hole":
+            value = math.nan if 0.1 < r < 0.5 else r
+        elif kind == "wall":
+            value = math.inf if x[0] > centre[0] + 0.1 else r
+        elif kind == "half":
+            value = math.nan if rng.random() < 0.5 else r
+        elif kind == "values":
+            value = float(10.0 ** rng.uniform(-320.0, 308.0)) * float(rng.choice([-1.0, 1.0]))
+        else:
+            value = float(rng.choice([0.0, math.nan, math.inf, 1.0]))
+        value = r if not seen else value
+        seen[x.tobytes()] = min(value if value == value else math.inf, seen.get(x.tobytes(), math.inf))
+        return value
+
+    result = minimized(f, np.zeros(n), seed, maxfev=300, batch=batch)
+    assert math.isfinite(result.fun)
+    assert np.isfinite(result.x).all()
+    if not result.fun_is_estimate:
+        assert result.fun == min(seen.values()) == seen[result.x.tobytes()]

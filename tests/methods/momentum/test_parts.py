@@ -9,7 +9,7 @@ import scipy.stats
 from hypothesis import given
 from hypothesis import strategies as st
 
-from methods.values.calling import from_python
+from methods.calling import from_python
 from pursuit.compiling.hashing import hashed as _hashed
 from pursuit.methods import RankedMomentum
 from pursuit.methods.diagonal import Diagonal
