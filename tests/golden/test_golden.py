@@ -8,6 +8,8 @@ import pytest
 from golden.cases import METHODS, Case, Row, cases_of, row_of
 
 FILE = Path(__file__).with_name("trajectories.csv")
+# Their rules are still being chosen.
+UNRECORDED = ("auto", "differences")
 
 
 def recorded():
@@ -20,7 +22,7 @@ def recorded():
         }
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", [method for method in METHODS if method not in UNRECORDED])
 def test_trajectories_are_as_recorded(method):
     expected = {case: row for case, row in recorded().items() if case.method == method}
     assert expected == {case: row_of(case) for case in cases_of(method)}
