@@ -62,6 +62,7 @@ def load(checkpoints, tmp_path):
             if isinstance(value, np.ndarray):
                 arrays[f"state.{field}"] = value
             else:
+                arrays.pop(f"state.{field}", None)
                 header["state"][field] = value
         path = tmp_path / "run.npz"
         text = np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)
@@ -188,6 +189,8 @@ def test_an_iterate_outside_of_bounds_is_refused(load, name):
     n = RUNS[name][1]
     refused(load, name, x=np.full(n, 1.5))
     refused(load, name, **{"box.upper": np.full(n, -1.0)})
+    # There are bounds on both sides, infinite perhaps, or on none.
+    refused(load, name, **{"box.upper": np.inf})
 
 
 def test_a_matrix_without_its_pairs_is_refused(load, checkpoints):
