@@ -1,0 +1,1 @@
+"""`differences`: slopes, curvatures and noise from differences of values."""

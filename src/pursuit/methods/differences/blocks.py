@@ -1,0 +1,81 @@
+"""The opening for many variables: steps along the slopes of a block of variables at a time.
+
+    for each block of a random permutation of the variables:
+        probe along its coordinates: slopes g
+        x <- the best point that is found on the line x - t g/c, which moves this block alone
+        c <- the curvature along it
+
+A sweep over all variables takes n evaluations before the first step; this makes sqrt(n) steps meanwhile.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+
+from pursuit.methods.differences.line import search
+from pursuit.methods.differences.matrix import first_matrix
+from pursuit.methods.differences.state import Blocks, State
+from pursuit.methods.differences.sweep import Asking, choose_probes, probe, probe_back
+
+# From this many variables on.
+FEWEST = 500
+# The most passes, and the part of f that one must gain for another to follow.
+PASSES, HALF = 3, 0.6
+# Curvatures differ if they do so by more than this factor.
+_SPREAD = 4.0
+# The fewest variables in a block.
+_LEAST = 16
+
+
+def begin_blocks(state: State, rng: np.random.Generator) -> None:
+    """Divide the variables into blocks."""
+    state.blocks = Blocks(order=rng.permutation(state.x.size), before=state.f)
+
+
+def iterate_blocks(state: State, rng: np.random.Generator) -> Asking:
+    """Make a step along the slopes of the next block."""
+    blocks, n = state.blocks, state.x.size
+    assert blocks is not None
+    i = blocks.order[blocks.done : blocks.done + max(_LEAST, math.isqrt(n))]
+    state.gradient = np.zeros(n)
+    choose_probes(state, state.lengths, rng)
+    ahead = yield from probe(state, i)
+    if blocks.passes == 0:
+        # One curvature of each block shows whether they differ.
+        yield from probe_back(state, i[:1], ahead[:1])
+    g = np.where(np.isfinite(state.gradient) & state.free(), state.gradient, 0.0)
+    curvature, slope = blocks.curvature, -float(g @ g)
+    if slope < 0.0:
+        if curvature == 0.0:
+            length = float(np.min(state.box.sigma0)) / math.sqrt(-slope)
+            curvature = 1.0 / (min(length, 2.0 * state.f / -slope) if state.f > 0.0 else length)
+        t, f = yield from search(state, -g / curvature, slope / curvature, 1.0, 10.0)
+        if f < state.f:
+            x = state.box.after(state.x, t * (-g / curvature))
+            state.last_step = x - state.x
+            state.longest = max(state.longest, float(np.linalg.norm(state.last_step)))
+            state.x, state.f = x, f
+        curvature = curvature / t if t > 0.0 else 4.0 * curvature
+    state.blocks = replace(blocks, done=blocks.done + i.size, curvature=curvature)
+    if state.blocks.done == n:
+        _end_pass(state, state.blocks, rng)
+
+
+def _end_pass(state: State, blocks: Blocks, rng: np.random.Generator) -> None:
+    """Begin another pass if this one was worth it, or continue with sweeps."""
+    sizes = np.abs(state.curvature[np.isfinite(state.curvature)])
+    alike = sizes.size > 0 and sizes.max() <= _SPREAD * sizes.min()
+    if alike and blocks.passes + 1 < PASSES and state.f < blocks.before - HALF * abs(blocks.before):
+        order = rng.permutation(state.x.size)
+        state.blocks = replace(blocks, order=order, done=0, passes=blocks.passes + 1, before=state.f)
+        return
+    state.blocks, state.gradient = None, np.zeros(state.x.size)
+    state.matrix = first_matrix(np.full(state.x.size, blocks.curvature or 1.0))
+    if state.last_step is not None:
+        least = 1e-2 * float(np.linalg.norm(state.last_step)) / math.isqrt(math.isqrt(state.x.size))
+        state.lengths = np.maximum(state.lengths, least)
+    state.last_step, state.curvature = None, np.full_like(state.curvature, np.nan)
+    state.ready = not alike

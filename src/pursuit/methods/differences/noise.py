@@ -1,0 +1,136 @@
+"""The noise of a value: whether there is any, how large it is, and how long probes must be."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Generator
+from dataclasses import replace
+
+import numpy as np
+
+from pursuit.checks import Vector
+from pursuit.methods.differences.state import TINY, Noise, State
+from pursuit.methods.differences.sweep import Asking, inward
+from pursuit.methods.programs import Probes, Request
+
+# How often a point is evaluated again to measure random noise.
+_REPEATS = 3
+# The weight of a new measurement beside the earlier ones.
+_LATEST = 0.4
+# The values on a line: differences of order four to six of so many show noise and not the function.
+_ON_LINE = 8
+# How close together these are at first, in lengths of probes,
+_CLOSE = 1e-2
+# and how many of them must differ at least.
+_DIFFERENT = 4
+
+
+def look_for_noise(state: State) -> Asking:
+    """Evaluate f at x again: if the values differ, they are noisy."""
+    state.evaluated_again = True
+    again = yield state.x[np.newaxis]
+    value = float(again[0])
+    if value != state.f and math.isfinite(value):
+        level = abs(value - state.f) / math.sqrt(2.0)
+        state.f = (value + state.f) / 2.0
+        scale = state.rounding_scale()
+        state.noise_model = Noise(level=level, at=abs(state.f), scale=scale, is_random=True)
+
+
+def measure_noise(state: State, rng: np.random.Generator) -> Asking:
+    """Measure the noise of a value at x."""
+    if state.noise_model.is_random:
+        yield from repeat(state)
+    else:
+        yield from _measure_on_line(state, rng)
+
+
+def repeat(state: State) -> Asking:
+    """Evaluate f at x again: what differs is noise, and the mean is a better value."""
+    values = yield np.repeat(state.x[np.newaxis], _REPEATS, axis=0)
+    values = values[np.isfinite(values)]
+    if values.size > 1:
+        # The value that led to x tends to be a lucky one, so it does not count for the noise.
+        _learn(state, float(np.std(values, ddof=1)))
+        state.f = float(np.mean([state.f, *values]))
+
+
+def _measure_on_line(state: State, rng: np.random.Generator) -> Asking:
+    """Measure noise by differences of values on a short line, which vanish where f is smooth."""
+    middle = max(float(np.median(state.lengths)), TINY)
+    distance = min(max(_CLOSE, 0.1 * state.noise_model.grain / middle), 10.0)
+    direction = np.abs(rng.standard_normal(state.x.size)) * state.lengths
+    for _ in range(10):
+        v = yield from _on_line(state, distance * direction, rng)
+        if not np.isfinite(v).all():
+            distance *= 0.1
+        elif (
+            len(np.unique(v)) >= _DIFFERENT
+            or np.ptp(v) > 0.3 * abs(v[0])
+            or distance * middle > state.box.largest
+        ):
+            break
+        else:  # values are rounded
+            distance *= 10.0
+    if not np.isfinite(v).all():
+        return
+    level, grain = _deviation(v), 0.0
+    if distance > _CLOSE:
+        grain, gaps = distance * middle, np.abs(np.diff(v))
+        level = max(level, 0.3 * float(gaps[gaps > 0.0].min()) if gaps.any() else 0.0)
+    elif level > 10.0 * state.noise:
+        # What is noise does not vanish where the values are closer together.
+        level = min(level, _deviation((yield from _on_line(state, _CLOSE * distance * direction, rng))))
+    _learn(state, level, grain, float(np.abs(v).max()))
+
+
+def _on_line(state: State, step: Vector, rng: np.random.Generator) -> Generator[Request, Vector, Vector]:
+    """Return the values at x and at points that many steps away."""
+    step = inward(state, _ON_LINE * step, rng) / _ON_LINE
+    values = yield state.box.clip(state.x + np.arange(float(_ON_LINE))[:, np.newaxis] * step)
+    return values
+
+
+def _deviation(v: Vector) -> float:
+    """Return the standard deviation of noise, by the differences of order four to six of values on a line."""
+    deviations = []
+    for order in range(1, 7):
+        v = np.diff(v)
+        size = float(np.abs(v).max()) + TINY  # squares of large values would overflow
+        factor = math.factorial(order) / math.sqrt(math.factorial(2 * order))
+        deviations.append(factor * size * math.sqrt(float(np.mean((v / size) ** 2))))
+    found = min(math.hypot(*deviations[3:5]), math.hypot(*deviations[4:6])) / math.sqrt(2.0)
+    return found if math.isfinite(found) else math.inf
+
+
+def _learn(state: State, level: float, grain: float = 0.0, highest: float = 0.0) -> None:
+    """Take a measurement of the noise, averaged with earlier ones if these were made at similar values."""
+    if not math.isfinite(level):
+        return
+    noise = state.noise_model
+    if noise.level > 0.0 and 0.1 * noise.at <= abs(state.f) <= 10.0 * noise.at:
+        level = math.hypot(math.sqrt(1.0 - _LATEST) * noise.level, math.sqrt(_LATEST) * level)
+    scale = max(state.rounding_scale(), highest)
+    state.noise_model = replace(noise, level=level, at=abs(state.f), scale=scale, grain=grain)
+
+
+def find_lengths(state: State, rng: np.random.Generator) -> Asking:
+    """Lengthen the probes of a few variables until they stand out from noise; take this length for all."""
+    room = np.minimum(state.box.upper - state.x, state.x - state.box.lower)
+    few = rng.permutation(np.flatnonzero(room > 0.0))[:4]
+    h, noise = np.maximum(state.lengths, 1e-4 * state.box.sigma0), state.noise
+    state.curvature = np.full_like(state.curvature, np.nan)
+    for _ in range(12 if few.size else 0):
+        length = np.minimum(h, room)[few]
+        v = yield Probes(state.x, np.concatenate([few, few]), np.concatenate([length, -length]))
+        up, down = v[: few.size], v[few.size :]
+        ok = np.isfinite(up + down)
+        bend = float(np.median(np.abs(up + down - 2.0 * state.f)[ok])) if ok.any() else math.nan
+        rise = float(np.median(np.abs(up - down)[ok])) if ok.any() else math.nan
+        if bend > 20.0 * noise:
+            h = np.maximum(h * math.sqrt(state.probe_factor * noise / bend), 1e-9 * np.abs(state.x))
+            break
+        if rise > 1000.0 * noise:
+            break
+        h = np.minimum(h * (8.0 if ok.any() else 0.1), 1e3 * state.box.sigma0)
+    state.lengths = h

@@ -1,0 +1,297 @@
+"""`differences`: a quasi-Newton method whose slopes, curvatures and noise come from differences of values.
+
+    evaluate x0 again: is f noisy?
+    few variables: a model through single values first (`interpolation.py`)
+    repeat:
+        measure the noise of a value, if it would explain what has happened (`noise.py`)
+        probe along every coordinate: slopes g; in the second sweep on both sides: curvatures (`sweep.py`)
+        B <- the BFGS update by the change of g along the last step (`matrix.py`)
+        p <- the minimum of g'p + p'Bp/2 within the bounds
+        x <- the best point that is found on the line x + t p (`line.py`)
+        choose the lengths of the next probes from noise, curvatures and the last step
+
+Where noise masks the slopes, steps are measured instead of trusted (`masked.py`).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from pursuit.checks import Vector
+from pursuit.methods.differences import interpolation
+from pursuit.methods.differences.blocks import FEWEST, begin_blocks, iterate_blocks
+from pursuit.methods.differences.checks import check_state
+from pursuit.methods.differences.line import search
+from pursuit.methods.differences.masked import BLURRED, begin_masked, iterate_masked
+from pursuit.methods.differences.matrix import first_matrix
+from pursuit.methods.differences.noise import find_lengths, look_for_noise, measure_noise
+from pursuit.methods.differences.state import EPS, TINY, Box, State
+from pursuit.methods.differences.sweep import Asking, choose_lengths, measuring_sweep, sizes_of, sweep
+from pursuit.methods.programs import CONVERGED, FLAT, KINKS, UNBOUNDED, Ending, Start
+
+# The first probes, in units of sigma0: short without noise, so that slopes are exact; long with it.
+_FIRST_PROBE, _NOISY_PROBE = 1e-6, 0.3
+# Probes that measure curvatures for the first time are this part of the first step, per variable.
+_LONG_PROBE = 1e-2
+# After a failure probes become longer, up to this part of the longest step.
+_FAILING_PROBE = 1e-2
+# How much farther than the best multiple a search may go: first steps know nothing of lengths.
+_FARTHEST_FIRST, _FARTHEST = 10.0, 4.0
+# How many times as fast as others variables approach a bound that they stop on.
+_TO_BOUND = 10.0
+# A step is at most this many times as long as the longest so far, or as the first step sizes.
+_REACH = 100.0
+# After a failure, steps that are shorter than the first by more than this factor are not believed.
+_SHORT = 1e6
+# f is taken to be unbounded if it is negative and still falling this many first steps away.
+_FAR = 1e12
+# A run ends after so many steps in a row that gain next to nothing, or searches that find nothing better,
+_MOST_STILL, _MOST_FAILURES = 2, 4
+# or steps that gain less than this part of what the model predicts.
+_MOST_POOR, _POOR = 8, 0.02
+
+
+_UNBOUNDED = "f seems to be unbounded below: it is negative, and still falls very far from the start."
+
+
+class Differences(NamedTuple):
+    """Slopes, curvatures and noise from differences of values. It has no options."""
+
+    @classmethod
+    def create(cls, n: int) -> Differences:
+        """Return the program."""
+        return cls()
+
+    def begin(self, start: Start) -> State:
+        """Return the first state."""
+        x, n, sigma0 = start.x, start.x.size, start.sigma0
+        is_free = bool(np.isinf(start.lower).all() and np.isinf(start.upper).all())
+        is_same = bool((sigma0 == sigma0[0]).all())
+        box = Box(
+            lower=-math.inf if is_free else start.lower,
+            upper=math.inf if is_free else start.upper,
+            sigma0=float(sigma0[0]) if is_same else sigma0,
+        )
+        return State(
+            x=x,
+            f=start.value,
+            box=box,
+            xtol=start.xtol,
+            ftol=start.ftol,
+            batch=start.batch,
+            gradient=np.zeros(n),
+            curvature=np.full(n, np.nan),
+            doubt=np.ones(n),
+            matrix=first_matrix(np.ones(n)),
+            lengths=np.maximum(_FIRST_PROBE * sigma0, 1e-8 * np.abs(x)),
+            probes=np.ones(n),
+            start=start.value,
+        )
+
+    def iterate(self, state: State, rng: np.random.Generator) -> Asking:
+        """Make one iteration."""
+        if not state.is_open:
+            yield from _open(state, rng)
+        elif state.opening is not None:
+            yield from interpolation.iterate_opening(state)
+            if interpolation.is_over(state):
+                if not state.evaluated_again:
+                    yield from look_for_noise(state)
+                interpolation.end_opening(state)
+        elif state.blocks is not None:
+            yield from iterate_blocks(state, rng)
+        elif state.masked is not None:
+            yield from iterate_masked(state, rng)
+            if state.masked is None:
+                yield from _step(state)
+        else:
+            yield from _iterate(state, rng)
+
+    def best(self, state: State) -> tuple[Vector, float]:
+        """Return the current iterate, or the mean of the latest ones once f has stopped falling."""
+        masked = state.masked
+        if masked is None or abs(masked.slow - masked.fast) >= state.noise:
+            return state.x, state.f
+        return masked.mean, masked.slow
+
+    def check(self, state: State, n: int) -> None:
+        """Reject a state that is not one for n variables."""
+        check_state(state, n)
+
+
+def _open(state: State, rng: np.random.Generator) -> Asking:
+    """Begin with a model through single values, if that is worth it; otherwise look for noise first."""
+    state.is_open = True
+    n, is_alone = state.x.size, state.batch == 1 and interpolation.has_room(state)
+    if is_alone and n <= (interpolation.MOST_BOUNDED if state.box.is_bounded else interpolation.MOST_EXACT):
+        yield from interpolation.begin_opening(state)
+        return
+    yield from look_for_noise(state)
+    if state.noise_model.is_random:
+        state.lengths = np.maximum(state.lengths, _NOISY_PROBE * state.box.sigma0)
+        if n <= interpolation.MOST and is_alone:
+            yield from interpolation.begin_opening(state)
+    elif n >= FEWEST:
+        begin_blocks(state, rng)
+
+
+def _iterate(state: State, rng: np.random.Generator) -> Asking:
+    """Make a sweep and a step."""
+    if _should_measure(state):
+        before, state.measured = state.noise, state.sweeps
+        yield from measure_noise(state, rng)
+        if state.noise_model.is_known and state.noise > 10.0 * before:
+            # What was measured so far was noise.
+            yield from find_lengths(state, rng)
+            state.matrix = first_matrix(np.ones(state.x.size))
+            state.last_gradient, state.is_scaled = None, False
+    if not state.is_scaled and (state.sweeps > 0 or state.noise_model.is_known or state.ready):
+        yield from measuring_sweep(state, rng)
+    else:
+        yield from sweep(state, rng, both=state.failures + state.still > 0)
+    _learn(state)
+    if state.noise_model.is_known and (state.failures > 2 or state.slope_noise() > BLURRED):
+        begin_masked(state)
+        yield from iterate_masked(state, rng)
+    else:
+        yield from _step(state)
+
+
+def _should_measure(state: State) -> bool:
+    """Say whether to measure the noise: if it would explain what has happened, or if it may have changed."""
+    noise = state.noise_model
+    if noise.is_known and abs(state.f) < 0.1 * noise.at:
+        return True
+    return state.is_suspicious and state.sweeps >= state.measured + (10 if state.failures < 2 else 1)
+
+
+def _learn(state: State) -> None:
+    """Tell the matrix how the gradient changed along the last step, and note whether f contradicts that."""
+    state.is_suspicious = False
+    step, g = state.last_step, state.last_gradient
+    if step is None or g is None:
+        return
+    before, after = float(step @ g), float(step @ state.gradient)
+    if after - before > 2.0 * state.noise * float(np.linalg.norm(step / state.probes)):
+        state.matrix = state.matrix.updated(step, state.gradient - g)
+    state.last_gradient = None
+    # A twelfth of the change of the curvature along the step, if that change is linear.
+    off = abs(state.last_decrease + (before + after) / 2.0)
+    state.doubt = np.minimum(1.0, state.doubt + 12.0 * off / max(abs(after - before), TINY))
+    state.is_suspicious = off > 0.5 * (abs(before) + abs(after))
+
+
+def _step(state: State) -> Asking:
+    """Take a quasi-Newton step with the slopes of a sweep, and choose the lengths of the next probes."""
+    p, slope = _direction(state)
+    if not slope < 0.0:
+        # Longer probes may see what these do not.
+        state.lengths = np.maximum(state.lengths, np.minimum(1e3 * state.lengths, 10.0 * state.box.sigma0))
+        state.failures += 1
+        _judge(state)
+        return
+    is_first = state.sweeps == 1 and state.matrix.fresh and not state.noise_model.is_known
+    t = _first_multiple(state, p, slope) if is_first else 1.0
+    if state.box.is_bounded:
+        # Variables that stop on a bound reach it on shorter steps, too, and do not approach it for ever.
+        is_last = (p == state.box.lower - state.x) | (p == state.box.upper - state.x)
+        p = np.where(is_last, _TO_BOUND * p, p)
+    t, f = yield from search(state, p, slope, t, _FARTHEST_FIRST if state.matrix.fresh else _FARTHEST)
+    gain = state.f - f
+    state.is_suspicious |= not gain > 0.05 * t * -slope
+    state.poor = state.poor + 1 if not is_first and gain < _POOR * -slope else 0
+    if state.poor == _MOST_POOR // 2:
+        # The matrix is wrong here: begin it again.
+        state.is_scaled = False
+    left = _left_to_gain(state) if state.failures + state.still > 0 else math.inf
+    _move(state, state.box.after(state.x, t * p), f)
+    choose_lengths(state)
+    if state.failures:
+        # Longer probes tell whether there was a slope at all.
+        longest = _FAILING_PROBE * max(state.longest, state.box.largest)
+        state.lengths = np.maximum(state.lengths, np.minimum(10.0**state.failures * state.lengths, longest))
+    if not state.is_scaled and state.last_step is not None:
+        # The next sweep is to tell curvatures.
+        least = _LONG_PROBE * float(np.linalg.norm(state.last_step)) / math.sqrt(state.x.size)
+        state.lengths = np.maximum(state.lengths, least)
+    _judge(state, left)
+
+
+def _left_to_gain(state: State) -> float:
+    """Return by how much f can fall along single coordinates, by their slopes and curvatures."""
+    g, free = np.abs(state.gradient), state.free()
+    known = np.isfinite(state.curvature)
+    otherwise = float(np.median(np.abs(state.curvature[known]))) if known.any() else state.matrix.diagonal
+    D = np.maximum(np.where(known, state.curvature, otherwise), 0.0)
+    room = np.where(state.gradient < 0.0, state.box.upper - state.x, state.x - state.box.lower)
+    t = np.minimum(np.minimum(g / (D + TINY), room), 10.0 * (state.longest + state.box.largest))
+    return float(np.sum(np.where(free, t * (g - D * t / 2.0), 0.0)))
+
+
+def _direction(state: State) -> tuple[Vector, float]:
+    """Return the quasi-Newton step of the variables that may move, and the slope along it."""
+    g, free = state.gradient, state.free()
+    low, high = state.box.lower - state.x, state.box.upper - state.x
+    p = state.matrix.step(g, free, low, high)
+    if not g @ p < 0.0:
+        p = np.clip(np.where(free, -g / state.matrix.diagonal, 0.0), low, high)
+    length = float(np.linalg.norm(p))
+    farthest = _REACH * max(state.longest, state.box.largest * math.sqrt(g.size))
+    if length > farthest and state.is_scaled:
+        p = p * (farthest / length)
+    return p, float(g @ p)
+
+
+def _first_multiple(state: State, p: Vector, slope: float) -> float:
+    """Return the first step: sigma0, or to where a parabola that falls from f to 0 has its minimum."""
+    length = float(np.min(state.box.sigma0)) / float(np.linalg.norm(p))
+    return min(length, 2.0 * state.f / -slope) if state.f > 0.0 else length
+
+
+def _move(state: State, x: Vector, f: float) -> None:
+    """Go to the best point of a search; if there was none, forget the matrix."""
+    if not f < state.f:
+        state.failures += 1
+        # Of the matrix only its diagonal is kept, unless steps would be far shorter than the first.
+        size = float(np.linalg.norm(state.gradient)) / (state.box.largest * math.sqrt(x.size))
+        otherwise = min(float(np.median(state.matrix.diagonal)), _SHORT * size)
+        state.matrix = first_matrix(sizes_of(state, otherwise))
+        state.last_step = state.last_gradient = None
+        return
+    step, gain = x - state.x, state.f - f
+    length = float(np.linalg.norm(step))
+    state.longest = max(state.longest, length)
+    is_still = gain <= state.ftol * abs(f) or length <= state.xtol * state.longest
+    state.still = state.still + 1 if is_still else 0
+    state.last_step, state.last_gradient, state.last_decrease = step, state.gradient, gain
+    state.last_probes = None if state.is_scaled else state.probes
+    state.x, state.f, state.failures = x, f, 0
+
+
+def _judge(state: State, left: float = 0.0) -> None:
+    """End the run if nothing is left to gain, given what coordinates promise."""
+    is_lower = state.f < min(0.0, state.start - 100.0 * state.noise)
+    if is_lower and state.longest > _FAR * state.box.largest:
+        state.ending = Ending(UNBOUNDED, _UNBOUNDED)
+    if state.noise_model.is_known:
+        return
+    # Where f falls to 0, what matters is what it has fallen by: steps of xtol change it by that squared.
+    fallen = abs(state.start - state.f)
+    hidden = 10.0 * state.noise + EPS**1.5 * fallen
+    small = max(hidden, 10.0 * state.ftol * abs(state.f), 10.0 * state.xtol**2 * fallen)
+    has_shape = bool(state.gradient.any() or (state.curvature > 0.0).any())
+    if state.still >= _MOST_STILL and left <= small:
+        state.ending = Ending(
+            CONVERGED, "Converged: steps no longer change f or x by more than ftol or xtol."
+        )
+    elif state.failures >= 2 and left <= hidden and has_shape:
+        state.ending = Ending(CONVERGED, "Converged: rounding hides whatever is left to gain.")
+    elif state.failures >= _MOST_FAILURES and not has_shape:
+        state.ending = Ending(FLAT, "All values around x are equal: nothing shows where f might be lower.")
+    elif state.failures >= _MOST_FAILURES or max(state.poor, state.still) >= _MOST_POOR:
+        state.ending = Ending(
+            KINKS, "f does not follow its slopes and curvatures: it may have kinks or jumps."
+        )

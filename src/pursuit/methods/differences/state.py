@@ -1,0 +1,230 @@
+"""What a run of `differences` knows."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pursuit.checks import Vector
+from pursuit.methods.differences.matrix import Dense, Limited, Mask
+from pursuit.methods.programs import Ending
+
+EPS = 2.0**-52
+# A positive number that is nothing beside any other, to divide by.
+TINY = 1e-300
+# There is noise if values differ by more than this many rounding errors.
+_ROUNDINGS = 100.0
+# The part of what f has fallen by that counts as well: terms of f that large may cancel each other.
+_CANCELLED = 0.01
+
+
+@dataclass(frozen=True)
+class Box:
+    """Bounds, and the first step size of each variable; numbers where they are the same for all variables."""
+
+    lower: Vector | float
+    upper: Vector | float
+    sigma0: Vector | float
+
+    def clip(self, x: Vector) -> Vector:
+        """Return the nearest point inside the bounds."""
+        return np.clip(x, self.lower, self.upper)
+
+    def after(self, x: Vector, step: Vector) -> Vector:
+        """Return x + step; what reaches a bound is exactly on it."""
+        if not self.is_bounded:
+            return x + step
+        moved = np.where(step <= self.lower - x, self.lower, x + step)
+        return self.clip(np.where(step >= self.upper - x, self.upper, moved))
+
+    @property
+    def is_bounded(self) -> bool:
+        """Whether there are bounds."""
+        return isinstance(self.lower, np.ndarray)
+
+    @property
+    def largest(self) -> float:
+        """The largest first step size."""
+        return float(np.max(self.sigma0))
+
+
+@dataclass(frozen=True)
+class Noise:
+    """The noise of a value."""
+
+    level: float = 0.0
+    """Its standard deviation."""
+    at: float = math.inf
+    """|f| where it was measured."""
+    scale: float = 0.0
+    """What rounding is judged by: |f|, and a part of what f has fallen by."""
+    grain: float = 0.0
+    """How far apart points must be for rounded values to differ."""
+    is_random: bool = False
+    """Whether repeated values differ."""
+
+    @property
+    def is_known(self) -> bool:
+        """Whether there is more noise than rounding."""
+        return self.level > _ROUNDINGS * EPS * self.scale
+
+    def of_value(self, f: float) -> float:
+        """Return the noise of a value near f; that of rounding falls with f."""
+        falls = 1.0 if self.is_known else math.sqrt(min(1.0, abs(f) / (self.at + TINY)))
+        return max(self.level * falls, 2.0 * EPS * abs(f))
+
+
+@dataclass(frozen=True)
+class Opening:
+    """The opening for few variables: the points and the model of `interpolation.py`.
+
+    Gradient, Hessian and distances are in units of sigma0.
+    """
+
+    points: NDArray[np.float64]
+    values: Vector
+    best: int
+    """Which of them is the current iterate."""
+    gradient: Vector
+    """That of the model at the current iterate."""
+    hessian: NDArray[np.float64]
+    radius: float
+    """The trust radius."""
+    spacing: float
+    """The distance of the points; it falls when nothing is left to gain at that distance."""
+    evaluations: int
+
+
+@dataclass(frozen=True)
+class Blocks:
+    """The opening for many variables: see `blocks.py`."""
+
+    order: NDArray[np.int64]
+    before: float
+    """f at the beginning of the pass."""
+    done: int = 0
+    """How many variables had their turn."""
+    curvature: float = 0.0
+    """That along the last step; 0 if there was none."""
+    passes: int = 0
+
+
+@dataclass(frozen=True)
+class Masked:
+    """The phase in which noise masks the slopes: see `masked.py`."""
+
+    radius: float
+    """The trust radius."""
+    scale: Vector
+    """Curvatures that fall by no more than half from sweep to sweep."""
+    mean: Vector
+    """The running mean of the iterates."""
+    slow: float
+    """The running mean of their values,"""
+    fast: float
+    """and one that forgets faster: while they differ, f still falls."""
+    lowest: float
+    """The lowest running mean,"""
+    lowest_at: int = 0
+    """and after how many sweeps it was found."""
+    hidden: int = 0
+    """For how many sweeps in a row slopes have not stood out from noise."""
+    sweeps: int = 0
+
+
+@dataclass
+class State:
+    """Where a run is, and what it knows there. Arrays are replaced, never written into."""
+
+    x: Vector
+    f: float
+    box: Box
+    xtol: float
+    ftol: float
+    batch: int
+    gradient: Vector
+    curvature: Vector
+    """Second derivatives along the coordinates, NaN where they were not measured."""
+    doubt: Vector
+    """By which part of themselves the curvatures may be wrong."""
+    matrix: Dense | Limited
+    lengths: Vector
+    """Of the next probes."""
+    probes: Vector
+    """The last probes, with signs."""
+    start: float
+    """f at the start."""
+    noise_model: Noise = field(default_factory=Noise)
+    opening: Opening | None = None
+    blocks: Blocks | None = None
+    masked: Masked | None = None
+    last_step: Vector | None = None
+    last_gradient: Vector | None = None
+    """The gradient before the last step, until the matrix has learnt from it,"""
+    last_probes: Vector | None = None
+    """and the probes that it was measured with, if curvatures were not known."""
+    last_decrease: float = 0.0
+    is_open: bool = False
+    """Whether the start has been looked at."""
+    evaluated_again: bool = False
+    """Whether f was evaluated twice at a point, so that random noise would have shown."""
+    ready: bool = False
+    is_scaled: bool = False
+    """Whether curvatures were measured."""
+    is_suspicious: bool = False
+    """Whether noise would explain what has happened."""
+    measured: int = -10
+    """The sweep before which noise was measured."""
+    sweeps: int = 0
+    failures: int = 0
+    """Searches in a row that have found nothing better."""
+    still: int = 0
+    """Steps in a row that have gained next to nothing."""
+    poor: int = 0
+    """Steps in a row that have gained a small part of what the model predicts."""
+    turn: int = 0
+    """Whose curvature is measured next under noise."""
+    probe_factor: float = 60.0
+    """How many times the noise of a value probes are to change f, under noise."""
+    longest: float = 0.0
+    """The longest step so far."""
+    ending: Ending | None = None
+
+    @property
+    def sigma(self) -> float:
+        """How long steps are at present, per variable."""
+        if self.last_step is None:
+            return float(np.min(self.box.sigma0))
+        return float(np.linalg.norm(self.last_step)) / math.sqrt(self.x.size)
+
+    @property
+    def noise(self) -> float:
+        """The noise of a value at x, rounding included."""
+        return self.noise_model.of_value(self.f)
+
+    @property
+    def estimate(self) -> bool:
+        """Whether noise hides which of the points seen is the best."""
+        return self.masked is not None
+
+    def free(self) -> Mask:
+        """Return which variables may move: not those that f presses against a bound."""
+        return ~self.pressed(self.gradient) & (self.gradient != 0.0)
+
+    def pressed(self, gradient: Vector) -> Mask:
+        """Return which variables are on a bound, and pressed against it by such a gradient."""
+        low, high = self.x <= self.box.lower, self.x >= self.box.upper
+        pressed: Mask = (low & (gradient > 0.0)) | (high & (gradient < 0.0))
+        return pressed
+
+    def rounding_scale(self) -> float:
+        """Return what rounding is judged by: |f|, and a part of what f has fallen by, since terms may cancel."""
+        return abs(self.f) + _CANCELLED * abs(self.start - self.f)
+
+    def slope_noise(self) -> float:
+        """Return the noise of the gradient, relative to it."""
+        noise = self.noise * math.sqrt(float(np.sum(1.5 / self.probes**2)))
+        return noise / max(float(np.linalg.norm(self.gradient)), TINY)

@@ -1,0 +1,190 @@
+"""Sweeps: probes along every coordinate, from which slopes and curvatures follow.
+
+g_i = (f(x + h_i e_i) - f(x))/h_i - h_i D_i/2      one value, exact for a quadratic whose D_i is known
+g_i = (f(x + h_i e_i) - f(x - h_i e_i))/(2 h_i)    two values,
+D_i = (f(x + h_i e_i) + f(x - h_i e_i) - 2 f(x))/h_i^2      which also measure the curvature
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Generator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pursuit.checks import Vector
+from pursuit.methods.differences.matrix import first_matrix
+from pursuit.methods.differences.state import TINY, State
+from pursuit.methods.programs import Probes, Request
+
+Asking = Generator[Request, Vector, None]
+Indices = NDArray[np.int64]
+
+# All coordinates are probed on both sides if wrong curvatures make up this part of the gradient.
+_DOUBT = 0.2
+# The curvatures of sqrt(n) variables and this many more show whether they differ by more than this factor. If
+# they do, all are measured; otherwise one number is enough, and keeps rotated problems from being distorted.
+_SAMPLE, _SPREAD = 3, 2.5
+# Curvatures scale the matrix only if no more than this part of them is negative.
+_NEGATIVE = 0.1
+# Without noise, probes change f by this many rounding errors at least,
+_ROUNDINGS = 4.0
+# and are no longer than this part of the last step.
+_PART_OF_STEP = 0.1
+# The shortest probes: x must change, in relation to itself and to sigma0.
+_RELATIVE, _ABSOLUTE = 1e-9, 1e-15
+# No probe is longer than this many first or longest steps.
+_LONGEST = 100.0
+# Variables that are pressed against a bound are probed in one sweep of this many.
+_SELDOM = 4
+
+
+def inward(state: State, lengths: Vector, rng: np.random.Generator) -> Vector:
+    """Return steps of these lengths with random signs, away from bounds that are near, and within them."""
+    ahead = rng.random(lengths.size) < 0.5
+    if not state.box.is_bounded:
+        return np.where(ahead, lengths, -lengths)
+    up, down = state.box.upper - state.x, state.x - state.box.lower
+    room = np.where(ahead, up, down)
+    ahead = np.where((room < lengths) & (up != down), up > down, ahead)
+    return np.where(ahead, np.minimum(lengths, up), -np.minimum(lengths, down))
+
+
+def sweep(state: State, rng: np.random.Generator, both: bool) -> Asking:
+    """Probe along every coordinate; on both sides if asked to, or where unknown curvatures would matter."""
+    choose_probes(state, state.lengths, rng)
+    which = np.arange(state.x.size) if both else _worth_probing(state)
+    ahead = yield from probe(state, which)
+    errors = float(np.linalg.norm(state.probes * _curvature(state) * state.doubt))
+    slopes = float(np.linalg.norm(state.gradient))
+    if both or errors > _DOUBT * slopes:
+        yield from probe_back(state, which, ahead)
+    elif not math.isfinite(slopes):
+        wrong = ~np.isfinite(ahead)
+        yield from probe_back(state, which[wrong], ahead[wrong])
+    _end_sweep(state)
+
+
+def measuring_sweep(state: State, rng: np.random.Generator) -> Asking:
+    """Probe along every coordinate, and on both sides of as many as needed to scale the matrix."""
+    n, noise = state.x.size, state.noise_model
+    choose_probes(state, state.lengths, rng)
+    order, size = rng.permutation(n), int(_SAMPLE + math.sqrt(n))
+    few, others = np.sort(order[:size]), np.sort(order[size:])
+    yield from probe_back(state, few, (yield from probe(state, few)))
+    found = state.curvature[few]
+    found = found[np.isfinite(found)]
+    is_convex = found.size > 0 and float(np.mean(found < 0.0)) <= _NEGATIVE
+    sizes = np.abs(found)
+    if noise.is_known or state.poor > 0 or (is_convex and sizes.max() > _SPREAD * sizes.min()):
+        yield from probe_back(state, others, (yield from probe(state, others)))
+        is_convex = float(np.mean(state.curvature < 0.0)) <= _NEGATIVE or state.poor > 0
+        if is_convex and np.isfinite(state.curvature).any():
+            state.matrix = first_matrix(sizes_of(state, np.nanmedian(np.abs(state.curvature))))
+    elif others.size:
+        if is_convex:
+            mean = float(sizes.mean())
+            state.matrix = first_matrix(np.full(n, mean))
+            # One curvature for all is not exact, so that long probes would be wrong.
+            short = np.minimum(state.lengths, math.sqrt(_ROUNDINGS * state.noise / mean))
+            state.probes = np.where(np.isfinite(state.curvature), state.probes, _shortened(state, short))
+        yield from probe(state, others, state.matrix.diagonal if is_convex else np.zeros(n))
+    if state.last_gradient is not None and state.last_probes is not None:
+        # The slopes before the last step were taken for those of a function without curvature.
+        D = np.where(
+            np.isfinite(state.curvature), state.curvature, state.matrix.diagonal if is_convex else 0.0
+        )
+        state.last_gradient = state.last_gradient - state.last_probes * D / 2.0
+    state.last_probes, state.is_scaled = None, True
+    _end_sweep(state)
+
+
+def choose_probes(state: State, lengths: Vector, rng: np.random.Generator) -> None:
+    """Choose the probes of a sweep; the steps are such that x and x + h differ by exactly h."""
+    longest = _LONGEST * max(state.box.largest, state.longest)
+    probes = (state.x + inward(state, np.minimum(lengths, longest), rng)) - state.x
+    probes[probes == 0.0] = TINY
+    state.probes = probes
+
+
+def _shortened(state: State, lengths: Vector) -> Vector:
+    """Return the probes with other lengths."""
+    least = _RELATIVE * np.abs(state.x) + _ABSOLUTE * state.box.sigma0
+    lengths = np.minimum(np.abs(state.probes), np.maximum(lengths, least))
+    probes = (state.x + np.copysign(lengths, state.probes)) - state.x
+    probes[probes == 0.0] = TINY
+    return probes
+
+
+def _worth_probing(state: State) -> Indices:
+    """Return all variables but those that stay pressed against a bound, by all that the model knows."""
+    step = state.last_step
+    if not state.box.is_bounded or step is None or not state.is_scaled or state.sweeps % _SELDOM == 0:
+        return np.arange(state.x.size)
+    state.gradient = state.gradient + state.matrix.times(step)
+    return np.flatnonzero(~(state.pressed(state.gradient) & (step == 0.0)))
+
+
+def _curvature(state: State) -> Vector:
+    """Return the measured curvatures, and those of the matrix where there are none."""
+    otherwise = 0.0 if state.matrix.fresh else state.matrix.diagonal
+    return np.where(np.isfinite(state.curvature), state.curvature, otherwise)
+
+
+def probe(state: State, i: Indices, curvature: Vector | None = None) -> Generator[Request, Vector, Vector]:
+    """Probe along some coordinates, which gives their slopes; return the values."""
+    h = state.probes[i]
+    F = yield Probes(state.x, i, h)
+    D = (_curvature(state) if curvature is None else curvature)[i]
+    gradient = state.gradient.copy()
+    gradient[i] = np.where(np.abs(h) > TINY, (F - state.f) / h - h * D / 2.0, 0.0)
+    state.gradient = gradient
+    return F
+
+
+def probe_back(state: State, i: Indices, F: Vector) -> Asking:
+    """Probe to the other side as well: central slopes, and curvatures. F are the values ahead."""
+    if state.box.is_bounded:
+        back = state.x - state.probes
+        inside = (back >= state.box.lower)[i] & (back <= state.box.upper)[i]
+        i, F = i[inside], F[inside]
+    if not i.size:
+        return
+    f, h = state.f, state.probes[i]
+    B = yield Probes(state.x, i, -h)
+    D = (F + B - 2.0 * f) / h**2
+    two, one = np.isfinite(D), np.isfinite(B)
+    gradient, curvature, doubt = state.gradient.copy(), state.curvature.copy(), state.doubt.copy()
+    gradient[i] = np.where(two, (F - B) / (2.0 * h), np.where(one, (f - B) / h, gradient[i]))
+    error = np.where(two, np.minimum(1.0, 2.5 * state.noise / (h * h * np.abs(D) + TINY)), 1.0)
+    # What drowns in rounding replaces nothing that was known better.
+    is_better = two & (D != 0.0) & ((error <= np.maximum(doubt[i], 0.5)) | ~np.isfinite(curvature[i]))
+    curvature[i] = np.where(is_better, D, curvature[i])
+    doubt[i] = np.where(is_better, error, 1.0)
+    state.gradient, state.curvature, state.doubt = gradient, curvature, doubt
+
+
+def _end_sweep(state: State) -> None:
+    """Count a sweep; slopes along which f has no values count as none."""
+    state.gradient = np.where(np.isfinite(state.gradient), state.gradient, 0.0)
+    state.sweeps += 1
+
+
+def sizes_of(state: State, otherwise: Vector | float) -> Vector:
+    """Return the sizes of the curvatures, `otherwise` where there are none; all are positive."""
+    sizes = np.where(np.isfinite(state.curvature), np.abs(state.curvature), otherwise)
+    positive: Vector = np.maximum(sizes, 1e-10 * sizes.max()) + TINY
+    return positive
+
+
+def choose_lengths(state: State) -> None:
+    """Choose the lengths of the next probes: noise is to disturb slopes as much as wrong curvatures do."""
+    D = sizes_of(state, state.matrix.diagonal)
+    factor = state.probe_factor if state.noise_model.is_known else _ROUNDINGS
+    h = np.sqrt(factor * state.noise / D)
+    if state.last_step is not None:
+        # The better a curvature is known, the longer a probe may be, in relation to the last step.
+        longest = _PART_OF_STEP * np.sqrt(np.mean(D * state.last_step**2) / D)
+        h = np.maximum(h, np.minimum(h / np.sqrt(np.maximum(state.doubt, 1e-9)), longest))
+    state.lengths = np.maximum(h, _RELATIVE * np.abs(state.x) + _ABSOLUTE * state.box.sigma0)
