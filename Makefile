@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 TESTS ?=
 
-.PHONY: reproduce test test-full test-gpu test-wheel test-site lint types bench-speed bench-overhead bench-study bench-gpu bench-table bench-acceleration bench-readings bench-peers bench-values bench-choice bench-values-reach bench-momentum bench-parallel bench-rivals test-peers attack docs gallery clean
+.PHONY: reproduce test test-full test-gpu test-wheel test-site lint types bench-speed bench-overhead bench-study bench-gpu bench-table bench-acceleration bench-readings bench-peers bench-values bench-choice bench-values-reach bench-momentum bench-parallel bench-rivals bench-cutest test-peers attack docs gallery clean
 
 reproduce: .venv/installed
 	$(BIN)/pursuit reproduce
@@ -111,8 +111,16 @@ bench-parallel: .venv-peers/installed
 bench-rivals: .venv-peers/installed
 	OMP_NUM_THREADS=1 .venv-peers/bin/python -m benchmarks.rivals
 
+# The problems of CUTEst, in Python; JOBS=1 for one run at a time.
+JOBS ?= 2
+
+bench-cutest: .venv-peers/installed
+	.venv-peers/bin/python -m benchmarks.cutest run --set choosing reporting --jobs $(JOBS)
+	.venv-peers/bin/python -m benchmarks.cutest run --set choosing reporting --feature noisy --every 3 --jobs $(JOBS)
+	.venv-peers/bin/python -m benchmarks.cutest page
+
 test-peers: .venv-peers/installed
-	.venv-peers/bin/python -m pytest tests/peers tests/values
+	.venv-peers/bin/python -m pytest tests/peers tests/values tests/cutest
 
 # Kills, damaged files, load, full disks and dying workers, for about ten minutes.
 attack: .venv/installed
