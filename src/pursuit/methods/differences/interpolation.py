@@ -54,7 +54,7 @@ def begin_opening(state: State) -> Asking:
     n, unit = state.x.size, _unit(state)
     one, other = _first_steps(state)
     steps = np.concatenate([np.zeros((1, n)), np.diag(one), np.diag(other)])
-    points = state.box.clip(state.x + steps * unit)
+    points = state.box.after(state.x, steps * unit)
     values = np.concatenate([[state.f], (yield points[1:])])
     values = np.minimum(values, _ceiling(values))
     ahead, behind = values[1 : n + 1] - state.f, values[n + 1 :] - state.f
@@ -89,7 +89,8 @@ def iterate_opening(state: State) -> Asking:
             return
         replaced = int(np.argmax(distances))
         step = _poised_step(opening, S, replaced, low, high)
-    x = state.box.clip(state.x + step * _unit(state))
+    step = step if np.isfinite(step).all() else np.zeros_like(step)
+    x = state.box.after(state.x, step * _unit(state))
     step = (x - state.x) / _unit(state)
     if not step.any():
         yield from _come_closer(state, opening)
@@ -124,13 +125,17 @@ def is_over(state: State) -> bool:
     opening = state.opening
     assert opening is not None
     long = _LONG if state.noise_model.is_random or state.box.is_bounded else _LONG_EXACT
-    return opening.evaluations > long * state.x.size or opening.spacing < _CLOSEST
+    is_flat = not np.ptp(opening.values) > 0.0
+    return is_flat or opening.evaluations > long * state.x.size or opening.spacing < _CLOSEST
 
 
 def end_opening(state: State) -> None:
     """Hand over what the model knows to the matrix; its Hessian is made positive definite."""
     opening, unit = state.opening, _unit(state)
     assert opening is not None
+    state.opening = None
+    if not opening.hessian.any():
+        return
     values, V = np.linalg.eigh(opening.hessian)
     sizes = np.maximum(np.abs(values), 1e-3 * np.abs(values).max() + TINY)
     units = np.multiply.outer(unit, unit)
@@ -139,7 +144,7 @@ def end_opening(state: State) -> None:
     state.last_step = unit * opening.radius / math.sqrt(unit.size)
     choose_lengths(state)
     state.lengths = np.clip(state.lengths, 1e-4 * opening.radius * unit, opening.radius * unit)
-    state.last_step, state.opening, state.is_scaled = None, None, True
+    state.last_step, state.is_scaled = None, True
 
 
 def _unit(state: State) -> Vector:

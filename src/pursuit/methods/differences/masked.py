@@ -23,11 +23,13 @@ from pursuit.methods.programs import NOISE, Ending, Probes, Request
 # The noise of the slopes, relative to them, at which it begins and ceases to mask them.
 BLURRED, CLEAR = 0.3, 0.03
 # A run ends when slopes have not stood out from noise for so many sweeps, or so many steps have failed.
-_MOST_HIDDEN, _MOST_FAILURES = 6, 6
+_MOST_HIDDEN, _MOST_FAILURES = 14, 8
 # Slopes of pure noise have this noise relative to them, or more.
 _HIDDEN = 0.6
 # or when the mean value has not fallen by this part of the noise for so many sweeps, and half of all.
-_FALL, _MOST_IDLE = 0.5, 8
+_FALL, _MOST_IDLE = 0.25, 20
+# If nothing at all was gained since the start, this part of that patience is enough.
+_IN_VAIN = 0.4
 # How many sweeps pass before noise is measured again.
 _AGAIN = 10
 
@@ -67,8 +69,10 @@ def iterate_masked(state: State, rng: np.random.Generator) -> Asking:
     if masked.slow < masked.lowest - _FALL * state.noise:
         state.masked = masked = replace(masked, lowest=masked.slow, lowest_at=masked.sweeps)
     idle = masked.sweeps - masked.lowest_at
-    is_idle = idle >= max(_MOST_IDLE, masked.sweeps // 2)
-    if hidden >= _MOST_HIDDEN or state.failures >= _MOST_FAILURES or is_idle:
+    in_vain = masked.slow > state.start - 2.0 * state.noise
+    patience = _IN_VAIN if in_vain else 1.0
+    is_idle = idle >= max(patience * _MOST_IDLE, masked.sweeps // 2)
+    if hidden >= patience * _MOST_HIDDEN or state.failures >= patience * _MOST_FAILURES or is_idle:
         state.ending = Ending(NOISE, "Noise hides whatever is left to gain.")
 
 
@@ -148,6 +152,8 @@ def _plane_step(state: State, a: Vector, radius: float) -> Generator[Request, Ve
     k, noise, energy = len(V), state.noise, np.maximum((V * V) @ a, TINY)
     t = np.maximum(0.5, np.sqrt(50.0 * noise / energy))
     W = t[:, np.newaxis] * V
+    if not np.isfinite(W).all():
+        return None
     corners = [[W[0] + W[1], -W[0] - W[1]]] if k > 1 else []
     v = yield state.box.clip(state.x + np.concatenate([W, -W, *corners]))
     up, down = v[:k], v[k : 2 * k]

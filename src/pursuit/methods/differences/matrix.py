@@ -74,12 +74,12 @@ class Dense:
             elif held.size == g.size:
                 return p
             else:
-                H = self.inverse[:, held]
+                H, fixed = self.inverse[:, held], p[held]
                 try:
-                    p = -newton - H @ np.linalg.solve(H[held], -newton[held] - p[held])
+                    p = -newton - H @ np.linalg.solve(H[held], -newton[held] - fixed)
                 except np.linalg.LinAlgError:
                     return np.clip(np.where(free, -g / self.diagonal, p), low, high)
-                p[held] = np.clip(p, low, high)[held]
+                p[held] = fixed
             crossing = free & ((p < low) | (p > high))
             p = np.clip(p, low, high)
             if not crossing.any():

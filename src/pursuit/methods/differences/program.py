@@ -35,7 +35,7 @@ from pursuit.methods.programs import CONVERGED, FLAT, KINKS, UNBOUNDED, Ending, 
 # The first probes, in units of sigma0: short without noise, so that slopes are exact; long with it.
 _FIRST_PROBE, _NOISY_PROBE = 1e-6, 0.3
 # Probes that measure curvatures for the first time are this part of the first step, per variable.
-_LONG_PROBE = 1e-2
+_LONG_PROBE = 3e-2
 # After a failure probes become longer, up to this part of the longest step.
 _FAILING_PROBE = 1e-2
 # How much farther than the best multiple a search may go: first steps know nothing of lengths.
@@ -225,24 +225,53 @@ def _left_to_gain(state: State) -> float:
     g, free = np.abs(state.gradient), state.free()
     known = np.isfinite(state.curvature)
     otherwise = float(np.median(np.abs(state.curvature[known]))) if known.any() else state.matrix.diagonal
-    D = np.maximum(np.where(known, state.curvature, otherwise), 0.0)
+    D = np.where(known, state.curvature, otherwise)
+    # What drowns in rounding is no negative curvature.
+    D = np.where((D < 0.0) & (state.doubt > 0.5), 0.0, D)
     room = np.where(state.gradient < 0.0, state.box.upper - state.x, state.x - state.box.lower)
-    t = np.minimum(np.minimum(g / (D + TINY), room), 10.0 * (state.longest + state.box.largest))
-    return float(np.sum(np.where(free, t * (g - D * t / 2.0), 0.0)))
+    reach = np.where(D < 0.0, state.longest, 10.0 * (state.longest + state.box.largest))
+    t = np.minimum(np.minimum(np.where(D > 0.0, g / (D + TINY), math.inf), room), reach)
+    return float(np.sum(np.where(free | (D < 0.0), t * (g - D * t / 2.0), 0.0)))
 
 
 def _direction(state: State) -> tuple[Vector, float]:
     """Return the quasi-Newton step of the variables that may move, and the slope along it."""
     g, free = state.gradient, state.free()
     low, high = state.box.lower - state.x, state.box.upper - state.x
+    if state.failures:
+        downward = _down_the_curvature(state)
+        if downward is not None:
+            return downward
     p = state.matrix.step(g, free, low, high)
-    if not g @ p < 0.0:
+    if not -math.inf < g @ p < 0.0:
         p = np.clip(np.where(free, -g / state.matrix.diagonal, 0.0), low, high)
+    if not np.isfinite(p).all():
+        return np.zeros_like(g), 0.0
     length = float(np.linalg.norm(p))
     farthest = _REACH * max(state.longest, state.box.largest * math.sqrt(g.size))
     if length > farthest and state.is_scaled:
         p = p * (farthest / length)
     return p, float(g @ p)
+
+
+def _down_the_curvature(state: State) -> tuple[Vector, float] | None:
+    """Return a step along the coordinate with the most negative curvature, and a slope that stands for it."""
+    D = np.where(state.doubt < 0.5, state.curvature, 0.0)
+    i = int(np.nanargmin(np.where(np.isfinite(D), D, 0.0)))
+    reach = max(state.longest, float(np.min(state.box.sigma0)))
+    step = np.clip(-reach if state.gradient[i] > 0.0 else reach, *_room(state, i))
+    slope = float(state.gradient[i] * step + D[i] * step * step / 2.0)
+    if not (D[i] < 0.0 and -math.inf < slope < 0.0):
+        return None
+    p = np.zeros_like(state.x)
+    p[i] = step
+    return p, slope
+
+
+def _room(state: State, i: int) -> tuple[float, float]:
+    """Return how far a variable may move down and up."""
+    lower, upper = np.broadcast_arrays(state.box.lower - state.x, state.box.upper - state.x)
+    return float(lower[i]), float(upper[i])
 
 
 def _first_multiple(state: State, p: Vector, slope: float) -> float:

@@ -15,6 +15,8 @@ from pursuit.methods.programs import Ending
 EPS = 2.0**-52
 # A positive number that is nothing beside any other, to divide by.
 TINY = 1e-300
+# A step reaches a bound if it is as long as this part of the distance: what is missing is rounding.
+_ALMOST = 1.0 - 1e-12
 # There is noise if values differ by more than this many rounding errors.
 _ROUNDINGS = 100.0
 # The part of what f has fallen by that counts as well: terms of f that large may cancel each other.
@@ -37,8 +39,8 @@ class Box:
         """Return x + step; what reaches a bound is exactly on it."""
         if not self.is_bounded:
             return x + step
-        moved = np.where(step <= self.lower - x, self.lower, x + step)
-        return self.clip(np.where(step >= self.upper - x, self.upper, moved))
+        moved = np.where(step <= _ALMOST * (self.lower - x), self.lower, x + step)
+        return self.clip(np.where(step >= _ALMOST * (self.upper - x), self.upper, moved))
 
     @property
     def is_bounded(self) -> bool:

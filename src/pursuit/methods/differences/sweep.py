@@ -26,6 +26,9 @@ _DOUBT = 0.2
 # The curvatures of sqrt(n) variables and this many more show whether they differ by more than this factor. If
 # they do, all are measured; otherwise one number is enough, and keeps rotated problems from being distorted.
 _SAMPLE, _SPREAD = 3, 2.5
+# They scale the matrix one by one if most of them differ by more than this factor, or some by more than that:
+# to scale by differences that are due to a rotation costs more than it brings.
+_DIFFER, _OUTLIER = 4.0, 100.0
 # Curvatures scale the matrix only if no more than this part of them is negative.
 _NEGATIVE = 0.1
 # Without noise, probes change f by this many rounding errors at least,
@@ -81,7 +84,10 @@ def measuring_sweep(state: State, rng: np.random.Generator) -> Asking:
         yield from probe_back(state, others, (yield from probe(state, others)))
         is_convex = float(np.mean(state.curvature < 0.0)) <= _NEGATIVE or state.poor > 0
         if is_convex and np.isfinite(state.curvature).any():
-            state.matrix = first_matrix(sizes_of(state, np.nanmedian(np.abs(state.curvature))))
+            sizes = sizes_of(state, np.nanmedian(np.abs(state.curvature)))
+            low, high = np.quantile(sizes, [0.1, 0.9])
+            differ = high > _DIFFER * low or sizes.max() > _OUTLIER * sizes.min() or noise.is_known
+            state.matrix = first_matrix(sizes if differ else np.full(n, float(sizes.mean())))
     elif others.size:
         if is_convex:
             mean = float(sizes.mean())
