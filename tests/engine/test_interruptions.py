@@ -46,7 +46,7 @@ class Recorder:
         if len(self.values) == self._failing:
             raise self._error("The simulator has crashed.")
         self.points.append(x.copy())
-        self.values.append(float(np.sum(np.linspace(1.0, 50.0, x.size) * x * x)))
+        self.values.append(float(np.sum(np.linspace(1.0, 50.0, x.size) * x * x + x**4)))
         return self.values[-1]
 
 

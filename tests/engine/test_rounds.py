@@ -65,19 +65,23 @@ def test_rounds_of_differences_are_nearly_full_and_cost_next_to_no_evaluations(f
         if batch < N:
             assert len(many.points) <= 1.2 * len(one.points)
             assert len(many.sizes) <= 1.5 * len(many.points) / batch
-        assert len(many.sizes) < rounds
+            assert len(many.sizes) < rounds
+        # A sweep has N points, so that larger rounds gain nothing, and cost nothing.
+        assert len(many.sizes) <= rounds
         rounds = len(many.sizes)
 
 
-def test_within_bounds_differences_evaluates_the_same_points_whatever_the_batch():
-    start = {"method": "differences", "bounds": [(-1.5, 3.0)] * N, "ftarget": 1e-6}
-    _, one = watched(1, **start)
-    for batch in (2, 7, 64, 200):
+@pytest.mark.parametrize("bounds", [None, [(-1.5, 3.0)] * N], ids=["free", "bounded"])
+def test_from_a_few_points_on_the_batch_only_divides_what_differences_evaluates(bounds):
+    """Four points of a line are evaluated at once; smaller batches begin with other points."""
+    start = {"method": "differences", "bounds": bounds, "ftarget": 1e-6}
+    _, four = watched(4, **start)
+    for batch in (7, 64, 200):
         _, many = watched(batch, **start)
-        shorter = min(len(one.points), len(many.points))
-        assert many.points[:shorter] == one.points[:shorter]
+        shorter = min(len(four.points), len(many.points))
+        assert many.points[:shorter] == four.points[:shorter]
         # The last round may have further points beside the one that reaches the target.
-        assert len(many.points) - len(one.points) < batch
+        assert len(many.points) - len(four.points) < batch
 
 
 def test_momentum_divides_a_round_without_a_difference_and_fills_the_last_part():
