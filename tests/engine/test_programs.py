@@ -213,6 +213,25 @@ def test_the_callback_is_called_after_every_iteration():
     assert seen == list(range(1, result.nit + 1))
 
 
+class Pausing(Searching):
+    """Makes an iteration that asks for nothing after each other one."""
+
+    def iterate(self, state, rng):
+        state.remark = "" if state.remark else "paused"
+        if state.remark:
+            yield from super().iterate(state, rng)
+
+
+def test_an_iteration_that_asks_for_nothing_does_not_count():
+    seen = []
+    result = run(method=Pausing, callback=lambda intermediate_result: seen.append(intermediate_result.nit))
+    assert seen == list(range(1, result.nit + 1))
+    plain = run()
+    assert (result.nit, result.nfev, result.fun) == (plain.nit, plain.nfev, plain.fun)
+    for name in ("nit", "nfev", "fun", "sigma"):
+        np.testing.assert_array_equal(getattr(result.trace, name), getattr(plain.trace, name))
+
+
 @pytest.mark.parametrize("workers", [1, 2])
 def test_an_exception_leaves_what_was_found(workers):
     with pytest.raises(ZeroDivisionError) as caught:

@@ -256,7 +256,7 @@ class ProgramRun:
             self._iteration: Generator[Request, Vector, None] = self._program.iterate(self._state, self._rng)
             if self._ask(None):
                 return
-            self._end_iteration()
+            self._end_iteration(is_idle=True)
         self.reason = Reason.STUCK
 
     def _ask(self, values: Vector | None) -> bool:
@@ -280,12 +280,13 @@ class ProgramRun:
             self._end_iteration()
             self._begin_iteration()
 
-    def _end_iteration(self) -> None:
-        nit, state = self.counts.nit + 1, self._state
+    def _end_iteration(self, *, is_idle: bool = False) -> None:
+        """Count an iteration; one that has asked for nothing is a part of the one before."""
+        nit, state = self.counts.nit + (not is_idle), self._state
         self.counts = self.counts._replace(nit=nit)
         if self.counts.best_nit == nit:
             self.counts = self.counts._replace(best_sigma=float(state.sigma))
-        if nit >= self._due:
+        if nit >= self._due or nit in self._trace:
             self._due = due_after(nit)
             at_bound = number_at_bound(self._x, self._box)
             self._trace[nit] = Row(self.counts.nfev, float(state.f), float(state.sigma), at_bound)
