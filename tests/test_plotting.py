@@ -24,8 +24,9 @@ def traced(fun, x0, **settings):
     return pursuit.minimize(fun, x0, rng=1, trace=True, **settings)
 
 
-def ridge(x):
-    return float(np.abs(x).max())
+def kinks(x):
+    """Rotate by 45 degrees in pairs, so that no kink lies along a coordinate."""
+    return float(np.abs(x[::2] + x[1::2]).sum() + 3.0 * np.abs(x[::2] - x[1::2]).sum())
 
 
 def test_a_run_is_drawn_as_the_best_value_so_far():
@@ -67,7 +68,7 @@ def test_a_third_panel_shows_the_bounds_that_are_hit_where_there_are_bounds():
 
 
 def test_each_method_of_auto_has_its_colour():
-    result = traced(ridge, np.ones(40), maxfev=6000)
+    result = traced(kinks, np.linspace(-2.0, 3.0, 40), maxfev=6000)
     ax = result.plot()
     first, second = ax.lines
     until = result.stages[0].nfev
@@ -105,7 +106,7 @@ def test_runs_of_one_name_have_one_colour_and_one_entry_in_the_legend():
 
 
 def test_a_dot_shows_where_a_run_has_changed_its_method():
-    result = traced(ridge, np.ones(40), maxfev=6000)
+    result = traced(kinks, np.linspace(-2.0, 3.0, 40), maxfev=6000)
     (line,) = pursuit.plot_runs(result).lines
     (place,) = line.get_markevery()
     assert line.get_xdata()[place] == result.stages[0].nfev
