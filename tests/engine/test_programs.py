@@ -367,6 +367,20 @@ def test_a_run_goes_on_with_other_limits(tmp_path):
     assert first.sigma >= 1e-4 > second.sigma
 
 
+@pytest.mark.parametrize("method", METHODS)
+def test_a_run_that_has_reached_its_target_goes_on_to_a_lower_one(tmp_path, method):
+    """Whether the value that reached it is the last of an iteration or not."""
+    limits = {"method": method, "maxfev": 150, "bounds": None}
+    values = sorted(set(run(**limits).trace.fun), reverse=True)
+    expected = stamp(run(**limits))
+    for number, target in enumerate(values[1:]):
+        path = tmp_path / f"{number}.npz"
+        first = run(ftarget=target, checkpoint=path, **limits)
+        assert first.success
+        assert stamp(run(ftarget=target, checkpoint=path, **limits)) == stamp(first)
+        assert stamp(run(checkpoint=path, **limits)) == expected
+
+
 def test_a_checkpoint_of_another_function_is_refused(tmp_path):
     path = tmp_path / "run.npz"
     run(checkpoint=path)

@@ -164,6 +164,7 @@ class ProgramRun:
         self._note_ending()
         self._begin_iteration()
         self._replay(memory.received)
+        self._answer_unless_below_target()
         # Only now: with these limits, the values received so far might not have been asked for.
         self._note_limits(self._before.state)
         self._show()
@@ -192,8 +193,7 @@ class ProgramRun:
         if values[-1] is None:
             values = values[: values.index(None)]
         self._take(values)
-        if self._answered == len(self._values) and not self._is_below_target():
-            self._answer()
+        self._answer_unless_below_target()
         self._show()
 
     def receive_part(self, values: list[Any]) -> None:
@@ -272,6 +272,11 @@ class ProgramRun:
         self._request, self._values, self._answered = request, np.empty(size), 0
         return True
 
+    def _answer_unless_below_target(self) -> None:
+        """Hand the values of a request to the program, if they are all there and it is to go on."""
+        if 0 < self._answered == len(self._values) and not self._is_below_target():
+            self._answer()
+
     def _answer(self) -> None:
         """Hand the values of a whole request to the program."""
         self._keep_best()
@@ -347,16 +352,14 @@ class ProgramRun:
                 raise ValueError("The values of a checkpoint must be those of the points that it asks for.")
             self._take(received[first : first + count].tolist())
             first += count
-            if self._answered == len(self._values):
+            # The last request is answered like any other, if it was: a value at the target ends a run before.
+            if self._answered == len(self._values) and first < received.size:
                 self._answer()
             if self.counts.nit != before:
                 raise ValueError("The values of a checkpoint must not end an iteration.")
 
     def _is_below_target(self) -> bool:
         return self.counts.fun <= (-math.inf if self._state.estimate else self._limits.target)
-
-    def _reason_at_target(self) -> Reason:
-        return Reason.TARGET if self._limits.target > -math.inf else Reason.UNBOUNDED
 
     def _show(self) -> None:
         """Let `rows` be the next points, unless there is a reason to stop."""
