@@ -7,7 +7,7 @@ stay as they are; without a name, all are written anew.
 import csv
 import sys
 
-from golden.cases import METHODS, Case, Row, cases_of, row_of
+from golden.cases import RECORDED, Case, Row, cases_of, row_of
 from golden.test_golden import FILE, recorded
 
 
@@ -15,7 +15,7 @@ def main(names):
     before = {} if not names else recorded()
     rows = [
         (case, row_of(case) if case.method in names or not names else before[case])
-        for method in METHODS
+        for method in RECORDED
         for case in cases_of(method)
     ]
     with FILE.open("w", newline="") as file:

@@ -1,15 +1,13 @@
-"""Every trajectory is the same, bit for bit, as when it was written down."""
+"""Every trajectory is the same, bit for bit, as when it was written down, or whoever drives it."""
 
 import csv
 from pathlib import Path
 
 import pytest
 
-from golden.cases import METHODS, Case, Row, cases_of, row_of
+from golden.cases import ALIKE, RECORDED, SEEDS, SOME, UNRECORDED, Case, Row, cases_of, row_of
 
 FILE = Path(__file__).with_name("trajectories.csv")
-# Their rules are still being chosen.
-UNRECORDED = ("auto", "differences")
 
 
 def recorded():
@@ -22,7 +20,15 @@ def recorded():
         }
 
 
-@pytest.mark.parametrize("method", [method for method in METHODS if method not in UNRECORDED])
+@pytest.mark.parametrize("method", RECORDED)
 def test_trajectories_are_as_recorded(method):
     expected = {case: row for case, row in recorded().items() if case.method == method}
     assert expected == {case: row_of(case) for case in cases_of(method)}
+
+
+@pytest.mark.parametrize("problem", SOME)
+@pytest.mark.parametrize("method", UNRECORDED)
+def test_what_depends_on_the_processor_does_not_depend_on_the_driver(method, problem):
+    for seed in SEEDS:
+        rows = {row_of(Case(method, problem, driver.__name__, seed)) for driver in ALIKE}
+        assert len(rows) == 1
