@@ -8,7 +8,7 @@ the sides of the probes belong to their numbers. But it gets to the same place.
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import settings
 from hypothesis import strategies as st
 
 import pursuit
@@ -29,41 +29,6 @@ def minimized(f, x0, seed, **arguments):
 def around(x0, factor=1.0):
     """Return bounds that cut off a part of the space."""
     return [(factor * (start - 0.5), factor * (start + 1.0)) for start in x0]
-
-
-@given(names, dimensions, seeds, powers, bounded)
-@few
-def test_a_multiple_of_f_gives_the_same_run(name, n, seed, power, in_box):
-    factor = 4.0**power
-    problem = make_problem(name, n, 1e3)
-    bounds = around(problem.x0) if in_box else None
-    plain = minimized(lambda x: problem(x), problem.x0, seed, ftarget=1e-9, bounds=bounds)
-    multiplied = minimized(
-        lambda x: factor * problem(x), problem.x0, seed, ftarget=factor * 1e-9, bounds=bounds
-    )
-    np.testing.assert_array_equal(plain.x, multiplied.x)
-    assert factor * plain.fun == multiplied.fun
-    assert factor * plain.noise == multiplied.noise
-    assert (plain.nit, plain.nfev, plain.status) == (multiplied.nit, multiplied.nfev, multiplied.status)
-
-
-@given(names, dimensions, seeds, powers, bounded)
-@few
-def test_a_multiple_of_all_variables_gives_the_same_run(name, n, seed, power, in_box):
-    factor = 2.0**power
-    problem = make_problem(name, n, 1e3)
-    plain = minimized(
-        lambda x: problem(x), problem.x0, seed, ftarget=1e-9, bounds=around(problem.x0) if in_box else None
-    )
-    multiplied = minimized(
-        lambda x: problem(x / factor), factor * problem.x0, seed, sigma0=factor, ftarget=1e-9,
-        bounds=around(problem.x0, factor) if in_box else None,
-    )  # fmt: skip
-    np.testing.assert_array_equal(factor * plain.x, multiplied.x)
-    assert (plain.fun, plain.noise, plain.nit, plain.nfev) == (
-        multiplied.fun, multiplied.noise, multiplied.nit, multiplied.nfev,
-    )  # fmt: skip
-    assert factor * plain.sigma == multiplied.sigma
 
 
 @pytest.mark.parametrize("name", ["exp", "rosenbrock"])

@@ -13,10 +13,22 @@ from pursuit.methods.differences.state import State
 
 # What numbers must be, by the names of their fields: more than 0, no less, or no less and perhaps infinite.
 _POSITIVE = {"batch", "sigma0", "radius", "lengths", "probe_factor", "diagonal"}
-_COUNTS = {"best", "evaluations", "done", "passes", "hidden", "sweeps", "failures", "still", "poor", "turn"}
+_COUNTS = {
+    "best",
+    "evaluations",
+    "done",
+    "passes",
+    "hidden",
+    "sweeps",
+    "failures",
+    "still",
+    "poor",
+    "turn",
+    "flat",
+}
 _NOT_NEGATIVE = _COUNTS | {"lowest_at", "doubt", "level", "scale", "grain", "spacing", "blocks.curvature"}
 _PERHAPS_INFINITE = {"xtol", "ftol", "at", "longest"}
-# Curvatures are NaN where they were not measured, bounds infinite where there is none, and so is the inverse
+# Curvatures are NaN where they were not measured, and bounds infinite where there is none; so is the inverse
 # of what is nearly 0.
 _ANYTHING = {"curvature", "box.lower", "box.upper", "matrix.inverse"}
 

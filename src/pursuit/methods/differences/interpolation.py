@@ -237,10 +237,9 @@ def _system(U: Array) -> Array:
 
 def _solve(W: Array, right: Vector) -> Vector:
     try:
-        solution: Vector = np.linalg.solve(W, right)
+        return np.asarray(np.linalg.solve(W, right), dtype=np.float64)
     except np.linalg.LinAlgError:
-        solution = np.linalg.lstsq(W, right, rcond=1e-14)[0]
-    return solution
+        return np.asarray(np.linalg.lstsq(W, right, rcond=1e-14)[0], dtype=np.float64)
 
 
 def _poised_step(opening: Opening, S: Array, replaced: int, low: Vector, high: Vector) -> Vector:
@@ -257,7 +256,7 @@ def _poised_step(opening: Opening, S: Array, replaced: int, low: Vector, high: V
 
 
 def trust_step(g: Vector, H: Array, radius: float, low: Vector, high: Vector) -> Vector:
-    """Return the minimum of g's + s'Hs/2 with |s| <= radius; variables stop on a bound that they would cross."""
+    """Return the minimum of g's + s'Hs/2 with |s| <= radius; variables stop on bounds they would cross."""
     s = np.zeros(g.size)
     free: NDArray[np.bool_] = ~(((low >= 0.0) & (g >= 0.0)) | ((high <= 0.0) & (g <= 0.0)))
     while free.any():

@@ -28,15 +28,26 @@ _MOST_HIDDEN, _MOST_FAILURES = 14, 8
 _HIDDEN = 0.6
 # or when the mean value has not fallen by this part of the noise for so many sweeps, and half of all.
 _FALL, _MOST_IDLE = 0.25, 20
-# If nothing at all was gained since the start, this part of that patience is enough.
+# If nothing was gained since the start, or noise is not random, so that means tell no more than values, this
+# part of that patience is enough.
 _IN_VAIN = 0.4
 # How many sweeps pass before noise is measured again.
 _AGAIN = 10
+_HIDES = "Noise hides whatever is left to gain."
 
 
 def begin_masked(state: State) -> None:
     """Begin the phase in which noise masks the slopes."""
     n = state.x.size
+    if (
+        not state.noise_model.is_random
+        and state.masked_at is not None
+        and state.f > state.masked_at - state.noise
+    ):
+        # Values that are not random tell the same as the last time.
+        state.ending = Ending(NOISE, _HIDES)
+        return
+    state.masked_at = state.f
     radius = state.box.largest * math.sqrt(n)
     state.masked = Masked(
         radius=radius, scale=np.zeros(n), mean=state.x, slow=state.f, fast=state.f, lowest=state.f
@@ -70,10 +81,10 @@ def iterate_masked(state: State, rng: np.random.Generator) -> Asking:
         state.masked = masked = replace(masked, lowest=masked.slow, lowest_at=masked.sweeps)
     idle = masked.sweeps - masked.lowest_at
     in_vain = masked.slow > state.start - 2.0 * state.noise
-    patience = _IN_VAIN if in_vain else 1.0
+    patience = _IN_VAIN if in_vain or not state.noise_model.is_random else 1.0
     is_idle = idle >= max(patience * _MOST_IDLE, masked.sweeps // 2)
     if hidden >= patience * _MOST_HIDDEN or state.failures >= patience * _MOST_FAILURES or is_idle:
-        state.ending = Ending(NOISE, "Noise hides whatever is left to gain.")
+        state.ending = Ending(NOISE, _HIDES)
 
 
 def _noisy_sweep(state: State, rng: np.random.Generator) -> Asking:
@@ -91,21 +102,24 @@ def _noisy_sweep(state: State, rng: np.random.Generator) -> Asking:
     which = ~known | ~np.isfinite(F)
     eighth = -(-n // 8)
     which[(state.turn + np.arange(eighth)) % n] = True
-    i = np.flatnonzero(which & (state.box.clip(state.x - h) == state.x - h))
+    i = np.flatnonzero(which)
+    # Next to a bound, the second point is half as far on the same side.
+    is_inside = state.box.clip(state.x - h) == state.x - h
     B = np.full(n, np.nan)
-    if i.size:
-        B[i] = yield Probes(state.x, i, -h[i])
+    B[i] = yield Probes(state.x, i, np.where(is_inside, -h, h / 2.0)[i])
     two = np.isfinite(F + B)
-    D = np.where(two, (F + B - 2.0 * f) / h**2, 0.0)
+    D = np.where(is_inside, F + B - 2.0 * f, 4.0 * (F - 2.0 * B + f)) / h**2
+    D = np.where(two, D, 0.0)
     # The weight of a new curvature: earlier ones are off by about half, this one by its noise.
-    error = np.abs(D0) / (np.abs(D0) + math.sqrt(20.0) * noise / h**2 + TINY)
+    error = np.abs(D0) / (np.abs(D0) + np.where(is_inside, 4.5, 18.0) * noise / h**2 + TINY)
     weight = np.where(known, error**2, 1.0)
     state.turn = (state.turn + eighth) % n
     state.curvature = np.where(two, D0 + weight * (D - D0), state.curvature)
-    g = np.where(two, (F - B) / (2.0 * h), (F - f) / h - h * D0 / 2.0)
+    D = np.where(np.isfinite(state.curvature), state.curvature, 0.0)
+    g = np.where(two & is_inside, (F - B) / (2.0 * h), (F - f) / h - h * D / 2.0)
     state.gradient = np.where(np.isfinite(g), g, 0.0)
     if known.any():
-        _refine_value(state, F - h * h * np.where(np.isfinite(state.curvature), state.curvature, 0.0) / 2.0)
+        _refine_value(state, (F - h * h * D / 2.0)[is_inside])
     state.sweeps += 1
 
 
@@ -120,7 +134,7 @@ def _refine_value(state: State, values: Vector) -> None:
 def _masked_step(state: State, masked: Masked) -> Asking:
     """Take a step, and choose the lengths of the next probes."""
     a = masked.scale
-    farthest = 1e3 * state.box.largest * math.sqrt(state.x.size)
+    farthest = 10.0 * max(state.box.largest * math.sqrt(state.x.size), state.longest)
     radius = min(max(masked.radius, math.sqrt(2.0 * state.noise / float(np.median(a)))), farthest)
     step, last = (yield from _plane_step(state, a, radius)), None
     if step is not None:
@@ -191,7 +205,8 @@ def _noisy_trial(
             # The value that led here tends to be a lucky one.
             again = float((yield x[np.newaxis])[0])
             step = x - state.x
-            state.longest = max(state.longest, float(np.linalg.norm(step)))
+            if f < state.f - 3.0 * noise:
+                state.longest = max(state.longest, float(np.linalg.norm(step)))
             state.x, state.f = x, (f + again) / 2.0 if math.isfinite(again) else f
             return step, max(radius, 4.0 * float(np.linalg.norm(step)))
         step = 0.3 * step

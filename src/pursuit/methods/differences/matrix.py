@@ -62,8 +62,8 @@ class Dense:
     def step(self, g: Vector, free: Mask, low: Vector, high: Vector) -> Vector:
         """Return the minimum of the model g'p + p'Bp/2 between bounds.
 
-        Variables that would cross a bound stop on it, and the others are solved for again: p = -H (g + w), with
-        forces w on those that are held.
+        Variables that would cross a bound stop on it, and the others are solved for again: p = -H (g + w),
+        where w acts on those that are held.
         """
         p = np.zeros_like(g)
         newton = self.inverse @ g

@@ -17,6 +17,8 @@ from pursuit.methods.programs import Probes, Request
 _REPEATS = 3
 # The weight of a new measurement beside the earlier ones.
 _LATEST = 0.4
+# What is measured where values are so many times as large says nothing about those at x.
+_FAR_ABOVE = 1e3
 # The values on a line: differences of order four to six of so many show noise and not the function.
 _ON_LINE = 8
 # How close together these are at first, in lengths of probes,
@@ -31,8 +33,9 @@ def look_for_noise(state: State) -> Asking:
     again = yield state.x[np.newaxis]
     value = float(again[0])
     if value != state.f and math.isfinite(value):
-        level = abs(value - state.f) / math.sqrt(2.0)
-        state.f = (value + state.f) / 2.0
+        more = yield np.repeat(state.x[np.newaxis], _REPEATS - 1, axis=0)
+        values = [state.f, value, *more[np.isfinite(more)].tolist()]
+        level, state.f = float(np.std(values, ddof=1)), float(np.mean(values))
         scale = state.rounding_scale()
         state.noise_model = Noise(level=level, at=abs(state.f), scale=scale, is_random=True)
 
@@ -105,7 +108,7 @@ def _deviation(v: Vector) -> float:
 
 def _learn(state: State, level: float, grain: float = 0.0, highest: float = 0.0) -> None:
     """Take a measurement of the noise, averaged with earlier ones if these were made at similar values."""
-    if not math.isfinite(level):
+    if not math.isfinite(level) or highest > _FAR_ABOVE * state.rounding_scale():
         return
     noise = state.noise_model
     if noise.level > 0.0 and 0.1 * noise.at <= abs(state.f) <= 10.0 * noise.at:

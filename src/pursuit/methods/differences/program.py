@@ -24,13 +24,14 @@ from pursuit.checks import Vector
 from pursuit.methods.differences import interpolation
 from pursuit.methods.differences.blocks import FEWEST, begin_blocks, iterate_blocks
 from pursuit.methods.differences.checks import check_state
+from pursuit.methods.differences.kinks import has_kinks
 from pursuit.methods.differences.line import search
 from pursuit.methods.differences.masked import BLURRED, begin_masked, iterate_masked
 from pursuit.methods.differences.matrix import first_matrix
 from pursuit.methods.differences.noise import find_lengths, look_for_noise, measure_noise
 from pursuit.methods.differences.state import EPS, TINY, Box, State
 from pursuit.methods.differences.sweep import Asking, choose_lengths, measuring_sweep, sizes_of, sweep
-from pursuit.methods.programs import CONVERGED, FLAT, KINKS, UNBOUNDED, Ending, Start
+from pursuit.methods.programs import CONVERGED, FLAT, KINKS, STUCK, UNBOUNDED, Ending, Probes, Start
 
 # The first probes, in units of sigma0: short without noise, so that slopes are exact; long with it.
 _FIRST_PROBE, _NOISY_PROBE = 1e-6, 0.3
@@ -43,11 +44,13 @@ _FARTHEST_FIRST, _FARTHEST = 10.0, 4.0
 # How many times as fast as others variables approach a bound that they stop on.
 _TO_BOUND = 10.0
 # A step is at most this many times as long as the longest so far, or as the first step sizes.
-_REACH = 100.0
+_REACH, _REACH_IN_NOISE = 100.0, 4.0
 # After a failure, steps that are shorter than the first by more than this factor are not believed.
 _SHORT = 1e6
 # f is taken to be unbounded if it is negative and still falling this many first steps away.
 _FAR = 1e12
+# Kinks are looked for after so many sweeps, and again each time after so many more.
+_KINKS_FIRST, _KINKS_EVERY = 12, 36
 # A run ends after so many steps in a row that gain next to nothing, or searches that find nothing better,
 _MOST_STILL, _MOST_FAILURES = 2, 4
 # or steps that gain less than this part of what the model predicts.
@@ -92,23 +95,18 @@ class Differences(NamedTuple):
         )
 
     def iterate(self, state: State, rng: np.random.Generator) -> Asking:
-        """Make one iteration."""
-        if not state.is_open:
-            yield from _open(state, rng)
-        elif state.opening is not None:
-            yield from interpolation.iterate_opening(state)
-            if interpolation.is_over(state):
-                if not state.evaluated_again:
-                    yield from look_for_noise(state)
-                interpolation.end_opening(state)
-        elif state.blocks is not None:
-            yield from iterate_blocks(state, rng)
-        elif state.masked is not None:
-            yield from iterate_masked(state, rng)
-            if state.masked is None:
-                yield from _step(state)
-        else:
-            yield from _iterate(state, rng)
+        """Make one iteration; end the run if values are so extreme that numbers overflow."""
+        iteration = _iteration(state, rng)
+        try:
+            request = next(iteration)
+            while True:
+                if not np.isfinite(request.steps if isinstance(request, Probes) else request).all():
+                    raise FloatingPointError
+                request = iteration.send((yield request))
+        except StopIteration:
+            pass
+        except (ArithmeticError, np.linalg.LinAlgError):
+            state.ending = Ending(STUCK, "The values of f are too extreme to compute with.")
 
     def best(self, state: State) -> tuple[Vector, float]:
         """Return the current iterate, or the mean of the latest ones once f has stopped falling."""
@@ -120,6 +118,25 @@ class Differences(NamedTuple):
     def check(self, state: State, n: int) -> None:
         """Reject a state that is not one for n variables."""
         check_state(state, n)
+
+
+def _iteration(state: State, rng: np.random.Generator) -> Asking:
+    """Make an iteration of the present phase."""
+    if not state.is_open:
+        yield from _open(state, rng)
+    elif state.opening is not None:
+        yield from interpolation.iterate_opening(state)
+        if interpolation.is_over(state):
+            if not state.evaluated_again:
+                yield from look_for_noise(state)
+            interpolation.end_opening(state)
+    elif state.blocks is not None:
+        yield from iterate_blocks(state, rng)
+    elif state.masked is not None:
+        yield from iterate_masked(state, rng)
+        yield from _step(state) if state.masked is None else ()
+    else:
+        yield from _iterate(state, rng)
 
 
 def _open(state: State, rng: np.random.Generator) -> Asking:
@@ -148,6 +165,12 @@ def _iterate(state: State, rng: np.random.Generator) -> Asking:
             yield from find_lengths(state, rng)
             state.matrix = first_matrix(np.ones(state.x.size))
             state.last_gradient, state.is_scaled = None, False
+    is_due = state.sweeps % _KINKS_EVERY == _KINKS_FIRST and not state.noise_model.is_known
+    if is_due and (yield from has_kinks(state)):
+        state.ending = Ending(
+            KINKS, "f has kinks: its second differences do not behave like those of a smooth f."
+        )
+        return
     if not state.is_scaled and (state.sweeps > 0 or state.noise_model.is_known or state.ready):
         yield from measuring_sweep(state, rng)
     else:
@@ -155,7 +178,8 @@ def _iterate(state: State, rng: np.random.Generator) -> Asking:
     _learn(state)
     if state.noise_model.is_known and (state.failures > 2 or state.slope_noise() > BLURRED):
         begin_masked(state)
-        yield from iterate_masked(state, rng)
+        if state.masked is not None:
+            yield from iterate_masked(state, rng)
     else:
         yield from _step(state)
 
@@ -170,7 +194,8 @@ def _should_measure(state: State) -> bool:
 
 def _learn(state: State) -> None:
     """Tell the matrix how the gradient changed along the last step, and note whether f contradicts that."""
-    state.is_suspicious = False
+    is_rounded = state.is_suspicious and state.measured < 0 < state.sweeps
+    state.is_suspicious = is_rounded
     step, g = state.last_step, state.last_gradient
     if step is None or g is None:
         return
@@ -181,7 +206,7 @@ def _learn(state: State) -> None:
     # A twelfth of the change of the curvature along the step, if that change is linear.
     off = abs(state.last_decrease + (before + after) / 2.0)
     state.doubt = np.minimum(1.0, state.doubt + 12.0 * off / max(abs(after - before), TINY))
-    state.is_suspicious = off > 0.5 * (abs(before) + abs(after))
+    state.is_suspicious |= off > 0.5 * (abs(before) + abs(after))
 
 
 def _step(state: State) -> Asking:
@@ -191,7 +216,7 @@ def _step(state: State) -> Asking:
         # Longer probes may see what these do not.
         state.lengths = np.maximum(state.lengths, np.minimum(1e3 * state.lengths, 10.0 * state.box.sigma0))
         state.failures += 1
-        _judge(state)
+        _judge(state, _left_to_gain(state))
         return
     is_first = state.sweeps == 1 and state.matrix.fresh and not state.noise_model.is_known
     t = _first_multiple(state, p, slope) if is_first else 1.0
@@ -222,13 +247,15 @@ def _step(state: State) -> Asking:
 
 def _left_to_gain(state: State) -> float:
     """Return by how much f can fall along single coordinates, by their slopes and curvatures."""
-    g, free = np.abs(state.gradient), state.free()
+    g, free = np.abs(state.gradient), ~state.pressed(state.gradient)
     known = np.isfinite(state.curvature)
     otherwise = float(np.median(np.abs(state.curvature[known]))) if known.any() else state.matrix.diagonal
     D = np.where(known, state.curvature, otherwise)
     # What drowns in rounding is no negative curvature.
     D = np.where((D < 0.0) & (state.doubt > 0.5), 0.0, D)
     room = np.where(state.gradient < 0.0, state.box.upper - state.x, state.x - state.box.lower)
+    # Rounding of the values at the probes, which may be far larger than f, hides slopes of that size.
+    g = g + 2.0 * EPS * np.abs(D * state.probes)
     reach = np.where(D < 0.0, state.longest, 10.0 * (state.longest + state.box.largest))
     t = np.minimum(np.minimum(np.where(D > 0.0, g / (D + TINY), math.inf), room), reach)
     return float(np.sum(np.where(free | (D < 0.0), t * (g - D * t / 2.0), 0.0)))
@@ -248,7 +275,8 @@ def _direction(state: State) -> tuple[Vector, float]:
     if not np.isfinite(p).all():
         return np.zeros_like(g), 0.0
     length = float(np.linalg.norm(p))
-    farthest = _REACH * max(state.longest, state.box.largest * math.sqrt(g.size))
+    reach = _REACH_IN_NOISE if state.noise_model.is_known else _REACH
+    farthest = reach * max(state.longest, state.box.largest * math.sqrt(g.size))
     if length > farthest and state.is_scaled:
         p = p * (farthest / length)
     return p, float(g @ p)
@@ -292,7 +320,8 @@ def _move(state: State, x: Vector, f: float) -> None:
         return
     step, gain = x - state.x, state.f - f
     length = float(np.linalg.norm(step))
-    state.longest = max(state.longest, length)
+    if gain > 3.0 * state.noise or not state.noise_model.is_known:
+        state.longest = max(state.longest, length)
     is_still = gain <= state.ftol * abs(f) or length <= state.xtol * state.longest
     state.still = state.still + 1 if is_still else 0
     state.last_step, state.last_gradient, state.last_decrease = step, state.gradient, gain
@@ -300,7 +329,7 @@ def _move(state: State, x: Vector, f: float) -> None:
     state.x, state.f, state.failures = x, f, 0
 
 
-def _judge(state: State, left: float = 0.0) -> None:
+def _judge(state: State, left: float) -> None:
     """End the run if nothing is left to gain, given what coordinates promise."""
     is_lower = state.f < min(0.0, state.start - 100.0 * state.noise)
     if is_lower and state.longest > _FAR * state.box.largest:
@@ -311,14 +340,13 @@ def _judge(state: State, left: float = 0.0) -> None:
     fallen = abs(state.start - state.f)
     hidden = 10.0 * state.noise + EPS**1.5 * fallen
     small = max(hidden, 10.0 * state.ftol * abs(state.f), 10.0 * state.xtol**2 * fallen)
-    has_shape = bool(state.gradient.any() or (state.curvature > 0.0).any())
     if state.still >= _MOST_STILL and left <= small:
         state.ending = Ending(
             CONVERGED, "Converged: steps no longer change f or x by more than ftol or xtol."
         )
-    elif state.failures >= 2 and left <= hidden and has_shape:
+    elif state.failures >= 2 and left <= hidden and not state.flat:
         state.ending = Ending(CONVERGED, "Converged: rounding hides whatever is left to gain.")
-    elif state.failures >= _MOST_FAILURES and not has_shape:
+    elif state.failures >= _MOST_FAILURES and state.flat:
         state.ending = Ending(FLAT, "All values around x are equal: nothing shows where f might be lower.")
     elif state.failures >= _MOST_FAILURES or max(state.poor, state.still) >= _MOST_POOR:
         state.ending = Ending(

@@ -187,6 +187,12 @@ class State:
     """Steps in a row that have gained next to nothing."""
     poor: int = 0
     """Steps in a row that have gained a small part of what the model predicts."""
+    sees: bool = False
+    """Whether a value of the present sweep differs from f(x)."""
+    flat: int = 0
+    """Sweeps in a row whose values were all equal: probes may have been too short for rounded values."""
+    masked_at: float | None = None
+    """f when noise last began to mask the slopes."""
     turn: int = 0
     """Whose curvature is measured next under noise."""
     probe_factor: float = 60.0
@@ -214,16 +220,17 @@ class State:
 
     def free(self) -> Mask:
         """Return which variables may move: not those that f presses against a bound."""
-        return ~self.pressed(self.gradient) & (self.gradient != 0.0)
+        free: Mask = ~self.pressed(self.gradient) & np.not_equal(self.gradient, 0.0)
+        return free
 
     def pressed(self, gradient: Vector) -> Mask:
         """Return which variables are on a bound, and pressed against it by such a gradient."""
-        low, high = self.x <= self.box.lower, self.x >= self.box.upper
-        pressed: Mask = (low & (gradient > 0.0)) | (high & (gradient < 0.0))
+        low, high = np.less_equal(self.x, self.box.lower), np.greater_equal(self.x, self.box.upper)
+        pressed: Mask = np.where(gradient > 0.0, low, high & (gradient < 0.0))
         return pressed
 
     def rounding_scale(self) -> float:
-        """Return what rounding is judged by: |f|, and a part of what f has fallen by, since terms may cancel."""
+        """Return what rounding is judged by: |f|, and a part of what f has fallen by, as terms may cancel."""
         return abs(self.f) + _CANCELLED * abs(self.start - self.f)
 
     def slope_noise(self) -> float:

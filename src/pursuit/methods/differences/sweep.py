@@ -38,7 +38,7 @@ _PART_OF_STEP = 0.1
 # The shortest probes: x must change, in relation to itself and to sigma0.
 _RELATIVE, _ABSOLUTE = 1e-9, 1e-15
 # No probe is longer than this many first or longest steps.
-_LONGEST = 100.0
+_LONGEST = 10.0
 # Variables that are pressed against a bound are probed in one sweep of this many.
 _SELDOM = 4
 
@@ -142,6 +142,8 @@ def probe(state: State, i: Indices, curvature: Vector | None = None) -> Generato
     """Probe along some coordinates, which gives their slopes; return the values."""
     h = state.probes[i]
     F = yield Probes(state.x, i, h)
+    if np.any(state.f != F):
+        state.sees = True
     D = (_curvature(state) if curvature is None else curvature)[i]
     gradient = state.gradient.copy()
     gradient[i] = np.where(np.abs(h) > TINY, (F - state.f) / h - h * D / 2.0, 0.0)
@@ -159,6 +161,8 @@ def probe_back(state: State, i: Indices, F: Vector) -> Asking:
         return
     f, h = state.f, state.probes[i]
     B = yield Probes(state.x, i, -h)
+    if np.any(f != B):
+        state.sees = True
     D = (F + B - 2.0 * f) / h**2
     two, one = np.isfinite(D), np.isfinite(B)
     gradient, curvature, doubt = state.gradient.copy(), state.curvature.copy(), state.doubt.copy()
@@ -175,6 +179,11 @@ def _end_sweep(state: State) -> None:
     """Count a sweep; slopes along which f has no values count as none."""
     state.gradient = np.where(np.isfinite(state.gradient), state.gradient, 0.0)
     state.sweeps += 1
+    if state.sees and state.flat:
+        # Values that differ only at a distance are rounded.
+        state.is_suspicious, state.measured = True, -10
+    state.flat = 0 if state.sees else state.flat + 1
+    state.sees = False
 
 
 def sizes_of(state: State, otherwise: Vector | float) -> Vector:
