@@ -339,6 +339,9 @@ def _judge(state: State, left: float) -> None:
     # Where f falls to 0, what matters is what it has fallen by: steps of xtol change it by that squared.
     fallen = abs(state.start - state.f)
     hidden = 10.0 * state.noise + EPS**1.5 * fallen
+    if state.f == 0.0:
+        # Nothing is known of its rounding but that of the values around it.
+        hidden += 10.0 * EPS**2 * float(np.nansum(np.abs(state.curvature) * state.probes**2))
     small = max(hidden, 10.0 * state.ftol * abs(state.f), 10.0 * state.xtol**2 * fallen)
     if state.still >= _MOST_STILL and left <= small:
         state.ending = Ending(
