@@ -5,6 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from pursuit.cli import main
@@ -21,10 +22,33 @@ COMMANDS = sorted(set(re.findall(r"^ *\$ (.*?)(?: +#.*)?$", "\n".join(TEXTS.valu
 PAGES = [name for name, text in TEXTS.items() if BLOCK.search(text)]
 
 
+NUMBER = re.compile(r"-?\b\d+(?:\.\d*)?(?:e[+-]?\d+)?")
+
+
 def steady(text):
     """Return what a page prints without times, which differ from run to run."""
     text = re.sub(r"^time +.*$", "time", text, flags=re.MULTILINE)
     return re.sub(r" +seconds$| +[\d.e-]+$", "", text, flags=re.MULTILINE) if "seconds" in text else text
+
+
+def words_and_numbers(text):
+    """Return a text without its numbers and without its layout, and the numbers."""
+    return NUMBER.sub("#", text).split(), [float(number) for number in NUMBER.findall(text)]
+
+
+def is_shown(shown, printed):
+    """Say whether a text is printed, but for what depends on the processor.
+
+    BLAS rounds as it is fastest there, so runs differ in their last bits, then in how many evaluations they
+    take, by a few per cent, and in values and steps near a minimum, which are small.
+    """
+    words, numbers = words_and_numbers(shown)
+    lines = printed.splitlines()
+    for first in range(len(lines)):
+        others, found = words_and_numbers("\n".join(lines[first : first + len(shown.splitlines())]))
+        if words == others and np.allclose(numbers, found, rtol=0.2, atol=1e-4):
+            return True
+    return False
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -37,7 +61,7 @@ def test_the_code_of_a_page_runs_and_prints_what_it_shows(page, tmp_path):
     assert done.returncode == 0, done.stderr
     for shown in PRINTED.findall(TEXTS[page]):
         printed = steady(done.stdout) if "seconds" not in shown else steady(done.stdout + "seconds")
-        assert steady(shown) in printed
+        assert is_shown(steady(shown), printed), printed
 
 
 @pytest.mark.parametrize("command", [command for command in COMMANDS if command.startswith("pursuit ")])
