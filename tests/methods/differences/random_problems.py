@@ -31,17 +31,21 @@ class RandomProblem(NamedTuple):
             f = quadratic + self.fourth @ z**4 + np.sum(np.exp(self.rates @ z)) + np.sum(logistic)
         return f if np.iscomplexobj(f) else float(f)
 
+    def _powers_and_shares(self, z):
+        with np.errstate(over="ignore"):
+            return np.exp(self.rates @ z), 1.0 / (1.0 + np.exp(-self.losses @ z))
+
     def slopes(self, x):
         """Return the gradient."""
         z = self.scales * x
-        powers, shares = np.exp(self.rates @ z), 1.0 / (1.0 + np.exp(-self.losses @ z))
+        powers, shares = self._powers_and_shares(z)
         g = self.matrix @ z + self.linear + 4.0 * self.fourth * z**3
         return self.scales * (g + powers @ self.rates + shares @ self.losses)
 
     def bends(self, x):
         """Return the second derivatives along the coordinates."""
         z = self.scales * x
-        powers, shares = np.exp(self.rates @ z), 1.0 / (1.0 + np.exp(-self.losses @ z))
+        powers, shares = self._powers_and_shares(z)
         d = np.diagonal(self.matrix) + 12.0 * self.fourth * z**2
         d = d + powers @ self.rates**2 + (shares * (1.0 - shares)) @ self.losses**2
         return self.scales**2 * d

@@ -78,4 +78,4 @@ def _end_pass(state: State, blocks: Blocks, rng: np.random.Generator) -> None:
         least = 1e-2 * float(np.linalg.norm(state.last_step)) / math.isqrt(math.isqrt(state.x.size))
         state.lengths = np.maximum(state.lengths, least)
     state.last_step, state.curvature = None, np.full_like(state.curvature, np.nan)
-    state.ready = not alike
+    state.is_uneven = not alike

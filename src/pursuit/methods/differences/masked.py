@@ -22,7 +22,7 @@ from pursuit.methods.programs import NOISE, Ending, Probes, Request
 
 # The noise of the slopes, relative to them, at which it begins and ceases to mask them.
 BLURRED, CLEAR = 0.3, 0.03
-# A run ends when slopes have not stood out from noise for so many sweeps, or so many steps have failed.
+# A run ends when slopes have not stood out from noise for so many sweeps, or so many steps have failed,
 _MOST_HIDDEN, _MOST_FAILURES = 14, 8
 # Slopes of pure noise have this noise relative to them, or more.
 _HIDDEN = 0.6

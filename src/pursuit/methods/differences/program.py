@@ -2,6 +2,7 @@
 
     evaluate x0 again: is f noisy?
     few variables: a model through single values first (`interpolation.py`)
+    many variables: steps along blocks of them first (`blocks.py`)
     repeat:
         measure the noise of a value, if it would explain what has happened (`noise.py`)
         probe along every coordinate: slopes g; in the second sweep on both sides: curvatures (`sweep.py`)
@@ -10,7 +11,7 @@
         x <- the best point that is found on the line x + t p (`line.py`)
         choose the lengths of the next probes from noise, curvatures and the last step
 
-Where noise masks the slopes, steps are measured instead of trusted (`masked.py`).
+Where noise masks the slopes, steps are measured instead of trusted (`masked.py`). Kinks end a run (`kinks.py`).
 """
 
 from __future__ import annotations
@@ -55,8 +56,6 @@ _KINKS_FIRST, _KINKS_EVERY = 12, 36
 _MOST_STILL, _MOST_FAILURES = 2, 4
 # or steps that gain less than this part of what the model predicts.
 _MOST_POOR, _POOR = 8, 0.02
-
-
 _UNBOUNDED = "f seems to be unbounded below: it is negative, and still falls very far from the start."
 
 
@@ -171,7 +170,7 @@ def _iterate(state: State, rng: np.random.Generator) -> Asking:
             KINKS, "f has kinks: its second differences do not behave like those of a smooth f."
         )
         return
-    if not state.is_scaled and (state.sweeps > 0 or state.noise_model.is_known or state.ready):
+    if not state.is_scaled and (state.sweeps > 0 or state.noise_model.is_known or state.is_uneven):
         yield from measuring_sweep(state, rng)
     else:
         yield from sweep(state, rng, both=state.failures + state.still > 0)

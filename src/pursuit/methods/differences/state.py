@@ -173,7 +173,8 @@ class State:
     """Whether the start has been looked at."""
     evaluated_again: bool = False
     """Whether f was evaluated twice at a point, so that random noise would have shown."""
-    ready: bool = False
+    is_uneven: bool = False
+    """Whether the blocks have shown that curvatures differ, so that all are measured at once."""
     is_scaled: bool = False
     """Whether curvatures were measured."""
     is_suspicious: bool = False
