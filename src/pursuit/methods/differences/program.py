@@ -11,7 +11,7 @@
         x <- the best point that is found on the line x + t p (`line.py`)
         choose the lengths of the next probes from noise, curvatures and the last step
 
-Where noise masks the slopes, steps are measured instead of trusted (`masked.py`). Kinks end a run (`kinks.py`).
+Where noise masks the slopes, steps are measured, not trusted (`masked.py`). Kinks end a run (`kinks.py`).
 """
 
 from __future__ import annotations
