@@ -31,8 +31,8 @@ _SAMPLE, _SPREAD = 3, 2.5
 _DIFFER, _OUTLIER = 4.0, 100.0
 # Curvatures scale the matrix only if no more than this part of them is negative.
 _NEGATIVE = 0.1
-# The smallest curvature that is believed, as a part of the largest: scales may differ by a factor of 1e9.
-_SMALLEST = 1e-18
+# The smallest curvature that is believed, as a part of the largest, if it is known well and if not.
+_SMALLEST, _SMALLEST_IN_DOUBT = 1e-18, 1e-10
 # Without noise, probes change f by this many rounding errors at least,
 _ROUNDINGS = 4.0
 # and are no longer than this part of the last step.
@@ -191,7 +191,8 @@ def _end_sweep(state: State) -> None:
 def sizes_of(state: State, otherwise: Vector | float) -> Vector:
     """Return the sizes of the curvatures, `otherwise` where there are none; all are positive."""
     sizes = np.where(np.isfinite(state.curvature), np.abs(state.curvature), otherwise)
-    positive: Vector = np.maximum(sizes, _SMALLEST * sizes.max()) + TINY
+    least = np.where(state.doubt < 0.5, _SMALLEST, _SMALLEST_IN_DOUBT)
+    positive: Vector = np.maximum(sizes, least * sizes.max()) + TINY
     return positive
 
 
