@@ -79,6 +79,13 @@ def test_on_kinks_auto_changes_to_momentum_and_says_so():
     assert set(result.trace.method[~at_first]) == {"momentum"}
 
 
+@pytest.mark.parametrize("n", [10, 40])
+def test_on_a_ridge_auto_changes_to_momentum_too(n):
+    """Steps never fail there, but gain next to nothing."""
+    result = pursuit.minimize(lambda x: float(np.abs(x).max()), np.ones(n), rng=1, maxfev=6_000)
+    assert [stage.method for stage in result.stages] == ["differences", "momentum"]
+
+
 def test_the_second_stage_is_a_run_of_momentum_from_the_original_start():
     result = run("kinks")
     generator = np.random.default_rng(5)
@@ -262,7 +269,7 @@ def test_options_of_a_later_stage_are_checked_at_once():
         pursuit.minimize(bowl, START, options={"m": 0})
     with pytest.raises(ValueError, match="is not an option of the method auto: its options are m"):
         pursuit.minimize(bowl, START, options={"kappa": 3.0})
-    wide = pursuit.minimize(kinks, START, rng=1, ftarget=1e-3, options={"m": 9})
+    wide = pursuit.minimize(kinks, START, rng=1, maxfev=3_000, options={"m": 9})
     assert [stage.options for stage in wide.stages] == [{}, {"m": 9}]
 
 
