@@ -88,7 +88,7 @@ bench-peers: .venv-peers/installed
 	.venv-peers/bin/python -m benchmarks.peers --page
 	.venv-peers/bin/python -m benchmarks.peers.front
 
-# VALUES="--most 100 --methods values L-BFGS-B --out reproduced/values" runs a part of it elsewhere.
+# VALUES="--most 100 --methods differences L-BFGS-B --out reproduced/values" runs a part of it elsewhere.
 VALUES ?=
 
 bench-values: .venv-peers/installed
