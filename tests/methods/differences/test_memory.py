@@ -89,7 +89,7 @@ def test_a_million_variables_take_the_memory_of_a_few_vectors():
 def test_memory_is_linear_in_the_number_of_variables(upper):
     """To the end of a run, bounds or not."""
     small, large = (run(n, 1e9, upper)[0] for n in (5_000, 20_000))
-    assert large < 1.1 * small
+    assert large < 1.5 * small
 
 
 @pytest.mark.parametrize("n", [1_000, 100_000])

@@ -18,7 +18,7 @@ from pursuit.methods.differences.matrix import first_matrix
 from pursuit.methods.differences.noise import measure_noise
 from pursuit.methods.differences.state import TINY, Masked, State
 from pursuit.methods.differences.sweep import Asking, choose_probes, sizes_of
-from pursuit.methods.programs import NOISE, Ending, Probes, Request
+from pursuit.methods.programs import KINKS, NOISE, Ending, Probes, Request
 
 # The noise of the slopes, relative to them, at which it begins and ceases to mask them.
 BLURRED, CLEAR = 0.3, 0.03
@@ -33,10 +33,9 @@ _FALL, _MOST_IDLE = 0.25, 20
 _IN_VAIN = 0.4
 # How many sweeps pass before noise is measured again.
 _AGAIN = 10
-_HIDES = "Noise hides whatever is left to gain."
 
 
-def begin_masked(state: State) -> None:
+def begin_masked(state: State) -> Asking:
     """Begin the phase in which noise masks the slopes."""
     n = state.x.size
     if (
@@ -45,7 +44,7 @@ def begin_masked(state: State) -> None:
         and state.f > state.masked_at - state.noise
     ):
         # Values that are not random tell the same as the last time.
-        state.ending = Ending(NOISE, _HIDES)
+        yield from _end(state)
         return
     state.masked_at = state.f
     radius = state.box.largest * math.sqrt(n)
@@ -84,7 +83,17 @@ def iterate_masked(state: State, rng: np.random.Generator) -> Asking:
     patience = _IN_VAIN if in_vain or not state.noise_model.is_random else 1.0
     is_idle = idle >= max(patience * _MOST_IDLE, masked.sweeps // 2)
     if hidden >= patience * _MOST_HIDDEN or state.failures >= patience * _MOST_FAILURES or is_idle:
-        state.ending = Ending(NOISE, _HIDES)
+        yield from _end(state)
+
+
+def _end(state: State) -> Asking:
+    """End the run, and say why: values that repeat are not noisy, unless they are rounded."""
+    value = float((yield state.x[np.newaxis])[0])
+    is_rounded = state.noise_model.grain > 0.0 or value in (float(np.float32(value)), float(f"{value:.9g}"))
+    if state.noise_model.is_random or is_rounded:
+        state.ending = Ending(NOISE, "Noise hides whatever is left to gain.")
+    else:
+        state.ending = Ending(KINKS, "Values repeat, but do not follow slopes: f may have kinks or jumps.")
 
 
 def _noisy_sweep(state: State, rng: np.random.Generator) -> Asking:

@@ -87,7 +87,7 @@ class Differences(NamedTuple):
             gradient=np.zeros(n),
             curvature=np.full(n, np.nan),
             doubt=np.ones(n),
-            matrix=first_matrix(np.ones(n)),
+            matrix=first_matrix((sigma0.min() / sigma0) ** 2),
             lengths=np.maximum(_FIRST_PROBE * sigma0, 1e-8 * np.abs(x)),
             probes=np.ones(n),
             start=start.value,
@@ -176,7 +176,7 @@ def _iterate(state: State, rng: np.random.Generator) -> Asking:
         yield from sweep(state, rng, both=state.failures + state.still > 0)
     _learn(state)
     if state.noise_model.is_known and (state.failures > 2 or state.slope_noise() > BLURRED):
-        begin_masked(state)
+        yield from begin_masked(state)
         if state.masked is not None:
             yield from iterate_masked(state, rng)
     else:
@@ -212,8 +212,14 @@ def _step(state: State) -> Asking:
     """Take a quasi-Newton step with the slopes of a sweep, and choose the lengths of the next probes."""
     p, slope = _direction(state)
     if not slope < 0.0:
-        # Longer probes may see what these do not.
-        state.lengths = np.maximum(state.lengths, np.minimum(1e3 * state.lengths, 10.0 * state.box.sigma0))
+        if state.gradient.any():
+            # All variables are pressed against bounds. Long probes on one side might have got that wrong.
+            short = np.maximum(_FIRST_PROBE * state.box.sigma0, 1e-8 * np.abs(state.x))
+            state.lengths = np.minimum(state.lengths, short)
+        else:
+            # Longer probes may see what these do not.
+            longer = np.minimum(1e3 * state.lengths, 10.0 * state.box.sigma0)
+            state.lengths = np.maximum(state.lengths, longer)
         state.failures += 1
         _judge(state, _left_to_gain(state))
         return
@@ -303,7 +309,7 @@ def _room(state: State, i: int) -> tuple[float, float]:
 
 def _first_multiple(state: State, p: Vector, slope: float) -> float:
     """Return the first step: sigma0, or to where a parabola that falls from f to 0 has its minimum."""
-    length = float(np.min(state.box.sigma0)) / float(np.linalg.norm(p))
+    length = 1.0 / float(np.linalg.norm(p / state.box.sigma0))
     return min(length, 2.0 * state.f / -slope) if state.f > 0.0 else length
 
 
