@@ -18,7 +18,7 @@ from pursuit.engine.outcome import Outcome
 from pursuit.engine.stopping import Reason
 from pursuit.engine.tally import Limits, Row, Trace, due_after, trace_of
 from pursuit.methods.hooks import Findings, Rounds
-from pursuit.methods.programs import CONVERGED, Program, Request, Start, rows_of, size_of
+from pursuit.methods.programs import CONVERGED, Program, Request, Start, rows_of
 from pursuit.problems.boxes import Box, number_at_bound
 
 # The most points of a chunk, and the most numbers in them, if no size of rounds is asked for: enough to make
@@ -64,7 +64,7 @@ class ProgramMemory(NamedTuple):
 
     def best(self, program: Program) -> tuple[Vector, float, float]:
         """Return the best point, its value, and the noise of a value."""
-        x, fun = program.best(self.state) if self.state.estimate else (self.x, self.counts.fun)
+        x, fun = program.best(self.state)[:2] if self.state.estimate else (self.x, self.counts.fun)
         return x, fun, self.state.noise or 0.0
 
 
@@ -227,7 +227,7 @@ class ProgramRun:
             reason = self.reason
         # Next to an estimate, the best of a few values is only the luckiest.
         is_estimate = bool(state.estimate) and reason != Reason.TARGET
-        x, fun = self._program.best(state) if is_estimate else (self._x, counts.fun)
+        x, fun, error = self._program.best(state) if is_estimate else (self._x, counts.fun, None)
         is_own = state.ending is not None and reason == self.reason
         sigma = float(state.sigma)
         return Outcome(
@@ -240,7 +240,7 @@ class ProgramRun:
             sigma=sigma,
             reason=reason,
             message=state.ending.sentence if is_own else reason.sentence(counts.nfev - counts.best_nfev),
-            findings=Findings(noise=state.noise, is_estimate=is_estimate),
+            findings=Findings(noise=state.noise, is_estimate=is_estimate, error=error),
             trace=lambda: self._whole_trace(state, counts, sigma),
         )
 
@@ -265,7 +265,7 @@ class ProgramRun:
             # Whatever overflows there is the program's affair, and no concern of users.
             with np.errstate(all="ignore"):
                 request = self._iteration.send(values)  # type: ignore[arg-type]
-                while (size := size_of(request)) == 0:
+                while (size := len(request)) == 0:
                     request = self._iteration.send(_NOTHING)
         except StopIteration:
             return False
@@ -307,7 +307,8 @@ class ProgramRun:
         """Note a limit that is reached between two iterations, if there is no other reason to stop."""
         if self.reason != Reason.RUNNING:
             return
-        if state.estimate and self._program.best(state)[1] <= self._limits.target:
+        has_target = self._limits.target > -math.inf
+        if has_target and state.estimate and self._program.best(state)[1] <= self._limits.target:
             self.reason = Reason.at_target(self._limits.target)
         elif self.counts.nit >= self._limits.iterations:
             self.reason = Reason.MAXITER

@@ -24,6 +24,7 @@ _NAMED: dict[str, tuple[str, dict[str, Any]]] = {
     "auto": ("auto:Auto", {}),
     "differences": ("differences.program:Differences", {}),
     "momentum": ("momentum:RankedMomentum", {}),
+    "evolution": ("evolution.program:Evolution", {}),
     "adaptive-sarp": ("adaptive_sarp:AdaptiveSarp", {}),
     "rp": ("random_pursuit:RandomPursuit", {}),
     "rp-exact": ("random_pursuit:RandomPursuit", {"line_search": "exact"}),

@@ -45,6 +45,8 @@ class Findings(NamedTuple):
     """The standard deviation of the noise of a value; None if the scheme does not measure it."""
     is_estimate: bool = False
     """Whether `fx` is an estimate of the value at `x`, and not a value seen."""
+    error: float | None = None
+    """The standard error of an estimate."""
     remark: str = ""
     """A sentence or two for users; empty where there is nothing to say."""
 

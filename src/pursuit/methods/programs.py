@@ -5,11 +5,12 @@ A program is a `NamedTuple` of its options and has
 - `create(n, **options)`, a class method: the program for n variables, its options checked;
 - `begin(start)`: the first state, from a start whose value is known;
 - `iterate(state, rng)`: a generator that makes one iteration. It yields points, as an array with one point
-  per row or as `Probes`, and receives the array of their values, in which NaN has become infinity. It changes
+  per row or `Described`, and receives the array of their values, in which NaN has become infinity. It changes
   the fields of the state by assignment, and never writes into an array: so a shallow copy of a state is a
   snapshot of it, and a run is resumed by replaying the values received since the iteration began. Warnings of
   NumPy are off while it computes;
-- `best(state)`: the point that is estimated to be the best, and its estimated value;
+- `best(state)`: the point that is estimated to be the best, its estimated value, and the standard error of
+  that;
 - `check(state, n)`: raises a `ValueError` if a state, which comes from a file, is not one for n variables.
 
 A state is a dataclass, which `begin` names as what it returns, of numbers, arrays, texts, None, dataclasses
@@ -30,7 +31,9 @@ evaluated at the same time, for programs that have a use for it.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Generator
+from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -40,19 +43,56 @@ from pursuit.checks import Vector
 
 # Why a program ends.
 CONVERGED, NOISE, FLAT, KINKS, UNBOUNDED, STUCK = "converged", "noise", "flat", "kinks", "unbounded", "stuck"
-ENDINGS = (CONVERGED, NOISE, FLAT, KINKS, UNBOUNDED, STUCK)
+LOUD = "loud"
+ENDINGS = (CONVERGED, NOISE, FLAT, KINKS, UNBOUNDED, STUCK, LOUD)
 
 
-class Probes(NamedTuple):
-    """The points origin + steps[j] e_indices[j]: a sweep along the coordinates without a matrix."""
-
-    origin: Vector
-    indices: NDArray[np.int64]
-    steps: Vector
+# A step reaches a bound if it is as long as this part of the distance: what is missing is rounding.
+_ALMOST = 1.0 - 1e-12
 
 
-Request = NDArray[np.float64] | Probes
+class Described(Protocol):
+    """Points that are described, and written only when they are evaluated."""
+
+    def __len__(self) -> int: ...
+
+    def rows(self, first: int, end: int) -> NDArray[np.float64]:
+        """Return some of the points, one per row, in an array of their own."""
+
+
+class Probes:
+    """The points origin + steps[j] e_indices[j]: a sweep along the coordinates without a matrix.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pursuit.methods.programs import Probes
+    >>> Probes(np.zeros(2), np.array([0, 1]), np.array([0.5, -0.5])).rows(0, 2)
+    array([[ 0.5,  0. ],
+           [ 0. , -0.5]])
+    """
+
+    __slots__ = ("indices", "origin", "steps")
+
+    def __init__(self, origin: Vector, indices: NDArray[np.int64], steps: Vector) -> None:
+        self.origin, self.indices, self.steps = origin, indices, steps
+
+    def __len__(self) -> int:
+        return len(self.indices)
+
+    def rows(self, first: int, end: int) -> NDArray[np.float64]:
+        """Return some of the points, one per row, in an array of their own."""
+        indices = self.indices[first:end]
+        rows = np.empty((end - first, self.origin.size))
+        rows[:] = self.origin
+        rows[np.arange(end - first), indices] = self.origin[indices] + self.steps[first:end]
+        return rows
+
+
+Request = NDArray[np.float64] | Described
 """Points whose values are wanted."""
+Asking = Generator[Request, Vector, None]
+"""What asks for values of points, and returns nothing."""
 
 
 class Start(NamedTuple):
@@ -68,6 +108,47 @@ class Start(NamedTuple):
     xtol: float
     ftol: float
     batch: int = 1
+
+
+@dataclass(frozen=True)
+class Box:
+    """Bounds, and the first step size of each variable; numbers where they are the same for all variables."""
+
+    lower: Vector | float
+    upper: Vector | float
+    sigma0: Vector | float
+
+    @classmethod
+    def of(cls, start: Start) -> Box:
+        """Return the bounds and step sizes of a start."""
+        is_free = bool(np.isinf(start.lower).all() and np.isinf(start.upper).all())
+        is_same = bool((start.sigma0 == start.sigma0[0]).all())
+        return cls(
+            lower=-math.inf if is_free else start.lower,
+            upper=math.inf if is_free else start.upper,
+            sigma0=float(start.sigma0[0]) if is_same else start.sigma0,
+        )
+
+    def clip(self, x: Vector) -> Vector:
+        """Return the nearest point inside the bounds."""
+        return np.clip(x, self.lower, self.upper)
+
+    def after(self, x: Vector, step: Vector) -> Vector:
+        """Return x + step; what reaches a bound is exactly on it."""
+        if not self.is_bounded:
+            return x + step
+        moved = np.where(step <= _ALMOST * (self.lower - x), self.lower, x + step)
+        return self.clip(np.where(step >= _ALMOST * (self.upper - x), self.upper, moved))
+
+    @property
+    def is_bounded(self) -> bool:
+        """Whether there are bounds."""
+        return isinstance(self.lower, np.ndarray)
+
+    @property
+    def largest(self) -> float:
+        """The largest first step size."""
+        return float(np.max(self.sigma0))
 
 
 class Ending(NamedTuple):
@@ -90,8 +171,8 @@ class Program(Protocol):
     def iterate(self, state: Any, rng: np.random.Generator) -> Generator[Request, Vector, None]:
         """Make one iteration."""
 
-    def best(self, state: Any) -> tuple[Vector, float]:
-        """Return the point that is estimated to be the best, and its estimated value."""
+    def best(self, state: Any) -> tuple[Vector, float, float]:
+        """Return the point that is estimated to be the best, its value, and the standard error of that."""
 
     def check(self, state: Any, n: int) -> None:
         """Reject a state that is not one for n variables."""
@@ -102,26 +183,6 @@ def is_program(method: Any) -> bool:
     return hasattr(method, "iterate")
 
 
-def size_of(request: Request) -> int:
-    """Return how many points a request has."""
-    return len(request.indices) if isinstance(request, Probes) else len(request)
-
-
 def rows_of(request: Request, first: int, end: int) -> NDArray[np.float64]:
-    """Return some of the points of a request, one per row, in an array of their own.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from pursuit.methods.programs import Probes, rows_of
-    >>> rows_of(Probes(np.zeros(2), np.array([0, 1]), np.array([0.5, -0.5])), 0, 2)
-    array([[ 0.5,  0. ],
-           [ 0. , -0.5]])
-    """
-    if not isinstance(request, Probes):
-        return request[first:end].copy()
-    indices = request.indices[first:end]
-    rows = np.empty((end - first, request.origin.size))
-    rows[:] = request.origin
-    rows[np.arange(end - first), indices] = request.origin[indices] + request.steps[first:end]
-    return rows
+    """Return some of the points of a request, one per row, in an array of their own."""
+    return request[first:end].copy() if isinstance(request, np.ndarray) else request.rows(first, end)

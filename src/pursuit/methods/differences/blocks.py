@@ -18,7 +18,8 @@ import numpy as np
 from pursuit.methods.differences.line import search
 from pursuit.methods.differences.matrix import first_matrix
 from pursuit.methods.differences.state import Blocks, State
-from pursuit.methods.differences.sweep import Asking, choose_probes, probe, probe_back
+from pursuit.methods.differences.sweep import choose_probes, probe, probe_back
+from pursuit.methods.programs import Asking
 
 # From this many variables on.
 FEWEST = 500

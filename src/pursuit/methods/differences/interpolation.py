@@ -23,7 +23,8 @@ from pursuit.checks import Vector
 from pursuit.methods.differences.matrix import Array, Dense
 from pursuit.methods.differences.noise import look_for_noise, repeat
 from pursuit.methods.differences.state import TINY, Opening, State
-from pursuit.methods.differences.sweep import Asking, choose_lengths
+from pursuit.methods.differences.sweep import choose_lengths
+from pursuit.methods.programs import Asking
 
 # The most variables, and the most evaluations for each of them; sweeps of slopes are worth more then. Without
 # noise and bounds sweeps are worth more from a few variables on.

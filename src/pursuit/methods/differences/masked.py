@@ -17,8 +17,8 @@ from pursuit.checks import Vector
 from pursuit.methods.differences.matrix import first_matrix
 from pursuit.methods.differences.noise import measure_noise
 from pursuit.methods.differences.state import TINY, Masked, State
-from pursuit.methods.differences.sweep import Asking, choose_probes, sizes_of
-from pursuit.methods.programs import KINKS, NOISE, Ending, Probes, Request
+from pursuit.methods.differences.sweep import choose_probes, sizes_of
+from pursuit.methods.programs import KINKS, NOISE, Asking, Ending, Probes, Request
 
 # The noise of the slopes, relative to them, at which it begins and ceases to mask them.
 BLURRED, CLEAR = 0.3, 0.03

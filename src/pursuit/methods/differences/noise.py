@@ -10,8 +10,8 @@ import numpy as np
 
 from pursuit.checks import Vector
 from pursuit.methods.differences.state import TINY, Noise, State
-from pursuit.methods.differences.sweep import Asking, inward
-from pursuit.methods.programs import Probes, Request
+from pursuit.methods.differences.sweep import inward
+from pursuit.methods.programs import Asking, Probes, Request
 
 # How often a point is evaluated again to measure random noise.
 _REPEATS = 3

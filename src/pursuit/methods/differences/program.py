@@ -30,9 +30,20 @@ from pursuit.methods.differences.line import search
 from pursuit.methods.differences.masked import BLURRED, begin_masked, iterate_masked
 from pursuit.methods.differences.matrix import first_matrix
 from pursuit.methods.differences.noise import find_lengths, look_for_noise, measure_noise
-from pursuit.methods.differences.state import EPS, TINY, Box, State
-from pursuit.methods.differences.sweep import Asking, choose_lengths, measuring_sweep, sizes_of, sweep
-from pursuit.methods.programs import CONVERGED, FLAT, KINKS, STUCK, UNBOUNDED, Ending, Probes, Start
+from pursuit.methods.differences.state import EPS, TINY, State
+from pursuit.methods.differences.sweep import choose_lengths, measuring_sweep, sizes_of, sweep
+from pursuit.methods.programs import (
+    CONVERGED,
+    FLAT,
+    KINKS,
+    STUCK,
+    UNBOUNDED,
+    Asking,
+    Box,
+    Ending,
+    Probes,
+    Start,
+)
 
 # The first probes, in units of sigma0: short without noise, so that slopes are exact; long with it.
 _FIRST_PROBE, _NOISY_PROBE = 1e-6, 0.3
@@ -56,6 +67,8 @@ _KINKS_FIRST, _KINKS_EVERY = 12, 36
 _MOST_STILL, _MOST_FAILURES = 2, 4
 # or steps that gain less than this part of what the model predicts.
 _MOST_POOR, _POOR = 8, 0.02
+# The standard error of a running mean of values, in units of their noise.
+_AVERAGED = 0.3
 _UNBOUNDED = "f seems to be unbounded below: it is negative, and still falls very far from the start."
 
 
@@ -70,17 +83,10 @@ class Differences(NamedTuple):
     def begin(self, start: Start) -> State:
         """Return the first state."""
         x, n, sigma0 = start.x, start.x.size, start.sigma0
-        is_free = bool(np.isinf(start.lower).all() and np.isinf(start.upper).all())
-        is_same = bool((sigma0 == sigma0[0]).all())
-        box = Box(
-            lower=-math.inf if is_free else start.lower,
-            upper=math.inf if is_free else start.upper,
-            sigma0=float(sigma0[0]) if is_same else sigma0,
-        )
         return State(
             x=x,
             f=start.value,
-            box=box,
+            box=Box.of(start),
             xtol=start.xtol,
             ftol=start.ftol,
             batch=start.batch,
@@ -99,7 +105,8 @@ class Differences(NamedTuple):
         try:
             request = next(iteration)
             while True:
-                if not np.isfinite(request.steps if isinstance(request, Probes) else request).all():
+                described = request.steps if isinstance(request, Probes) else np.asarray(request)
+                if not np.isfinite(described).all():
                     raise FloatingPointError
                 request = iteration.send((yield request))
         except StopIteration:
@@ -107,12 +114,12 @@ class Differences(NamedTuple):
         except (ArithmeticError, np.linalg.LinAlgError):
             state.ending = Ending(STUCK, "The values of f are too extreme to compute with.")
 
-    def best(self, state: State) -> tuple[Vector, float]:
+    def best(self, state: State) -> tuple[Vector, float, float]:
         """Return the current iterate, or the mean of the latest ones once f has stopped falling."""
         masked = state.masked
         if masked is None or abs(masked.slow - masked.fast) >= state.noise:
-            return state.x, state.f
-        return masked.mean, masked.slow
+            return state.x, state.f, state.noise
+        return masked.mean, masked.slow, _AVERAGED * state.noise
 
     def check(self, state: State, n: int) -> None:
         """Reject a state that is not one for n variables."""

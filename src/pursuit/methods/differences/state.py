@@ -10,47 +10,15 @@ from numpy.typing import NDArray
 
 from pursuit.checks import Vector
 from pursuit.methods.differences.matrix import Dense, Limited, Mask
-from pursuit.methods.programs import Ending
+from pursuit.methods.programs import Box, Ending
 
 EPS = 2.0**-52
 # A positive number that is nothing beside any other, to divide by.
 TINY = 1e-300
-# A step reaches a bound if it is as long as this part of the distance: what is missing is rounding.
-_ALMOST = 1.0 - 1e-12
 # There is noise if values differ by more than this many rounding errors.
 _ROUNDINGS = 100.0
 # The part of what f has fallen by that counts as well: terms of f that large may cancel each other.
 _CANCELLED = 0.01
-
-
-@dataclass(frozen=True)
-class Box:
-    """Bounds, and the first step size of each variable; numbers where they are the same for all variables."""
-
-    lower: Vector | float
-    upper: Vector | float
-    sigma0: Vector | float
-
-    def clip(self, x: Vector) -> Vector:
-        """Return the nearest point inside the bounds."""
-        return np.clip(x, self.lower, self.upper)
-
-    def after(self, x: Vector, step: Vector) -> Vector:
-        """Return x + step; what reaches a bound is exactly on it."""
-        if not self.is_bounded:
-            return x + step
-        moved = np.where(step <= _ALMOST * (self.lower - x), self.lower, x + step)
-        return self.clip(np.where(step >= _ALMOST * (self.upper - x), self.upper, moved))
-
-    @property
-    def is_bounded(self) -> bool:
-        """Whether there are bounds."""
-        return isinstance(self.lower, np.ndarray)
-
-    @property
-    def largest(self) -> float:
-        """The largest first step size."""
-        return float(np.max(self.sigma0))
 
 
 @dataclass(frozen=True)

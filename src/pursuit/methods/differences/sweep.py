@@ -16,9 +16,8 @@ from numpy.typing import NDArray
 from pursuit.checks import Vector
 from pursuit.methods.differences.matrix import first_matrix
 from pursuit.methods.differences.state import TINY, State
-from pursuit.methods.programs import Probes, Request
+from pursuit.methods.programs import Asking, Probes, Request
 
-Asking = Generator[Request, Vector, None]
 Indices = NDArray[np.int64]
 
 # All coordinates are probed on both sides if wrong curvatures make up this part of the gradient.

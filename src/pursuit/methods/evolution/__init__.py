@@ -1,0 +1,1 @@
+"""An evolution strategy for rough functions."""

@@ -1,0 +1,158 @@
+"""`evolution` under noise: how it is noticed, how rounds stay above it, and which point is returned."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from pursuit.checks import Vector
+from pursuit.methods.evolution.cloud import Cloud
+from pursuit.methods.evolution.state import Answer, Average, Noise, State
+from pursuit.methods.programs import NOISE, Asking, Ending
+from pursuit.methods.regression import Quadratic, fitted
+
+# sigma grows where less than this part of the variance of a round is signal, this fast.
+_SIGNAL, _WIDEN = 0.4, 0.3
+# But no farther than this many first step sizes: pure noise looks the same from everywhere.
+_WIDEST = 100.0
+# Up to this many variables the latest points are kept, so that a quadratic can be fitted to them:
+FEW = 36
+# this many for each of its terms, and at least.
+_KEPT_PER_TERM, _KEPT = 4, 240
+# Progress is judged each time after this many evaluations for each variable, and more: the run ends if the
+# average of values has not fallen by this part of the noise.
+_LAP_SWEEPS, _LAP, _FALL = 60, 300, 0.1
+# From this many evaluations for each variable on, values that no quadratic predicts better than their mean
+# are nothing but noise, if less than this part of their variance is signal.
+_PURE, _PURE_SIGNAL = 12, 0.3
+# How far from the points of a quadratic its minimum is believed, in their standard deviations: per variable,
+# and in all if it has no curvatures of its own.
+_TRUST, _TRUST_ROUND = 1.5, 1.0
+# How wrong a quadratic may be, as a part of the noise.
+_WRONG = 0.3
+
+
+def look(state: State, x: Vector, f: float) -> Asking:
+    """Evaluate a point again: if its values differ, they are noisy."""
+    again = float((yield x[np.newaxis])[0])
+    if again != f and math.isfinite(again):
+        more = yield np.repeat(x[np.newaxis], 2, axis=0)
+        values = np.array([f, again, *more[np.isfinite(more)]])
+        level = float(np.std(values, ddof=1))
+        state.noise_model = Noise(level=level, spread=level)
+        state.average = Average(state.x, float(np.mean(values)), float(np.mean(values)))
+        state.lap = state.evaluations
+        if state.x.size <= FEW:
+            state.seen, state.seen_values = np.repeat(x[np.newaxis], len(values), axis=0), values
+
+
+def heard(state: State, cloud: Cloud, values: Vector) -> Vector:
+    """Take from a round what it tells about noise; return a value for each point."""
+    if not state.estimate:
+        return values
+    (k,), size = cloud.again, cloud.popsize
+    state.noise_model = state.noise_model.learnt(values[:size], k, float(values[size]))
+    if state.seen is not None and state.seen_values is not None:
+        kept = max(_KEPT, _KEPT_PER_TERM * (state.x.size + 1) * (state.x.size + 2) // 2)
+        finite = np.isfinite(values)
+        points = np.concatenate([state.seen, cloud.rows(0, size + 1)[finite]])
+        state.seen, state.seen_values = (
+            points[-kept:],
+            np.concatenate([state.seen_values, values[finite]])[-kept:],
+        )
+    means = values[:size].copy()
+    means[k] = (values[k] + values[size]) / 2.0
+    memory = 10.0 + 2.0 * state.x.size / (0.3 * size)
+    state.average = state.average.moved(state.x, float(np.median(means)), memory)
+    return means
+
+
+def widening(state: State) -> float:
+    """Return by how much log sigma must grow at least, so that values differ by more than noise."""
+    if state.sigma >= _WIDEST:
+        return -math.inf
+    signal = state.noise_model.signal
+    return _WIDEN * (_SIGNAL - signal) if signal < _SIGNAL else -math.inf
+
+
+def judge(state: State) -> Asking:
+    """End the run if values have not fallen for a long time, or are nothing but noise."""
+    n, done = state.x.size, state.evaluations - state.lap
+    is_pure = False
+    if state.noise_model.signal < _PURE_SIGNAL and state.evaluations >= _PURE * n + 20:
+        is_pure = state.lap_value == math.inf and state.seen is not None and _fit(state) is None
+    if done >= _LAP_SWEEPS * n + _LAP:
+        fallen = state.lap_value - state.average.slow
+        state.lap, state.lap_value = state.evaluations, state.average.slow
+        is_pure |= fallen < _FALL * state.noise
+    if is_pure:
+        yield from _settle(state)
+
+
+def _fit(state: State) -> Quadratic | None:
+    """Return a quadratic through the latest points nearest to the average of the means."""
+    if state.seen is None or state.seen_values is None or len(state.seen_values) < 8:
+        return None
+    X, f = state.seen, state.seen_values
+    n = X.shape[1]
+    terms = (n + 1) * (n + 2) // 2
+    count = min(len(f), max(len(f) // 2, int(2.2 * terms)))
+    scales = X[-count:].std(axis=0) + 1e-300
+    nearest = np.argsort(np.sum(((X - state.average.mean) / scales) ** 2, axis=1), kind="stable")[:count]
+    return fitted(X[nearest], f[nearest])
+
+
+def _candidates(state: State) -> tuple[list[Vector], Quadratic | None]:
+    """Return the points that may be the best: by the quadratic, the averages and the start."""
+    points, quadratic = [state.average.mean, state.x], _fit(state)
+    if quadratic is not None:
+        n = state.x.size
+        radius = _TRUST * math.sqrt(n) if quadratic.kind else _TRUST_ROUND
+        points.insert(0, quadratic.lowest(state.box.lower, state.box.upper, radius))
+    if state.seen is not None and state.seen_values is not None:
+        points.append(state.seen[int(np.argmin(state.seen_values))])
+    return [*points, state.start_x], quadratic
+
+
+def answer_of(state: State) -> tuple[Vector, float, float]:
+    """Return the point that the evidence supports so far, its value, and the standard error of that."""
+    if state.answer is not None:
+        return state.answer.x, state.answer.f, state.answer.error
+    points, quadratic = _candidates(state)
+    if quadratic is None:
+        is_falling = abs(state.average.slow - state.average.fast) >= 0.5 * state.noise
+        average = state.average
+        return (
+            (state.x if is_falling else average.mean),
+            average.fast if is_falling else average.slow,
+            state.noise,
+        )
+    value, error = quadratic.at(points[0])
+    return points[0], value, math.hypot(error, _WRONG * state.noise)
+
+
+def _settle(state: State) -> Asking:
+    """Evaluate what may be the best point again, choose one, and end the run."""
+    points, quadratic = _candidates(state)
+    each = max(2, min(16, (2 * state.x.size + 20) // len(points)))
+    values = (yield np.repeat(np.array(points), each, axis=0)).reshape(len(points), each)
+    found = []
+    for point, of_point in zip(points, values, strict=True):
+        f = float(np.mean(of_point))
+        error = max(state.noise, float(np.std(of_point, ddof=1))) / math.sqrt(each)
+        if quadratic is not None and np.all(np.abs(point - quadratic.center) < 3.0 * quadratic.scales):
+            f, error = _combined(f, error, *quadratic.at(point), _WRONG * state.noise)
+        if math.isfinite(f):
+            found.append((f + 0.5 * error, f, error, point))
+    if found:
+        _, f, error, x = min(found, key=lambda one: one[0])
+        state.answer = Answer(x, f, error)
+        state.x, state.f = x, f
+    state.ending = Ending(NOISE, "Noise hides whatever is left to gain.")
+
+
+def _combined(f: float, error: float, other: float, other_error: float, wrong: float) -> tuple[float, float]:
+    """Return the mean of two estimates, weighted by their precisions, and its standard error."""
+    one, two = error**-2, 1.0 / (other_error**2 + wrong**2)
+    return (one * f + two * other) / (one + two), (one + two) ** -0.5

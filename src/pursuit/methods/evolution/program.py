@@ -1,0 +1,236 @@
+"""`evolution`: an evolution strategy for functions with kinks, jumps, plateaus or strong noise.
+
+    repeat:
+        z_i <- normal vectors, i = 1 ... lambda
+        evaluate x_i = m + sigma M z_i, projected into the bounds (`cloud.py`)
+        rank the values; how far outside the bounds points were counts as well
+        m <- the weighted mean of the better half
+        p <- (1 - c) p + sqrt(c (2 - c) mu_eff) (the weighted mean of their z_i)
+        M learns from p and the z_i (`matrix.py`)
+        sigma <- sigma exp((c/d) (|p|/E|z| - 1))
+
+This is MA-ES with active weights up to 200 variables, and LM-MA-ES with a diagonal beyond. Only ranks are
+used, so that runs are the same for every increasing transformation of f, as long as values are not noisy.
+
+- *Noise* is noticed where a point that is evaluated again has another value. Then one point of every round
+  is, and where noise makes up most of what values differ by, sigma grows until it does not (`noise.py`).
+- *The end* is believed only if a second search, from the best point and with a new M, gains nothing, and
+  if nothing better is found around that point (`pursuit.methods.check`): on a ridge of kinks M can be wrong.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from pursuit.checks import Vector, checked_count
+from pursuit.methods.check import find_better
+from pursuit.methods.evolution import noise
+from pursuit.methods.evolution.cloud import Cloud, drawn
+from pursuit.methods.evolution.matrix import Full, Rates, Weights, first_matrix, rates_of, weights_of
+from pursuit.methods.evolution.state import Average, State
+from pursuit.methods.programs import CONVERGED, FLAT, STUCK, UNBOUNDED, Asking, Box, Ending, Start
+
+# More points of a round than these bring nothing but parallel work: as a multiple of the usual number.
+_MOST_POINTS = 4
+# sigma grows by this factor after a round of equal values, and shrinks by it where f has none.
+_CHANGE = math.sqrt(2.0)
+# A run ends as flat after equal values in rounds of this many points for each variable.
+_FLAT = 10
+# A search ends after this many rounds without a gain, and so many more for n evaluations.
+_IDLE, _IDLE_SWEEPS = 60, 30
+# Gains count if they are more than this part of what f has fallen by so far; those of a second search, and of
+# the last look around, if they are more than that.
+_GAIN, _REAL_GAIN = 1e-12, 1e-8
+# The first sigma of another search, as a part of the longest steps that have helped.
+_NARROW = 0.01
+_MOST_SEARCHES = 12
+# f is taken to be unbounded if it is negative and still falling at steps of this many first steps.
+_FAR = 1e12
+_KEPT = "f seems to be unbounded below: it is negative, and still falls very far from the start."
+
+
+class Evolution(NamedTuple):
+    """An evolution strategy: MA-ES for few variables, LM-MA-ES with a diagonal for many.
+
+    Parameters
+    ----------
+    popsize : int
+        How many points a round has.
+    """
+
+    popsize: int
+    is_given: bool = False
+
+    @classmethod
+    def create(cls, n: int, *, popsize: int | None = None) -> Evolution:
+        """Return the program for n variables."""
+        if popsize is None:
+            return cls(4 + int(3.0 * math.log(n)))
+        return cls(checked_count("popsize", popsize, at_least=4), is_given=True)
+
+    @classmethod
+    def wider(cls, n: int, options: dict[str, Any], factor: int) -> dict[str, Any]:
+        """Return the options of a wider search: rounds of more points."""
+        return {**options, "popsize": factor * cls.create(n, **options).popsize}
+
+    def begin(self, start: Start) -> State:
+        """Return the first state."""
+        popsize = self.popsize
+        if not self.is_given:
+            popsize = max(popsize, min(start.batch, _MOST_POINTS * popsize))
+        return State(
+            x=start.x,
+            f=start.value,
+            sigma=1.0,
+            box=Box.of(start),
+            xtol=start.xtol,
+            ftol=start.ftol,
+            popsize=popsize,
+            matrix=first_matrix(start.x.size),
+            path=np.zeros(start.x.size),
+            start_x=start.x,
+            start=start.value,
+            lowest_x=start.x,
+            lowest=start.value,
+            gained=start.value,
+            average=Average(start.x, start.value, start.value),
+        )
+
+    def iterate(self, state: State, rng: np.random.Generator) -> Asking:
+        """Make one round."""
+        if state.rounds == 0:
+            yield from noise.look(state, state.x, state.f)
+        n, weights = state.x.size, weights_of(state.x.size, state.popsize)
+        rates = rates_of(n, state.popsize, weights.mass)
+        cloud = drawn(state.x, state.sigma * state.box.sigma0, state.matrix, state.box, state.popsize, rng)
+        if state.estimate:
+            cloud = replace(cloud, again=(int(rng.integers(state.popsize)),))
+        values = yield cloud
+        values = noise.heard(state, cloud, values)
+        order = _ranked(cloud, values)
+        best = int(np.argmin(values))
+        state.rounds, state.evaluations = state.rounds + 1, state.evaluations + len(cloud)
+        if values[best] < state.lowest:
+            _improve(state, cloud.rows(best, best + 1)[0], float(values[best]))
+        _learn(state, cloud, order, weights, rates)
+        _widen(state, values)
+        state.f = state.average.slow if state.estimate else float(values[best])
+        if not state.estimate and state.rounds & (state.rounds - 1) == 0:
+            # Values that repeat by chance, as those of a simulation that counts, are soon seen to differ.
+            yield from noise.look(state, state.lowest_x, state.lowest)
+        yield from _judge(state, rng)
+
+    def best(self, state: State) -> tuple[Vector, float, float]:
+        """Return the point that the evidence supports."""
+        if not state.estimate:
+            return state.lowest_x, state.lowest, 0.0
+        return noise.answer_of(state)
+
+    def check(self, state: State, n: int) -> None:
+        """Reject a state that is not one for n variables."""
+        check_state(state, n)
+
+
+def _ranked(cloud: Cloud, values: Vector) -> Any:
+    """Return the order of the points: by values, to which how far outside they were is added."""
+    outside = cloud.outside()
+    finite = values[np.isfinite(values)]
+    unit = float(np.subtract(*np.quantile(finite, [0.75, 0.25]))) if finite.size else 0.0
+    return np.lexsort((outside, values + unit * outside))
+
+
+def _improve(state: State, x: Vector, f: float) -> None:
+    """Keep the best point."""
+    state.lowest_x, state.lowest = x, f
+    state.longest = max(state.longest, state.sigma * state.matrix.longest)
+    if f < state.gained - _least_gain(state, _GAIN):
+        state.gained, state.gained_at = f, state.rounds
+
+
+def _least_gain(state: State, part: float) -> float:
+    """Return the gain that counts, given the part of what f has fallen by."""
+    return max(state.ftol * abs(state.lowest), part * (state.start - state.lowest))
+
+
+def _learn(state: State, cloud: Cloud, order: Any, weights: Weights, rates: Rates) -> None:
+    """Move the mean, and learn the path, M and sigma from a ranked round."""
+    n = state.x.size
+    rank = np.empty(len(order), dtype=np.int64)
+    rank[order] = np.arange(len(order))
+    signed, positive = weights.signed[rank], weights.positive[rank]
+    step, squares = np.zeros(n), np.zeros(n)
+    for part in cloud.parts():
+        Z = cloud.normals(part.start, part.stop)
+        step += positive[part] @ Z
+        if not isinstance(state.matrix, Full):
+            squares += signed[part] @ (Z * Z - 1.0)
+    moved = state.x + cloud.spread * state.matrix.stretched(step[np.newaxis])[0]
+    state.x = state.box.clip(moved) if state.box.is_bounded else moved
+    c = rates.path
+    state.path = (1.0 - c) * state.path + math.sqrt(c * (2.0 - c) * weights.mass) * step
+    if isinstance(state.matrix, Full):
+        Z = cloud.normals(0, cloud.popsize)
+        state.matrix = state.matrix.learnt(state.path, Z, weights._replace(signed=signed), rates)
+    else:
+        state.matrix = state.matrix.learnt(step, squares, cloud.popsize, weights, rates)
+    expected = math.sqrt(n) * (1.0 - 1.0 / (4.0 * n) + 1.0 / (21.0 * n * n))
+    change = c / rates.damping * (float(np.linalg.norm(state.path)) / expected - 1.0)
+    if state.estimate:
+        change = max(change, noise.widening(state))
+    state.sigma *= math.exp(min(change, 1.0))
+
+
+def _widen(state: State, values: Vector) -> None:
+    """Let sigma grow where all values are equal, and shrink where there are none."""
+    if not np.isfinite(values).any():
+        state.sigma /= _CHANGE
+    elif values.min() == values.max():
+        state.flat += 1
+        state.sigma *= _CHANGE
+    else:
+        state.flat = 0
+
+
+def _judge(state: State, rng: np.random.Generator) -> Asking:
+    """End the run, or begin another search, if nothing is left to gain this way."""
+    length = state.sigma * state.matrix.longest
+    if not (math.isfinite(length) and np.isfinite(state.x).all()):
+        state.ending = Ending(STUCK, "The values of f are too extreme to compute with.")
+    elif state.flat * state.popsize >= _FLAT * state.x.size:
+        state.ending = Ending(FLAT, "All values around x are equal: nothing shows where f might be lower.")
+    elif length > _FAR and state.lowest < min(0.0, state.start):
+        state.ending = Ending(UNBOUNDED, _KEPT)
+    elif state.estimate:
+        yield from noise.judge(state)
+    else:
+        patience = _IDLE + _IDLE_SWEEPS * state.x.size // state.popsize
+        is_idle = state.rounds - max(state.gained_at, state.began) > patience
+        if is_idle or length <= state.xtol * max(state.longest, state.xtol):
+            yield from _end_search(state, rng)
+
+
+def _end_search(state: State, rng: np.random.Generator) -> Asking:
+    """End the run if this search has gained nothing, and nothing better lies around the best point."""
+    state.x = state.lowest_x
+    if state.began_with - state.lowest <= _least_gain(state, _REAL_GAIN):
+        better = yield from find_better(state.lowest_x, state.lowest, state.box, 0.0, rng)
+        if better is None or better[1] >= state.lowest - _least_gain(state, _REAL_GAIN):
+            state.ending = Ending(CONVERGED, "Converged: a second search from x has found nothing better.")
+            return
+        state.x, state.f = better
+        _improve(state, *better)
+    state.searches += 1
+    if state.searches >= _MOST_SEARCHES:
+        state.ending = Ending(STUCK, "Searches from x still find better points, but next to nothing.")
+        return
+    state.sigma = max(_NARROW * state.longest, state.xtol)
+    state.matrix, state.path = first_matrix(state.x.size), np.zeros_like(state.x)
+    state.began, state.began_with = state.rounds, state.lowest
+
+
+def check_state(state: State, n: int) -> None:
+    """Raise a `ValueError` if a state, which comes from a file, is not one for n variables."""
