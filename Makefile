@@ -3,7 +3,6 @@ PYTHON ?= python3
 BIN := .venv/bin
 TESTS ?=
 
-.PHONY: reproduce test test-full test-gpu test-wheel test-site lint types bench-speed bench-overhead bench-study bench-gpu bench-table bench-acceleration bench-readings bench-peers bench-values bench-choice bench-values-reach bench-momentum bench-parallel bench-rivals bench-cutest test-peers attack docs gallery clean
 
 reproduce: .venv/installed
 	$(BIN)/pursuit reproduce
@@ -95,15 +94,12 @@ bench-values: .venv-peers/installed
 	.venv-peers/bin/python -m benchmarks.values $(VALUES)
 
 bench-choice: .venv/installed
-	$(BIN)/python -m benchmarks.values --methods auto differences momentum --most 100 --seeds 3 --out docs/results/choice
+	$(BIN)/python -m benchmarks.values --methods auto differences evolution --most 100 --seeds 3 --out docs/results/choice
 	$(BIN)/python -m benchmarks.values.choice
 
 bench-values-reach: .venv-peers/installed
 	.venv-peers/bin/python -m benchmarks.values.reach
 	.venv-peers/bin/python -m benchmarks.values.pictures
-
-bench-momentum: .venv-peers/installed
-	OMP_NUM_THREADS=1 .venv-peers/bin/python -m benchmarks.momentum
 
 bench-parallel: .venv-peers/installed
 	OMP_NUM_THREADS=1 .venv-peers/bin/python -m benchmarks.parallel

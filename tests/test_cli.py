@@ -244,7 +244,7 @@ def test_methods_are_compiled_ahead_and_kept(tmp_path):
 
 def test_a_method_that_does_not_exist_is_not_compiled(capsys):
     assert main(["warmup", "rq"]) == 1
-    assert capsys.readouterr().err.startswith("pursuit: method must be one of auto, differences, momentum, ")
+    assert capsys.readouterr().err.startswith("pursuit: method must be one of auto, differences, evolution, ")
 
 
 def test_a_terminal_shows_a_bar_for_every_scheme(tmp_path):

@@ -158,7 +158,7 @@ def test_result_is_scipy_s_with_our_fields():
 
 
 def test_methods_are_ours_and_the_paper_s_ten_and_those_of_others():
-    assert pursuit.methods() == ("auto", "differences", "momentum", "adaptive-sarp", *PAPER, *RIVALS)
+    assert pursuit.methods() == ("auto", "differences", "evolution", "adaptive-sarp", *PAPER, *RIVALS)
 
 
 def test_methods_take_curvatures_from_the_problem_or_from_options():

@@ -72,13 +72,13 @@ def test_each_method_of_auto_has_its_colour():
     ax = result.plot()
     first, second = ax.lines
     until = result.stages[0].nfev
-    assert (first.get_label(), second.get_label()) == ("differences", "momentum")
+    assert (first.get_label(), second.get_label()) == ("differences", "evolution")
     assert first.get_color() != second.get_color()
     assert first.get_xdata()[-1] == second.get_xdata()[0] == until
     assert first.get_ydata()[-1] == second.get_ydata()[0]
     assert [line.get_color() for line in ax.figure.axes[1].lines] == [first.get_color(), second.get_color()]
     assert second.get_xdata()[-1] == result.nfev
-    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["differences", "momentum"]
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["differences", "evolution"]
 
 
 def test_it_is_drawn_where_people_want_it():

@@ -40,7 +40,7 @@ def test_a_result_shows_what_matters():
 def test_the_stages_of_auto_are_told_and_no_line_is_long():
     result = pursuit.minimize(kinks, np.linspace(-2.0, 3.0, 40), rng=1, maxfev=6000)
     shown = fields_of(str(result))
-    assert shown["method"] == "auto (differences, momentum)"
+    assert shown["method"] == "auto (differences, evolution)"
     assert re.search(r"`differences` stopped after \d+ evaluations because", shown["message"])
     assert re.fullmatch(r"\[( *\S+){3} +\.\.\.( +\S+){3}\], 40 variables", shown["x"])
     assert max(map(len, str(result).splitlines())) <= 79

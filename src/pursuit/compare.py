@@ -59,7 +59,7 @@ def compare(
     methods: Sequence[str | type | OtherMethod] | Mapping[str, str | type | OtherMethod] = (
         "auto",
         "differences",
-        "momentum",
+        "evolution",
         "rp",
     ),
     *,

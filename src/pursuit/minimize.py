@@ -96,12 +96,12 @@ def minimize(
     options : mapping
         Options of the method: ``p`` (success probability of adaptive steps), ``reading`` (of the paper),
         ``kappa`` or ``m`` and ``L``, and ``damping`` for SARP; ``c_c``, ``c_cov`` and ``c_p`` for CMA and
-        EP-CMA; ``line_search`` and ``tolerance`` for RP and SARP; ``m``, the number of pairs in a round,
-        for `momentum` and `auto`.
+        EP-CMA; ``line_search`` and ``tolerance`` for RP and SARP; ``popsize``, the number of points in a
+        round, for `evolution` and `auto`.
     restarts : int
         How many times to start again after a run has stalled, for functions with many valleys. Each restart
         begins at a new point: between the bounds of a variable that has both, otherwise about `sigma0` away
-        from the best point. `momentum` and `auto` search more widely each time; their narrow searches in
+        from the best point. `evolution` and `auto` search more widely each time; their narrow searches in
         between are not counted. Each takes about as many evaluations as all before it: give `ftarget`,
         `maxfev` or `maxtime` as well. Without them, all restarts are made.
     trace : bool
@@ -114,7 +114,7 @@ def minimize(
         returns their values: an array of NumPy, JAX or torch, on any device.
     batch : int
         The maximum number of points in a round. The same seed and the same batch give the same run, whatever
-        evaluates the points. `differences` and `momentum`, and so `auto`, fill rounds of this size; SARP
+        evaluates the points. `differences` and `evolution`, and so `auto`, fill rounds of this size; SARP
         proposes up to two points at once, the other methods of the paper one, and methods with a population
         all of it. By default eight for each worker, or the method's choice if the number of workers is not
         known.

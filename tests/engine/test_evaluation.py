@@ -34,7 +34,7 @@ def assert_same(one, other):
     assert (one.fun, one.nfev, one.nit) == (other.fun, other.nfev, other.nit)
 
 
-@pytest.mark.parametrize("method", ["auto", "momentum", "rp"])
+@pytest.mark.parametrize("method", ["auto", "evolution", "rp"])
 @pytest.mark.parametrize("bounds", [None, [(-1.0, 2.0)] * 8])
 def test_executors_and_functions_of_all_points_make_the_same_run(method, bounds):
     alone = pursuit.minimize(bowl, START, method=method, bounds=bounds, **ARGUMENTS)

@@ -81,7 +81,7 @@ def test_very_slow_progress_is_not_cut(method, name):
 
 
 @pytest.mark.parametrize("offset", [0.0, 1e6])
-@pytest.mark.parametrize("method", ["auto", "momentum", "adaptive-sarp", "rp", "cma", "ep-cma-4"])
+@pytest.mark.parametrize("method", ["auto", "evolution", "adaptive-sarp", "rp", "cma", "ep-cma-4"])
 def test_plateaus_are_not_mistaken_for_the_end(method, offset):
     """On a staircase most trials have the very value of the best point, for thousands of evaluations."""
 

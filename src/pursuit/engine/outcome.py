@@ -80,7 +80,7 @@ class Outcome(NamedTuple):
     message: str
     """The reason as a sentence."""
     findings: Findings
-    """What the scheme has found out about the function."""
+    """What a program has found out about the function."""
     trace: Callable[[], Trace]
     """Puts the trace together, which takes a while."""
     stages: tuple[StageRecord, ...] = ()
@@ -115,7 +115,6 @@ def outcome_of(
     counting: Counting,
     *,
     unfinished: Unfinished,
-    findings: Findings,
     reason: Reason,
     place: Place,
 ) -> Outcome:
@@ -141,6 +140,6 @@ def outcome_of(
         sigma=state.sigma,
         reason=reason,
         message=reason.sentence(idle=nfev - tally.best.nfev),
-        findings=findings,
+        findings=Findings(),
         trace=whole_trace,
     )

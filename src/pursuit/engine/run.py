@@ -29,7 +29,7 @@ from pursuit.engine.memory import Memory
 from pursuit.engine.outcome import BestPoint, Outcome, outcome_of
 from pursuit.engine.stopping import Reason
 from pursuit.engine.tally import Counting, Limits, Tally, Unfinished
-from pursuit.methods.hooks import Scheme, draws_of, findings_of, is_compiled_apart, points_of
+from pursuit.methods.hooks import Scheme, draws_of, is_compiled_apart, points_of
 from pursuit.methods.line_searches import needs_problem
 from pursuit.problems.place import Place
 
@@ -219,10 +219,8 @@ class Run:
         If it is the `last` outcome, its point is the run's own and not a copy.
         """
         state, tally, own_reason, unfinished = self.snapshot()
-        findings = findings_of(self._scheme, state)
         z, fun = state.x, state.fx
-        # Next to an estimate, the best of a few values is only the luckiest.
-        if unfinished.value < fun and not findings.is_estimate:
+        if unfinished.value < fun:
             z, fun = np.empty_like(z), unfinished.value
             self._entry(write_best)(self._session, z)
         is_for_people = last or z is not state.x
@@ -235,7 +233,6 @@ class Run:
             state,
             counting,
             unfinished=unfinished,
-            findings=findings,
             reason=reason,
             place=self._place,
         )

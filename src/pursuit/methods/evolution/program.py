@@ -36,8 +36,8 @@ from pursuit.methods.programs import CONVERGED, FLAT, STUCK, UNBOUNDED, Asking, 
 
 # More points of a round than these bring nothing but parallel work: as a multiple of the usual number.
 _MOST_POINTS = 4
-# Rounds grow to this multiple of their first size within so many evaluations for each variable: small ones gain
-# most at first, and large ones do not lose the way on ridges and under noise.
+# Rounds grow to this multiple of their first size within so many evaluations for each variable: small ones
+# gain most at first, and large ones do not lose the way on ridges and under noise.
 _GROWTH, _GROWTH_SWEEPS = 2.0, 200
 # sigma grows by this factor after a round of equal values, and shrinks by it where f has none.
 _CHANGE = math.sqrt(2.0)
