@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pursuit.checks import Vector
 
@@ -33,7 +34,7 @@ class Function(NamedTuple):
 Family = Callable[[int, Generator], Function]
 
 
-def _turn(n: int, rng: Generator) -> np.ndarray:
+def _turn(n: int, rng: Generator) -> NDArray[np.float64]:
     """Return a rotation, or the identity in half of the cases."""
     return np.linalg.qr(rng.standard_normal((n, n)))[0] if rng.random() < 0.5 else np.eye(n)
 
@@ -155,7 +156,7 @@ def crescents(n: int, rng: Generator) -> Function:
 
 def cone(n: int, rng: Generator) -> Function:
     """Return a norm, or its root, whose only kink is at the minimum."""
-    Q, d, power = _turn(n, rng), _curvatures(n, rng, 4.0), float(rng.choice([0.25, 0.5, 0.75]))
+    Q, d, power = _turn(n, rng), _curvatures(n, rng, 4.0), (0.25, 0.5, 0.75)[int(rng.integers(3))]
     return Function(lambda z: float(np.sum(d * (Q @ z) ** 2)) ** power, np.zeros(n))
 
 

@@ -20,6 +20,8 @@ NOISES = ("normal", "relative", "heavy tails", "rounded", "rare", "episodes")
 _EPISODES = 64
 # The quartiles of Student's t with two degrees of freedom, in those of the normal distribution.
 _TAILS = 0.8165 / 0.6745
+# The share of functions without noise whose last digits differ from time to time.
+_SHAKY = 0.04
 # How often noise is not zero, where it is rare.
 _RARE = 0.3
 
@@ -77,8 +79,12 @@ def random_problem(seed: int) -> Problem:
     shift = unit * float(rng.choice([0.0, 1.0, -1.0], p=[0.6, 0.2, 0.2])) * 10.0 ** rng.uniform(-1.0, 8.0)
     formula = _scaled(function.formula, centre, scales, unit, shift)
     x0 = centre + scales * z0
-    value, level, noise_name = formula, _no_noise, "exact"
-    if is_noisy:
+    value: Formula = formula
+    level: Formula = _no_noise
+    noise_name = "exact"
+    if not is_noisy and rng.random() < _SHAKY:
+        noise_name, value = "last digits", _shaken(formula, rng)
+    elif is_noisy:
         noise_name = str(rng.choice(NOISES))
         height = unit * _height(function.formula, z0, rng)
         formula, value, level = _noisy(noise_name, formula, height * 10.0 ** rng.uniform(-4.0, 0.0), x0, rng)
@@ -101,6 +107,11 @@ def random_problem(seed: int) -> Problem:
         is_noisy=is_noisy,
         grain=unit * function.grain,
     )
+
+
+def _shaken(true: Formula, rng: np.random.Generator) -> Formula:
+    """Return a function whose last digits differ from time to time, as those of sums by several threads."""
+    return lambda x: true(x) * (1.0 + 1.1e-16 * float(rng.integers(-1, 2)))
 
 
 def _size(rng: np.random.Generator) -> int:

@@ -1,23 +1,23 @@
-"""An independent judge of success: is there a better point near the one that was returned?
+"""An independent judge of success, which looks for a better point near the one that was returned.
 
-A minimum is a local thing, so that another valley far away makes no success wrong. What does is a point y with
+Success is a local claim: another valley far away does not make it wrong. A point y does if
 
-- true(y) < true(x) - gap, where the gap is 1e-6 of what f has fallen by since the start, 1e-12 of |f|, 1e-8 of
-  what it changes by over the step sizes at the start, and three times the noise and the height of the steps
-  of f, if it has any;
-- within the bounds, and in no variable farther from x than sigma0, or than the run has gone from its start in
-  any variable, in units of sigma0: lengths that the run has used;
-- in the same valley: a path of straight pieces from x to y on which f nowhere exceeds true(x) by more than the
-  gap. All pieces are looked at in many places.
+- true(y) < true(x) - gap; the gap is 1e-6 of the decrease of f since the start, plus 1e-12 of |f|, plus 1e-8
+  of the change of f over sigma0, plus three times the noise, to which the height of the steps of f counts;
+- it lies within the bounds, and no farther from x in any variable than sigma0 or than the longest way that any
+  variable has gone from the start, in units of sigma0: lengths that the run has used;
+- it lies in the same valley: a path of straight pieces leads there from x, and f exceeds true(x) by more than
+  the gap nowhere on it. Every piece is checked in 24 places.
 
-The judge uses the values without noise. It searches by directions of all lengths, SciPy's L-BFGS-B with
-three-point differences, SciPy's Nelder-Mead and a textbook CMA-ES, and has nothing in common with our methods.
+The judge uses values without noise. It tries directions at all lengths, SciPy's L-BFGS-B with three-point
+differences, SciPy's Nelder-Mead and a textbook CMA-ES. It shares no code with our methods.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -111,7 +111,7 @@ class _Searched:
 def _is_in_one_valley(true: Formula, path: _Path, highest: float) -> bool:
     """Say whether f exceeds a value nowhere on a path."""
     parts = np.linspace(0.0, 1.0, _PLACES + 2)[1:-1]
-    for (start, _), (end, _) in zip(path, path[1:], strict=False):
+    for (start, _), (end, _) in pairwise(path):
         if any(true(start + t * (end - start)) > highest for t in parts):
             return False
     return True

@@ -98,7 +98,7 @@ def _excess(problem: Problem, x: np.ndarray) -> float:
 
 
 def _faults(problem: Problem, result: pursuit.Result) -> tuple[list[str], float]:
-    """Return what is wrong with a result whatever it says, and by how much it is worse than visited points."""
+    """Return what is wrong with a result whatever it says, and how much worse it is than visited points."""
     lower, upper = problem.box
     if not (np.isfinite(result.x).all() and (lower <= result.x).all() and (result.x <= upper).all()):
         return ["a point that is not finite or outside the bounds"], 0.0
