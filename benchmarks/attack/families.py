@@ -7,6 +7,7 @@ adds noise and bounds. A family is called with the number of variables and a ran
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -156,8 +157,8 @@ def crescents(n: int, rng: Generator) -> Function:
 
 def cone(n: int, rng: Generator) -> Function:
     """Return a norm, or its root, whose only kink is at the minimum."""
-    Q, d, power = _turn(n, rng), _curvatures(n, rng, 4.0), (0.25, 0.5, 0.75)[int(rng.integers(3))]
-    return Function(lambda z: float(np.sum(d * (Q @ z) ** 2)) ** power, np.zeros(n))
+    Q, d, power = _turn(n, rng), _curvatures(n, rng, 4.0), float(rng.choice([0.25, 0.5, 0.75]))
+    return Function(lambda z: math.pow(float(np.sum(d * (Q @ z) ** 2)), power), np.zeros(n))
 
 
 def largest(n: int, rng: Generator) -> Function:

@@ -2,12 +2,13 @@
 
 Success is a local claim: another valley far away does not make it wrong. A point y does if
 
-- true(y) < true(x) - gap; the gap is 1e-6 of the decrease of f since the start, plus 1e-12 of |f|, plus 1e-8
-  of the change of f over sigma0, plus three times the noise, to which the height of the steps of f counts;
-- it lies within the bounds, and no farther from x in any variable than sigma0 or than the longest way that any
-  variable has gone from the start, in units of sigma0: lengths that the run has used;
-- it lies in the same valley: a path of straight pieces leads there from x, and f exceeds true(x) by more than
-  the gap nowhere on it. Every piece is checked in 24 places.
+- true(y) < true(x) - gap. The gap is 1e-6 of the decrease of f since the start, plus 1e-12 of |f|, plus the
+  change of f over 2e-8 of the distance below, since x is no more precise than that, plus three times the
+  noise, to which the height of the steps of f counts;
+- it lies within the bounds, and no farther from x in any variable than sigma0 or than the longest way that
+  any variable has gone from the start, in units of sigma0: lengths that the run has used;
+- it lies in the same valley: a path of straight pieces leads there from x, and f is nowhere on it above
+  true(x) by more than the gap. Every piece is checked in 24 places.
 
 The judge uses values without noise. It tries directions at all lengths, SciPy's L-BFGS-B with three-point
 differences, SciPy's Nelder-Mead and a textbook CMA-ES. It shares no code with our methods.
@@ -26,7 +27,7 @@ from scipy.optimize import minimize
 from benchmarks.attack.families import Formula
 from pursuit.checks import Vector
 
-_OF_DESCENT, _OF_VALUE, _OF_SPREAD, _NOISES = 1e-6, 1e-12, 1e-8, 3.0
+_OF_DESCENT, _OF_VALUE, _OF_DISTANCE, _NOISES = 1e-6, 1e-12, 2e-8, 3.0
 # Directions are tried at these lengths, in units of the farthest, and on both sides.
 _LENGTHS = 10.0 ** -np.arange(0.0, 7.5, 0.5)
 _RANDOM_DIRECTIONS = 12
@@ -53,12 +54,11 @@ class Claim(NamedTuple):
     def gap(self) -> float:
         """How much better a point must be to show that x is not a minimum."""
         value, rng = self.true(self.x), np.random.default_rng(1)
-        near = [
-            self.true(self._inside(self.x + self.sigma0 * z)) for z in rng.standard_normal((9, self.x.size))
-        ]
-        changes = np.abs(np.array(near) - value)
-        spread = float(np.median(changes[np.isfinite(changes)])) if np.isfinite(changes).any() else 0.0
-        exact = _OF_DESCENT * abs(self.true(self.x0) - value) + _OF_VALUE * abs(value) + _OF_SPREAD * spread
+        steps = _OF_DISTANCE * self.reach * rng.standard_normal((9, self.x.size))
+        near = [self.true(np.clip(self.x + step, self.lower, self.upper)) for step in steps]
+        change = float(np.median(np.abs(np.array(near) - value)))
+        change = change if math.isfinite(change) else 0.0
+        exact = _OF_DESCENT * abs(self.true(self.x0) - value) + _OF_VALUE * abs(value) + change
         return exact + _NOISES * self.noise
 
     @property
@@ -67,18 +67,24 @@ class Claim(NamedTuple):
         gone = float(np.max(np.abs(self.x - self.x0) / self.sigma0))
         return np.broadcast_to(np.asarray(self.sigma0) * max(1.0, gone), self.x.shape)
 
-    def _inside(self, x: Vector) -> Vector:
-        return np.clip(x, self.lower, self.upper)
+
+class Better(NamedTuple):
+    """A point that shows that x is not a minimum."""
+
+    x: Vector
+    value: float
+    by: str
+    """The search that found it."""
 
 
-def better_point(claim: Claim, seed: int = 0) -> tuple[Vector, float] | None:
-    """Return a point that shows that x is not a minimum, and the true value there; None if none was found."""
+def better_point(claim: Claim, seed: int = 0) -> Better | None:
+    """Return a point that shows that x is not a minimum; None if none was found."""
     gap, value = claim.gap, claim.true(claim.x)
     for search in (_directions, _slopes, _populations, _simplices):
         for path in search(_Searched(claim), np.random.default_rng([seed, 1])):
             point, found = path[-1]
             if found < value - gap and _is_in_one_valley(claim.true, path, value + gap):
-                return point, found
+                return Better(point, found, search.__name__.strip("_"))
     return None
 
 

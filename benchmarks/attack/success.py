@@ -74,8 +74,10 @@ def judged(seed: int, method: str) -> Verdict:
         fault = (f"an error of {type(error).__name__}",)
         return Verdict(seed, problem.family, about, str(error), 0, 0.0, False, fault)
     faults, excess = _faults(problem, result)
-    if result.success and (worse := _excess(problem, result.x)) > 0.0:
-        faults, excess = [WRONG, *faults], worse
+    if result.success and (better := better_point(_claim(problem, result.x), seed)) is not None:
+        faults, excess = [WRONG, *faults], _excess(problem, result.x, better.value)
+        distance = float(np.max(np.abs(better.x - result.x) / problem.sigma0))
+        about += f"\n    {better.by} found a better point, {distance:.1e} sigma0 away"
     return Verdict(
         seed, problem.family, about, result.message, result.nfev, time.monotonic() - begin,
         bool(result.success), tuple(faults), excess, _is_off(problem, result),
@@ -87,14 +89,10 @@ def _claim(problem: Problem, x: np.ndarray) -> Claim:
     return Claim(problem.true, x, problem.x0, problem.sigma0, *problem.box, noise)
 
 
-def _excess(problem: Problem, x: np.ndarray) -> float:
-    """Return by how much the judge's point is better than x, 0 if it finds none."""
-    claim = _claim(problem, x)
-    better = better_point(claim, problem.seed)
-    if better is None:
-        return 0.0
-    won = problem.true(x) - better[1]
-    return won / max(won, problem.true(problem.x0) - better[1])
+def _excess(problem: Problem, x: np.ndarray, better: float) -> float:
+    """Return by how much a better value is better, as a part of what f falls by from the start to it."""
+    won = problem.true(x) - better
+    return won / max(won, problem.true(problem.x0) - better)
 
 
 def _faults(problem: Problem, result: pursuit.Result) -> tuple[list[str], float]:
@@ -112,7 +110,7 @@ def _faults(problem: Problem, result: pursuit.Result) -> tuple[list[str], float]
         faults.append("a value of another point")
     if true > problem.visited + rounding + _VISITED * problem.noise(result.x):
         faults.append("a worse point than one that was visited")
-        excess = (true - problem.visited) / max(true - problem.visited, start - problem.visited)
+        excess = _excess(problem, result.x, problem.visited)
     return faults, excess
 
 
