@@ -161,25 +161,30 @@ class Setup(NamedTuple):
         value: float = values[0]
         return value
 
-    def first_memory(self, start: Vector, fx: float, rng: np.random.Generator) -> Memory | ProgramMemory:
-        """Return the memory of a run that has evaluated its start and nothing else."""
+    def first_memory(
+        self, start: Vector, fx: float, rng: np.random.Generator, step: float = 1.0
+    ) -> Memory | ProgramMemory:
+        """Return the memory of a run that has evaluated its start and nothing else.
+
+        First steps are `step` times as long as asked for; that is for programs.
+        """
         at_bound = self.place.at_bound(start)
         memory: Memory | ProgramMemory
         if is_program(self.scheme):
-            memory = first_program_memory(self.scheme, self._start_at(start, fx), rng, at_bound)
+            memory = first_program_memory(self.scheme, self._start_at(start, fx, step), rng, at_bound)
         else:
             memory = first_memory(self.scheme, start, fx, self.setting.first_step, rng, at_bound)
         past = Past.first(self.task.x0, fx, self.stage) if self.task.has_stages else None
         return memory._replace(past=past)
 
-    def _start_at(self, x: Vector, fx: float) -> Start:
+    def _start_at(self, x: Vector, fx: float, step: float) -> Start:
         """Return the start of a program."""
         setting, n = self.setting, self.setting.n
         box, rounds = setting.box, setting.rounds
         return Start(
             x=x,
             value=fx,
-            sigma0=np.full(n, setting.sigma0),
+            sigma0=np.full(n, step * np.asarray(setting.sigma0)),
             lower=np.full(n, -np.inf) if box is None else box.lower,
             upper=np.full(n, np.inf) if box is None else box.upper,
             xtol=self.limits.xtol,

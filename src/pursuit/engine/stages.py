@@ -12,7 +12,7 @@ from pursuit.engine.stopping import Reason
 from pursuit.engine.tally import Trace, empty_trace
 from pursuit.methods.catalogue import method_text
 from pursuit.methods.hooks import Findings
-from pursuit.methods.stages import AT_START, Ended, Stage
+from pursuit.methods.stages import AT_NEW_POINT, Ended, Stage
 
 # By how many standard deviations of the noise a single value must be below an estimate to be better.
 _LUCK = 3.0
@@ -52,9 +52,14 @@ class Past(NamedTuple):
         return sum(record.nfev for record in self.ended) - self.is_start_known
 
     @property
+    def lowest(self) -> float:
+        """The value at the best point of the ended stages."""
+        return self.ended[self.champion].fun
+
+    @property
     def is_start_known(self) -> bool:
         """Whether the value at the start of the present stage was known before."""
-        return bool(self.ended) and self.stage.start == AT_START
+        return bool(self.ended) and self.stage.start != AT_NEW_POINT
 
     def after(self, now: Outcome, following: Stage) -> Past:
         """Return the past once the present stage has ended and another follows."""
@@ -113,6 +118,7 @@ def ended_stages(records: tuple[StageRecord, ...], stages: dict[str, str | type]
             stage=stage_of(record, stages),
             nfev=record.nfev,
             is_unsuited=record.reason.is_unsuited,
+            is_loud=record.reason == Reason.LOUD,
         )
         for record in records
     ]

@@ -40,6 +40,7 @@ class Reason(enum.IntEnum):
     FLAT = 14
     KINKS = 15
     STUCK = 16
+    LOUD = 17
 
     @classmethod
     def at_target(cls, target: float) -> Reason:
@@ -52,13 +53,13 @@ class Reason(enum.IntEnum):
 
     @property
     def is_success(self) -> bool:
-        """Whether a run that stops so ended as it should: at the target, or where nothing is left to gain."""
-        return self in (Reason.TARGET, *_SETTLED)
+        """Whether a run that stops so has reached its target, or has looked around and found nothing better."""
+        return self in (Reason.TARGET, *_CHECKED)
 
     @property
     def is_own(self) -> bool:
         """Whether the method itself has ended, so that another may continue."""
-        return self in (*_SETTLED, *_UNSUITED, Reason.FLAT)
+        return self in (*_SETTLED, *_CHECKED, *_UNSUITED, Reason.FLAT, Reason.LOUD)
 
     @property
     def is_unsuited(self) -> bool:
@@ -66,9 +67,11 @@ class Reason(enum.IntEnum):
         return self in _UNSUITED
 
 
-_SETTLED = (Reason.STALLED, Reason.XTOL, Reason.FTOL, Reason.CONVERGED, Reason.NOISE)
+# Step methods end so, without a look around; programs only after one.
+_SETTLED = (Reason.STALLED, Reason.XTOL, Reason.FTOL)
+_CHECKED = (Reason.CONVERGED, Reason.NOISE)
 _UNSUITED = (Reason.DIVERGED, Reason.KINKS, Reason.STUCK)
-# A program says the last five in its own words.
+# A program says the last six in its own words.
 _SENTENCES = {
     Reason.RUNNING: "The run has not stopped.",
     Reason.TARGET: "The target value ftarget was reached.",
@@ -92,5 +95,6 @@ _SENTENCES = {
     Reason.NOISE: "Noise masks whatever is left to gain.",
     Reason.FLAT: "All values are equal: nothing shows where a minimum is.",
     Reason.KINKS: "The function has kinks, where differences of values are no slopes.",
+    Reason.LOUD: "Noise is a large part of what values differ by.",
     Reason.STUCK: "No better point was found, but the last one is not known to be a minimum.",
 }

@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pursuit.checks import Vector
+from pursuit.checks import Vector, checked_flag
 from pursuit.methods.differences import interpolation
 from pursuit.methods.differences.blocks import FEWEST, begin_blocks, iterate_blocks
 from pursuit.methods.differences.checks import check_state
@@ -29,13 +29,14 @@ from pursuit.methods.differences.kinks import has_kinks
 from pursuit.methods.differences.line import search
 from pursuit.methods.differences.masked import BLURRED, begin_masked, iterate_masked
 from pursuit.methods.differences.matrix import first_matrix
-from pursuit.methods.differences.noise import find_lengths, look_for_noise, measure_noise
+from pursuit.methods.differences.noise import find_lengths, is_loud, look_for_noise, measure_noise
 from pursuit.methods.differences.state import EPS, TINY, State
 from pursuit.methods.differences.sweep import choose_lengths, measuring_sweep, sizes_of, sweep
 from pursuit.methods.programs import (
     CONVERGED,
     FLAT,
     KINKS,
+    LOUD,
     STUCK,
     UNBOUNDED,
     Asking,
@@ -73,12 +74,15 @@ _UNBOUNDED = "f seems to be unbounded below: it is negative, and still falls ver
 
 
 class Differences(NamedTuple):
-    """Slopes, curvatures and noise from differences of values. It has no options."""
+    """Slopes, curvatures and noise from differences of values."""
+
+    quiet: bool = False
+    """Whether to end at once where noise is loud, so that another method can take over."""
 
     @classmethod
-    def create(cls, n: int) -> Differences:
+    def create(cls, n: int, *, quiet: bool = False) -> Differences:
         """Return the program."""
-        return cls()
+        return cls(checked_flag("quiet", quiet))
 
     def begin(self, start: Start) -> State:
         """Return the first state."""
@@ -101,7 +105,7 @@ class Differences(NamedTuple):
 
     def iterate(self, state: State, rng: np.random.Generator) -> Asking:
         """Make one iteration; end the run if values are so extreme that numbers overflow."""
-        iteration = _iteration(state, rng)
+        iteration = _iteration(state, rng, self.quiet)
         try:
             request = next(iteration)
             while True:
@@ -126,10 +130,10 @@ class Differences(NamedTuple):
         check_state(state, n)
 
 
-def _iteration(state: State, rng: np.random.Generator) -> Asking:
+def _iteration(state: State, rng: np.random.Generator, quiet: bool) -> Asking:
     """Make an iteration of the present phase."""
     if not state.is_open:
-        yield from _open(state, rng)
+        yield from _open(state, rng, quiet)
     elif state.opening is not None:
         yield from interpolation.iterate_opening(state)
         if interpolation.is_over(state):
@@ -145,14 +149,18 @@ def _iteration(state: State, rng: np.random.Generator) -> Asking:
         yield from _iterate(state, rng)
 
 
-def _open(state: State, rng: np.random.Generator) -> Asking:
+def _open(state: State, rng: np.random.Generator, quiet: bool) -> Asking:
     """Begin with a model through single values, if that is worth it; otherwise look for noise first."""
     state.is_open = True
     n, is_alone = state.x.size, state.batch == 1 and interpolation.has_room(state)
+    if quiet and (yield from is_loud(state, rng)):
+        state.ending = Ending(LOUD, "Noise is a large part of what values differ by at a distance of sigma0.")
+        return
     if is_alone and n <= (interpolation.MOST_BOUNDED if state.box.is_bounded else interpolation.MOST_EXACT):
         yield from interpolation.begin_opening(state)
         return
-    yield from look_for_noise(state)
+    if not state.evaluated_again:
+        yield from look_for_noise(state)
     if state.noise_model.is_random:
         state.lengths = np.maximum(state.lengths, _NOISY_PROBE * state.box.sigma0)
         if n <= interpolation.MOST and is_alone:

@@ -33,10 +33,14 @@ _TRUST, _TRUST_ROUND = 1.5, 1.0
 _WRONG = 0.3
 
 
+# Values at the same point that differ by less, as a part of |f| and of what f has fallen by, are rounded.
+_ROUNDING = 1e-12
+
+
 def look(state: State, x: Vector, f: float) -> Asking:
     """Evaluate a point again: if its values differ, they are noisy."""
     again = float((yield x[np.newaxis])[0])
-    if again != f and math.isfinite(again):
+    if abs(again - f) > _ROUNDING * (abs(f) + state.start - state.lowest) and math.isfinite(again):
         more = yield np.repeat(x[np.newaxis], 2, axis=0)
         values = np.array([f, again, *more[np.isfinite(more)]])
         level = float(np.std(values, ddof=1))
