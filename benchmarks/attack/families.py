@@ -193,7 +193,7 @@ def stairs(n: int, rng: Generator) -> Function:
     grain = scale * 10.0 ** rng.uniform(-6.0, -1.5)
 
     def formula(z: Vector) -> float:
-        return grain * float(np.round(np.sum(d * np.abs(Q @ z) ** bend) / grain))
+        return float(grain * np.round(np.sum(d * np.abs(Q @ z) ** bend) / grain))
 
     return Function(formula, np.zeros(n), grain)
 
