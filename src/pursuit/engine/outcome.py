@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -84,6 +85,19 @@ class Outcome(NamedTuple):
     """Puts the trace together, which takes a while."""
     stages: tuple[StageRecord, ...] = ()
     """The outcome of each stage, if there may be several."""
+    missed: bool = False
+    """Whether the run has ended without reaching a target that it was given."""
+
+    @property
+    def is_success(self) -> bool:
+        """Whether the run has reached its target; without one, whether a look around found nothing better."""
+        return self.reason.is_success and not self.missed
+
+    def judged(self, target: float) -> Outcome:
+        """Return the outcome of a run with a target, which is -inf if there was none."""
+        if target == -math.inf or self.reason == Reason.TARGET or not self.reason.is_success:
+            return self
+        return self._replace(missed=True, message=f"{self.message} The target value ftarget was not reached.")
 
 
 class BestPoint(NamedTuple):

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 # The first steps of a stage that begins at the best point, as a part of the way there for each variable; and
 # the limits of that, in units of sigma0.
-_PART_OF_WAY, _LEAST_STEP, _MOST_STEP = 0.1, 1e-4, 100.0
+_PART_OF_WAY, _LEAST_STEP, _MOST_STEP = 0.3, 1e-4, 100.0
 
 
 class StagedRun:
@@ -127,10 +127,12 @@ class StagedRun:
         If it is the `last` outcome, its point is the run's own and not a copy.
         """
         if self._past is None:
-            return self._present().outcome(reason, last=last)
-        if self._run is None:
-            return before(self._past, self.setup.setting.first_step, reason)
-        return merged(self._past, self._run.outcome(reason, last=last))
+            outcome = self._present().outcome(reason, last=last)
+        elif self._run is None:
+            outcome = before(self._past, self.setup.setting.first_step, reason)
+        else:
+            outcome = merged(self._past, self._run.outcome(reason, last=last))
+        return outcome.judged(self.setup.limits.target)
 
     def _set_up(self, setup: Setup) -> None:
         """Take the setup of a stage."""

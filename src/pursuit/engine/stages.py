@@ -12,7 +12,7 @@ from pursuit.engine.stopping import Reason
 from pursuit.engine.tally import Trace, empty_trace
 from pursuit.methods.catalogue import method_text
 from pursuit.methods.hooks import Findings
-from pursuit.methods.stages import AT_NEW_POINT, Ended, Stage
+from pursuit.methods.stages import AT_BEST, AT_NEW_POINT, Ended, Stage
 
 # By how many standard deviations of the noise a single value must be below an estimate to be better.
 _LUCK = 3.0
@@ -98,6 +98,9 @@ class Past(NamedTuple):
         if not self.ended:
             return True
         best = self.ended[self.champion]
+        if best.reason == Reason.LOUD:
+            # It has evaluated a few points, and its best value is only the luckiest.
+            return True
         may_be_luck = best.is_estimate and not now.findings.is_estimate
         return now.fun < best.fun - (_LUCK * (best.noise or 0.0) if may_be_luck else 0.0)
 
@@ -143,7 +146,8 @@ def merged(past: Past, now: Outcome) -> Outcome:
     best = records[champion]
     reason, sentence = now.reason, now.message
     nfev = past.nfev + now.nfev
-    if reason.is_own and best.reason.is_own:
+    # A stage that has gone on from the best point says how the run ended, even if it found nothing better.
+    if reason.is_own and best.reason.is_own and past.stage.start != AT_BEST:
         reason, sentence = best.reason, best.sentence
     if reason == Reason.STALLED:
         sentence = reason.sentence(idle=nfev - best.best_nfev)

@@ -53,7 +53,7 @@ class Reason(enum.IntEnum):
 
     @property
     def is_success(self) -> bool:
-        """Whether a run that stops so has reached its target, or has looked around and found nothing better."""
+        """Whether the target was reached, or a look around has found nothing better."""
         return self in (Reason.TARGET, *_CHECKED)
 
     @property

@@ -15,8 +15,8 @@ from pursuit.methods.programs import Asking, Probes, Request
 
 # How often a point is evaluated again to measure random noise.
 _REPEATS = 3
-# Noise is loud if it is this part of what so many values around x differ by: few variables, these with bounds,
-# near which slopes under noise are worth less, and many.
+# Noise is loud if it is this part of what so many values around x differ by: with few variables, with few and
+# bounds, near which slopes under noise are worth less, and with many.
 _LOUD, _LOUD_BOUNDED, _LOUD_MANY, _FEW = 1e-2, 1e-3, 0.1, 36
 _AROUND = 4
 # The weight of a new measurement beside the earlier ones.

@@ -45,7 +45,10 @@ def look(state: State, x: Vector, f: float) -> Asking:
         values = np.array([f, again, *more[np.isfinite(more)]])
         level = float(np.std(values, ddof=1))
         state.noise_model = Noise(level=level, spread=level)
-        state.average = Average(state.x, float(np.mean(values)), float(np.mean(values)))
+        mean = float(np.mean(values))
+        state.average = Average(state.x, mean, mean)
+        if state.rounds == 0:
+            state.start = mean
         state.lap = state.evaluations
         if state.x.size <= FEW:
             state.seen, state.seen_values = np.repeat(x[np.newaxis], len(values), axis=0), values
@@ -84,7 +87,8 @@ def judge(state: State) -> Asking:
     """End the run if values have not fallen for a long time, or are nothing but noise."""
     n, done = state.x.size, state.evaluations - state.lap
     is_pure = False
-    if state.noise_model.signal < _PURE_SIGNAL and state.evaluations >= _PURE * n + 20:
+    is_idle = state.noise_model.signal < _PURE_SIGNAL and state.average.slow > state.start - state.noise
+    if is_idle and state.evaluations >= _PURE * n + 20:
         is_pure = state.lap_value == math.inf and state.seen is not None and _fit(state) is None
     if done >= _LAP_SWEEPS * n + _LAP:
         fallen = state.lap_value - state.average.slow

@@ -36,6 +36,9 @@ from pursuit.methods.programs import CONVERGED, FLAT, STUCK, UNBOUNDED, Asking, 
 
 # More points of a round than these bring nothing but parallel work: as a multiple of the usual number.
 _MOST_POINTS = 4
+# Rounds grow to this multiple of their first size within so many evaluations for each variable: small ones gain
+# most at first, and large ones do not lose the way on ridges and under noise.
+_GROWTH, _GROWTH_SWEEPS = 2.0, 200
 # sigma grows by this factor after a round of equal values, and shrinks by it where f has none.
 _CHANGE = math.sqrt(2.0)
 # A run ends as flat after equal values in rounds of this many points for each variable.
@@ -104,11 +107,12 @@ class Evolution(NamedTuple):
         """Make one round."""
         if state.rounds == 0:
             yield from noise.look(state, state.x, state.f)
-        n, weights = state.x.size, weights_of(state.x.size, state.popsize)
-        rates = rates_of(n, state.popsize, weights.mass)
-        cloud = drawn(state.x, state.sigma * state.box.sigma0, state.matrix, state.box, state.popsize, rng)
+        popsize = self._round_size(state)
+        weights = weights_of(state.x.size, popsize)
+        rates = rates_of(state.x.size, popsize, weights.mass)
+        cloud = drawn(state.x, state.sigma * state.box.sigma0, state.matrix, state.box, popsize, rng)
         if state.estimate:
-            cloud = replace(cloud, again=(int(rng.integers(state.popsize)),))
+            cloud = replace(cloud, again=(int(rng.integers(popsize)),))
         values = yield cloud
         values = noise.heard(state, cloud, values)
         order = _ranked(cloud, values)
@@ -123,6 +127,13 @@ class Evolution(NamedTuple):
             # Values that repeat by chance, as those of a simulation that counts, are soon seen to differ.
             yield from noise.look(state, state.lowest_x, state.lowest)
         yield from _judge(state, rng)
+
+    def _round_size(self, state: State) -> int:
+        """Return the points of the next round, which grow unless they were asked for."""
+        if self.is_given:
+            return state.popsize
+        part = min(1.0, state.evaluations / (_GROWTH_SWEEPS * state.x.size))
+        return int(state.popsize * (1.0 + part * (_GROWTH - 1.0)))
 
     def best(self, state: State) -> tuple[Vector, float, float]:
         """Return the point that the evidence supports."""
@@ -227,7 +238,7 @@ def _end_search(state: State, rng: np.random.Generator) -> Asking:
     if state.searches >= _MOST_SEARCHES:
         state.ending = Ending(STUCK, "Searches from x still find better points, but next to nothing.")
         return
-    state.sigma = max(_NARROW * state.longest, state.xtol)
+    state.sigma = _NARROW * (state.longest or 1.0)
     state.matrix, state.path = first_matrix(state.x.size), np.zeros_like(state.x)
     state.began, state.began_with = state.rounds, state.lowest
 
