@@ -172,6 +172,38 @@ def test_kinks_are_noticed_and_named_before_the_budget_is_spent(name):
         assert result.nfev < 500 * N
 
 
+W8 = np.geomspace(1.0, 100.0, 8)
+Q8 = np.linalg.qr(np.random.default_rng(0).standard_normal((8, 8)))[0]
+RIDGES = {
+    "total variation": (lambda x: abs(x - 1.0).sum() + 10.0 * abs(np.diff(x)).sum(), np.zeros(10)),
+    "weighted and rotated": (lambda x: float((W8 * abs(Q8 @ (x - 1.0))).sum()), np.zeros(8)),
+    "penalty": (lambda x: x @ x + 1e3 * abs(x.sum() - 5.0), np.zeros(5)),
+    "larger of two bowls": (lambda x: max(x @ x, (x - 1.0) @ (x - 1.0)), np.full(6, 2.0)),
+}
+
+
+@pytest.mark.parametrize("name", RIDGES)
+def test_the_ridge_of_a_kink_is_no_success(name):
+    """No coordinate step leaves it, although it is far from the minimum."""
+    f, x0 = RIDGES[name]
+    for seed in range(20):
+        assert minimized(f, seed, x0)[0].status == Reason.KINKS
+
+
+SADDLES = {
+    "along the axes": (lambda x: float(np.sum(x**4 - x**2)), 4, -1.0),
+    "between the axes": (lambda x: x[0] * x[1] + 0.1 * float(np.sum(x**4)), 4, -1.25),
+}
+
+
+@pytest.mark.parametrize("name", SADDLES)
+def test_a_saddle_is_left_although_all_slopes_are_zero(name):
+    f, n, lowest = SADDLES[name]
+    for seed in range(20):
+        result, _ = minimized(f, seed, np.zeros(n))
+        assert result.fun == pytest.approx(lowest)
+
+
 def test_a_function_that_falls_towards_a_bound_is_not_called_unbounded():
     """Neither far away nor below 0 does it fall steadily."""
     for f in (lambda x: -5.0 + 1.0 / (1.0 + x @ x), lambda x: -float(np.exp(-1.0 / (1.0 + x @ x)))):

@@ -31,7 +31,7 @@ class Separable:
         """Return the values of all points of a request; those of probes without their points."""
         if not isinstance(request, Probes):
             return np.array([self.value(x) for x in request])
-        x, indices, steps = request
+        x, indices, steps = request.origin, request.indices, request.steps
         values, f = np.empty(indices.size), self.value(x)
         for first in range(0, indices.size, BLOCK):
             some = slice(first, first + BLOCK)

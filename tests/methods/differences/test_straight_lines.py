@@ -55,4 +55,5 @@ def test_variables_that_make_no_difference_do_no_harm(n):
             assert result.success
             assert result.fun < 1e-15
             assert not result.fun_is_estimate
-            assert result.nfev <= 30 * n + 50
+            # Among them the last look at what lies around x.
+            assert result.nfev <= 32 * n + 90

@@ -23,6 +23,7 @@ _COUNTS = {
     "failures",
     "still",
     "poor",
+    "searches",
     "turn",
     "flat",
 }

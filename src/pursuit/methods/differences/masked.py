@@ -14,11 +14,12 @@ from dataclasses import replace
 import numpy as np
 
 from pursuit.checks import Vector
+from pursuit.methods.differences.ending import end_in_noise
 from pursuit.methods.differences.matrix import first_matrix
 from pursuit.methods.differences.noise import measure_noise
 from pursuit.methods.differences.state import TINY, Masked, State
 from pursuit.methods.differences.sweep import choose_probes, sizes_of
-from pursuit.methods.programs import KINKS, NOISE, Asking, Ending, Probes, Request
+from pursuit.methods.programs import Asking, Probes, Request
 
 # The noise of the slopes, relative to them, at which it begins and ceases to mask them.
 BLURRED, CLEAR = 0.3, 0.03
@@ -35,7 +36,7 @@ _IN_VAIN = 0.4
 _AGAIN = 10
 
 
-def begin_masked(state: State) -> Asking:
+def begin_masked(state: State, rng: np.random.Generator) -> Asking:
     """Begin the phase in which noise masks the slopes."""
     n = state.x.size
     if (
@@ -44,7 +45,7 @@ def begin_masked(state: State) -> Asking:
         and state.f > state.masked_at - state.noise
     ):
         # Values that are not random tell the same as the last time.
-        yield from _end(state)
+        yield from end_in_noise(state, rng)
         return
     state.masked_at = state.f
     radius = state.box.largest * math.sqrt(n)
@@ -83,17 +84,7 @@ def iterate_masked(state: State, rng: np.random.Generator) -> Asking:
     patience = _IN_VAIN if in_vain or not state.noise_model.is_random else 1.0
     is_idle = idle >= max(patience * _MOST_IDLE, masked.sweeps // 2)
     if hidden >= patience * _MOST_HIDDEN or state.failures >= patience * _MOST_FAILURES or is_idle:
-        yield from _end(state)
-
-
-def _end(state: State) -> Asking:
-    """End the run, and say why: values that repeat are not noisy, unless they are rounded."""
-    value = float((yield state.x[np.newaxis])[0])
-    is_rounded = state.noise_model.grain > 0.0 or value in (float(np.float32(value)), float(f"{value:.9g}"))
-    if state.noise_model.is_random or is_rounded:
-        state.ending = Ending(NOISE, "Noise hides whatever is left to gain.")
-    else:
-        state.ending = Ending(KINKS, "Values repeat, but do not follow slopes: f may have kinks or jumps.")
+        yield from end_in_noise(state, rng)
 
 
 def _noisy_sweep(state: State, rng: np.random.Generator) -> Asking:

@@ -11,7 +11,8 @@
         x <- the best point that is found on the line x + t p (`line.py`)
         choose the lengths of the next probes from noise, curvatures and the last step
 
-Where noise masks the slopes, steps are measured, not trusted (`masked.py`). Kinks end a run (`kinks.py`).
+Where noise masks the slopes, steps are measured, not trusted (`masked.py`). One place decides how a run ends
+(`ending.py`): kinks end it, and it has converged only if nothing around x is better.
 """
 
 from __future__ import annotations
@@ -25,26 +26,14 @@ from pursuit.checks import Vector, checked_flag
 from pursuit.methods.differences import interpolation
 from pursuit.methods.differences.blocks import FEWEST, begin_blocks, iterate_blocks
 from pursuit.methods.differences.checks import check_state
-from pursuit.methods.differences.kinks import has_kinks
+from pursuit.methods.differences.ending import judge, left_to_gain
 from pursuit.methods.differences.line import search
 from pursuit.methods.differences.masked import BLURRED, begin_masked, iterate_masked
 from pursuit.methods.differences.matrix import first_matrix
 from pursuit.methods.differences.noise import find_lengths, is_loud, look_for_noise, measure_noise
-from pursuit.methods.differences.state import EPS, TINY, State
+from pursuit.methods.differences.state import TINY, State
 from pursuit.methods.differences.sweep import choose_lengths, measuring_sweep, sizes_of, sweep
-from pursuit.methods.programs import (
-    CONVERGED,
-    FLAT,
-    KINKS,
-    LOUD,
-    STUCK,
-    UNBOUNDED,
-    Asking,
-    Box,
-    Ending,
-    Probes,
-    Start,
-)
+from pursuit.methods.programs import LOUD, STUCK, Asking, Box, Ending, Probes, Start
 
 # The first probes, in units of sigma0: short without noise, so that slopes are exact; long with it.
 _FIRST_PROBE, _NOISY_PROBE = 1e-6, 0.3
@@ -60,17 +49,9 @@ _TO_BOUND = 10.0
 _REACH, _REACH_IN_NOISE = 100.0, 4.0
 # After a failure, steps that are shorter than the first by more than this factor are not believed.
 _SHORT = 1e6
-# f is taken to be unbounded if it is negative and still falling this many first steps away.
-_FAR = 1e12
-# Kinks are looked for after so many sweeps, and again each time after so many more.
-_KINKS_FIRST, _KINKS_EVERY = 12, 36
-# A run ends after so many steps in a row that gain next to nothing, or searches that find nothing better,
-_MOST_STILL, _MOST_FAILURES = 2, 4
-# or steps that gain less than this part of what the model predicts.
-_MOST_POOR, _POOR = 8, 0.02
-# The standard error of a running mean of values, in units of their noise.
-_AVERAGED = 0.3
-_UNBOUNDED = "f seems to be unbounded below: it is negative, and still falls very far from the start."
+# After so many steps in a row that gain less than this part of what the model predicts, the matrix is begun
+# again.
+_MOST_POOR, _POOR = 4, 0.02
 
 
 class Differences(NamedTuple):
@@ -101,6 +82,7 @@ class Differences(NamedTuple):
             lengths=np.maximum(_FIRST_PROBE * sigma0, 1e-8 * np.abs(x)),
             probes=np.ones(n),
             start=start.value,
+            lap_f=start.value,
         )
 
     def iterate(self, state: State, rng: np.random.Generator) -> Asking:
@@ -120,10 +102,7 @@ class Differences(NamedTuple):
 
     def best(self, state: State) -> tuple[Vector, float, float]:
         """Return the current iterate, or the mean of the latest ones once f has stopped falling."""
-        masked = state.masked
-        if masked is None or abs(masked.slow - masked.fast) >= state.noise:
-            return state.x, state.f, state.noise
-        return masked.mean, masked.slow, _AVERAGED * state.noise
+        return state.answer()
 
     def check(self, state: State, n: int) -> None:
         """Reject a state that is not one for n variables."""
@@ -144,7 +123,7 @@ def _iteration(state: State, rng: np.random.Generator, quiet: bool) -> Asking:
         yield from iterate_blocks(state, rng)
     elif state.masked is not None:
         yield from iterate_masked(state, rng)
-        yield from _step(state) if state.masked is None else ()
+        yield from _step(state, rng) if state.masked is None else ()
     else:
         yield from _iterate(state, rng)
 
@@ -179,23 +158,17 @@ def _iterate(state: State, rng: np.random.Generator) -> Asking:
             yield from find_lengths(state, rng)
             state.matrix = first_matrix(np.ones(state.x.size))
             state.last_gradient, state.is_scaled = None, False
-    is_due = state.sweeps % _KINKS_EVERY == _KINKS_FIRST and not state.noise_model.is_known
-    if is_due and (yield from has_kinks(state)):
-        state.ending = Ending(
-            KINKS, "f has kinks: its second differences do not behave like those of a smooth f."
-        )
-        return
     if not state.is_scaled and (state.sweeps > 0 or state.noise_model.is_known or state.is_uneven):
         yield from measuring_sweep(state, rng)
     else:
         yield from sweep(state, rng, both=state.failures + state.still > 0)
     _learn(state)
     if state.noise_model.is_known and (state.failures > 2 or state.slope_noise() > BLURRED):
-        yield from begin_masked(state)
+        yield from begin_masked(state, rng)
         if state.masked is not None:
             yield from iterate_masked(state, rng)
     else:
-        yield from _step(state)
+        yield from _step(state, rng)
 
 
 def _should_measure(state: State) -> bool:
@@ -223,7 +196,7 @@ def _learn(state: State) -> None:
     state.is_suspicious |= off > 0.5 * (abs(before) + abs(after))
 
 
-def _step(state: State) -> Asking:
+def _step(state: State, rng: np.random.Generator) -> Asking:
     """Take a quasi-Newton step with the slopes of a sweep, and choose the lengths of the next probes."""
     p, slope = _direction(state)
     if not slope < 0.0:
@@ -236,7 +209,7 @@ def _step(state: State) -> Asking:
             longer = np.minimum(1e3 * state.lengths, 10.0 * state.box.sigma0)
             state.lengths = np.maximum(state.lengths, longer)
         state.failures += 1
-        _judge(state, _left_to_gain(state))
+        yield from judge(state, rng, left_to_gain(state))
         return
     is_first = state.sweeps == 1 and state.matrix.fresh and not state.noise_model.is_known
     t = _first_multiple(state, p, slope) if is_first else 1.0
@@ -248,10 +221,10 @@ def _step(state: State) -> Asking:
     gain = state.f - f
     state.is_suspicious |= not gain > 0.05 * t * -slope
     state.poor = state.poor + 1 if not is_first and gain < _POOR * -slope else 0
-    if state.poor == _MOST_POOR // 2:
+    if state.poor == _MOST_POOR:
         # The matrix is wrong here: begin it again.
         state.is_scaled = False
-    left = _left_to_gain(state) if state.failures + state.still > 0 else math.inf
+    left = left_to_gain(state) if state.failures + state.still > 0 else math.inf
     _move(state, state.box.after(state.x, t * p), f)
     choose_lengths(state)
     if state.failures:
@@ -262,23 +235,7 @@ def _step(state: State) -> Asking:
         # The next sweep is to tell curvatures.
         least = _LONG_PROBE * float(np.linalg.norm(state.last_step)) / math.sqrt(state.x.size)
         state.lengths = np.maximum(state.lengths, least)
-    _judge(state, left)
-
-
-def _left_to_gain(state: State) -> float:
-    """Return by how much f can fall along single coordinates, by their slopes and curvatures."""
-    g, free = np.abs(state.gradient), ~state.pressed(state.gradient)
-    known = np.isfinite(state.curvature)
-    otherwise = float(np.median(np.abs(state.curvature[known]))) if known.any() else state.matrix.diagonal
-    D = np.where(known, state.curvature, otherwise)
-    # What drowns in rounding is no negative curvature.
-    D = np.where((D < 0.0) & (state.doubt > 0.5), 0.0, D)
-    room = np.where(state.gradient < 0.0, state.box.upper - state.x, state.x - state.box.lower)
-    # Rounding of the values at the probes, which may be far larger than f, hides slopes of that size.
-    g = g + 2.0 * EPS * np.abs(D * state.probes)
-    reach = np.where(D < 0.0, state.longest, 10.0 * (state.longest + state.box.largest))
-    t = np.minimum(np.minimum(np.where(D > 0.0, g / (D + TINY), math.inf), room), reach)
-    return float(np.sum(np.where(free | (D < 0.0), t * (g - D * t / 2.0), 0.0)))
+    yield from judge(state, rng, left)
 
 
 def _direction(state: State) -> tuple[Vector, float]:
@@ -347,31 +304,3 @@ def _move(state: State, x: Vector, f: float) -> None:
     state.last_step, state.last_gradient, state.last_decrease = step, state.gradient, gain
     state.last_probes = None if state.is_scaled else state.probes
     state.x, state.f, state.failures = x, f, 0
-
-
-def _judge(state: State, left: float) -> None:
-    """End the run if nothing is left to gain, given what coordinates promise."""
-    is_lower = state.f < min(0.0, state.start - 100.0 * state.noise)
-    if is_lower and state.longest > _FAR * state.box.largest:
-        state.ending = Ending(UNBOUNDED, _UNBOUNDED)
-    if state.noise_model.is_known:
-        return
-    # Where f falls to 0, what matters is what it has fallen by: steps of xtol change it by that squared.
-    fallen = abs(state.start - state.f)
-    hidden = 10.0 * state.noise + EPS**1.5 * fallen
-    if state.f == 0.0:
-        # Nothing is known of its rounding but that of the values around it.
-        hidden += 10.0 * EPS**2 * float(np.nansum(np.abs(state.curvature) * state.probes**2))
-    small = max(hidden, 10.0 * state.ftol * abs(state.f), 10.0 * state.xtol**2 * fallen)
-    if state.still >= _MOST_STILL and left <= small:
-        state.ending = Ending(
-            CONVERGED, "Converged: steps no longer change f or x by more than ftol or xtol."
-        )
-    elif state.failures >= 2 and left <= hidden and not state.flat:
-        state.ending = Ending(CONVERGED, "Converged: rounding hides whatever is left to gain.")
-    elif state.failures >= _MOST_FAILURES and state.flat:
-        state.ending = Ending(FLAT, "All values around x are equal: nothing shows where f might be lower.")
-    elif state.failures >= _MOST_FAILURES or max(state.poor, state.still) >= _MOST_POOR:
-        state.ending = Ending(
-            KINKS, "f does not follow its slopes and curvatures: it may have kinks or jumps."
-        )

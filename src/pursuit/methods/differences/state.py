@@ -19,6 +19,8 @@ TINY = 1e-300
 _ROUNDINGS = 100.0
 # The part of what f has fallen by that counts as well: terms of f that large may cancel each other.
 _CANCELLED = 0.01
+# The standard error of a running mean of values, in units of their noise.
+_AVERAGED = 0.3
 
 
 @dataclass(frozen=True)
@@ -168,6 +170,14 @@ class State:
     """How many times the noise of a value probes are to change f, under noise."""
     longest: float = 0.0
     """The longest step so far."""
+    lap_f: float = 0.0
+    """f a few sweeps ago,"""
+    lap_gain: float = 0.0
+    """and the gain of as many sweeps before."""
+    looked: int = -10
+    """The sweep after which kinks were looked for."""
+    searches: int = 0
+    """How often the last look has found a better point."""
     ending: Ending | None = None
 
     @property
@@ -186,6 +196,13 @@ class State:
     def estimate(self) -> bool:
         """Whether noise hides which of the points seen is the best."""
         return self.masked is not None
+
+    def answer(self) -> tuple[Vector, float, float]:
+        """Return the current iterate, or the mean of the latest ones once f has stopped falling."""
+        masked = self.masked
+        if masked is None or abs(masked.slow - masked.fast) >= self.noise:
+            return self.x, self.f, self.noise
+        return masked.mean, masked.slow, _AVERAGED * self.noise
 
     def free(self) -> Mask:
         """Return which variables may move: not those that f presses against a bound."""

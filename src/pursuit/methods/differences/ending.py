@@ -1,0 +1,185 @@
+"""How a run ends: every iteration is judged here, and nothing is called an end before it was looked at.
+
+    unbounded: f is negative, and still falls very far from the start
+    at a standstill:
+        flat: all values are equal, however far the probes
+        kinks: second differences along random lines do not grow like the square of the distance
+        if nothing is left to gain, by slopes and curvatures:
+            if a point around x is better: continue from there
+            converged
+        kinks: steps fail again and again although slopes promise a gain
+
+A run is at a standstill after two failures, after two steps that gain next to nothing, or when four sweeps
+have gained little beside the four before.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Generator
+
+import numpy as np
+
+from pursuit.checks import Vector
+from pursuit.methods.check import find_better
+from pursuit.methods.differences.matrix import first_matrix
+from pursuit.methods.differences.noise import look_for_noise
+from pursuit.methods.differences.state import EPS, TINY, State
+from pursuit.methods.programs import (
+    CONVERGED,
+    FLAT,
+    KINKS,
+    NOISE,
+    STUCK,
+    UNBOUNDED,
+    Asking,
+    Ending,
+    Request,
+)
+
+# f is taken to be unbounded if it is negative and still falling this many first steps away.
+_FAR = 1e12
+# So many failures, or steps that gain next to nothing, are a standstill; the run ends after so many.
+_STANDSTILL, _MOST = 2, 4
+_MOST_STILL = 8
+# So many sweeps are compared with as many before; they are a standstill if they gain less than this part.
+_SWEEPS, _SLOW = 4, 0.03
+# Kinks are not looked for more often than after so many sweeps,
+_PAUSE = 8
+# on so many lines, at this part of the longest step and at a multiple of it, where second differences of a
+# smooth f are 256 times as large. On most lines they are to be this many times as large.
+_LINES, _NEAR, _MULTIPLE, _SMOOTH = 4, 1e-4, 16.0, 70.0
+# How often that is tried, each time closer by the multiple.
+_CLOSER = 4
+# Second differences count if they are so many times the noise. If those nearby are not, those far away must
+# not be so large that a smooth f would have shown nearby as well.
+_CLEAR, _CLEAR_FAR = 20.0, 1e7
+# A better point around x is accepted so often.
+_MOST_SEARCHES = 12
+_UNBOUNDED = "f seems to be unbounded below: it is negative, and still falls very far from the start."
+_FLAT = "All values around x are equal: nothing shows where f might be lower."
+_KINKS = "f has kinks: its second differences do not behave like those of a smooth f."
+_FAILING = "f does not follow its slopes and curvatures: it may have kinks or jumps."
+_STEPS = "Converged: steps no longer change f or x by more than ftol or xtol."
+_ROUNDING = "Converged: rounding hides whatever is left to gain."
+
+
+def judge(state: State, rng: np.random.Generator, left: float) -> Asking:
+    """End the run if nothing is left to gain, given what coordinates promise."""
+    is_lower = state.f < min(0.0, state.start - 100.0 * state.noise)
+    if is_lower and state.longest > _FAR * state.box.largest:
+        state.ending = Ending(UNBOUNDED, _UNBOUNDED)
+        return
+    if not _stands_still(state) or state.noise_model.is_random:
+        return
+    if state.flat:
+        if state.failures >= _MOST:
+            state.ending = Ending(FLAT, _FLAT)
+        return
+    is_over = False
+    small, hidden = _small_gains(state)
+    if not state.noise_model.is_known:
+        is_over = (state.still >= _STANDSTILL and left <= small) or (
+            state.failures >= _STANDSTILL and left <= hidden
+        )
+    if is_over or state.sweeps >= state.looked + _PAUSE:
+        state.looked = state.sweeps
+        if (yield from has_kinks(state, rng)):
+            # Random noise that has come up late looks like kinks.
+            yield from look_for_noise(state)
+            state.ending = None if state.noise_model.is_random else Ending(KINKS, _KINKS)
+            return
+    if is_over:
+        reason = Ending(CONVERGED, _STEPS if state.still >= _STANDSTILL else _ROUNDING)
+        yield from end_unless_better(state, rng, reason, small)
+    elif not state.noise_model.is_known and (state.failures >= _MOST or state.still >= _MOST_STILL):
+        state.ending = Ending(KINKS, _FAILING)
+
+
+def end_unless_better(state: State, rng: np.random.Generator, ending: Ending, small: float) -> Asking:
+    """End the run, unless a point around x is better: then continue from there."""
+    x, f, _ = state.answer()
+    better = yield from find_better(x, f, state.box, state.noise, rng)
+    if better is None or not better[1] < f - small:
+        state.ending = ending
+        return
+    state.searches += 1
+    if state.searches > _MOST_SEARCHES:
+        state.ending = Ending(STUCK, "Points around x are better, but no step finds them.")
+        return
+    state.x, state.f = better
+    state.masked = state.last_step = state.last_gradient = None
+    state.failures = state.still = state.poor = 0
+    state.matrix, state.is_scaled = first_matrix(np.maximum(state.matrix.diagonal, TINY)), False
+    state.lap_f, state.lap_gain = state.f, 0.0
+
+
+def _stands_still(state: State) -> bool:
+    is_slow = False
+    if state.sweeps % _SWEEPS == 0:
+        gain = state.lap_f - state.f
+        is_slow = gain < _SLOW * state.lap_gain
+        state.lap_f, state.lap_gain = state.f, gain
+    return is_slow or max(state.failures, state.still) >= _STANDSTILL
+
+
+def _small_gains(state: State) -> tuple[float, float]:
+    """Return which gains are too small to matter, and which are hidden by rounding."""
+    # Where f falls to 0, what matters is what it has fallen by: steps of xtol change it by that squared.
+    fallen = abs(state.start - state.f)
+    hidden = 10.0 * state.noise + EPS**1.5 * fallen
+    if state.f == 0.0:
+        # Nothing is known of its rounding but that of the values around it.
+        hidden += 10.0 * EPS**2 * float(np.nansum(np.abs(state.curvature) * state.probes**2))
+    return max(hidden, 10.0 * state.ftol * abs(state.f), 10.0 * state.xtol**2 * fallen), hidden
+
+
+def has_kinks(state: State, rng: np.random.Generator) -> Generator[Request, Vector, bool]:
+    """Compare second differences at two distances along random lines; if they look wrong, closer and closer.
+
+    What is smooth looks so at some distance. Next to a kink nothing is seen at last.
+    """
+    box, noise = state.box, state.noise
+    way = state.longest / float(np.linalg.norm(np.broadcast_to(box.sigma0, state.x.shape)))
+    near = _NEAR * min(max(way, 1e-3), 1e3) * box.sigma0
+    for closer in range(_CLOSER):
+        lines = near * rng.standard_normal((_LINES, state.x.size))
+        if box.is_bounded:
+            room = np.minimum(box.upper - state.x, state.x - box.lower)
+            lines = np.where(np.abs(lines) * _MULTIPLE < room, lines, 0.0)
+        steps = np.concatenate([lines, -lines, _MULTIPLE * lines, -_MULTIPLE * lines])
+        v = (yield box.clip(state.x + steps)).reshape(4, _LINES)
+        close, far = np.abs(v[0] + v[1] - 2.0 * state.f), np.abs(v[2] + v[3] - 2.0 * state.f)
+        is_seen = close > _CLEAR * noise
+        is_smooth = np.where(is_seen, far >= _SMOOTH * close, (far <= _CLEAR_FAR * noise) & (closer == 0))
+        if 2 * np.count_nonzero(is_smooth & np.isfinite(far)) > _LINES:
+            return False
+        near = near / _MULTIPLE
+    return True
+
+
+def left_to_gain(state: State) -> float:
+    """Return by how much f can fall along single coordinates, by their slopes and curvatures."""
+    g, free = np.abs(state.gradient), ~state.pressed(state.gradient)
+    known = np.isfinite(state.curvature)
+    otherwise = float(np.median(np.abs(state.curvature[known]))) if known.any() else state.matrix.diagonal
+    D = np.where(known, state.curvature, otherwise)
+    # What drowns in rounding is no negative curvature.
+    D = np.where((D < 0.0) & (state.doubt > 0.5), 0.0, D)
+    room = np.where(state.gradient < 0.0, state.box.upper - state.x, state.x - state.box.lower)
+    # Rounding of the values at the probes, which may be far larger than f, hides slopes of that size.
+    g = g + 2.0 * EPS * np.abs(D * state.probes)
+    reach = np.where(D < 0.0, state.longest, 10.0 * (state.longest + state.box.largest))
+    t = np.minimum(np.minimum(np.where(D > 0.0, g / (D + TINY), math.inf), room), reach)
+    return float(np.sum(np.where(free | (D < 0.0), t * (g - D * t / 2.0), 0.0)))
+
+
+def end_in_noise(state: State, rng: np.random.Generator) -> Asking:
+    """End the run where noise hides what is left; values that repeat are only noisy if they are rounded."""
+    value = float((yield state.x[np.newaxis])[0])
+    is_rounded = state.noise_model.grain > 0.0 or value in (float(np.float32(value)), float(f"{value:.9g}"))
+    if state.noise_model.is_random or is_rounded:
+        ending = Ending(NOISE, "Noise hides whatever is left to gain.")
+        yield from end_unless_better(state, rng, ending, 0.0)
+    else:
+        state.ending = Ending(KINKS, "Values repeat, but do not follow slopes: f may have kinks or jumps.")
