@@ -14,7 +14,7 @@ from pursuit.checks import Vector
 
 Array = NDArray[np.float64]
 _CLASSES, _INPUTS, _HIDDEN = 10, 12, 32
-_SAMPLES, _BATCH, _STEPS, _JUDGING = 600, 64, 80, 24
+_SAMPLES, _BATCH, _STEPS, _JUDGING = 600, 64, 80, 48
 # What a network is said to lose that has diverged.
 _LARGEST = 5.0
 # Of the best hyper-parameters that long runs of pycma on the mean loss have found.

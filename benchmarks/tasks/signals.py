@@ -9,7 +9,7 @@ from benchmarks.tasks.task import Case, case
 from pursuit.checks import Vector
 
 _LENGTH, _PIECES = 20_000, 40
-_WEIGHT, _SMOOTH, _NOISE = 0.5, 0.1, 0.2
+_WEIGHT, _SMOOTH, _NOISE = 0.5, 0.01, 0.2
 
 
 def objective(x: Vector, data: Vector) -> float:
