@@ -8,7 +8,7 @@ from benchmarks.tasks.task import Task
 SUITE = (
     Task(
         "pid", "PID controller of four loops, kinks", control.pid, (1000, 5000),
-        ("pycma", "Nelder-Mead", "BOBYQA"), 0.05,
+        ("pycma", "Nelder-Mead", "BOBYQA"), 0.02,
     ),
     Task(
         "mlp", "hyper-parameters of a network, noise", learning.hyperparameters, (150,),
