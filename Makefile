@@ -3,6 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 TESTS ?=
 
+.PHONY: reproduce test test-full test-gpu test-wheel test-site lint types bench-speed bench-overhead bench-study bench-gpu bench-table bench-acceleration bench-readings bench-peers bench-values bench-choice bench-values-reach bench-parallel bench-rivals bench-cutest bench-tasks test-peers attack docs gallery clean
 
 reproduce: .venv/installed
 	$(BIN)/pursuit reproduce
@@ -115,8 +116,15 @@ bench-cutest: .venv-peers/installed
 	.venv-peers/bin/python -m benchmarks.cutest run --set choosing reporting --feature noisy --every 3 --jobs $(JOBS)
 	.venv-peers/bin/python -m benchmarks.cutest page
 
+# TASKS="--solvers auto --tasks pid vqe" runs a part of it.
+TASKS ?=
+
+bench-tasks: .venv-peers/installed
+	.venv-peers/bin/python -m benchmarks.tasks run --jobs $(JOBS) $(TASKS)
+	.venv-peers/bin/python -m benchmarks.tasks page
+
 test-peers: .venv-peers/installed
-	.venv-peers/bin/python -m pytest tests/peers tests/values tests/cutest
+	.venv-peers/bin/python -m pytest tests/peers tests/values tests/cutest tests/tasks
 
 # Kills, damaged files, load, full disks and dying workers, for about ten minutes.
 attack: .venv/installed
