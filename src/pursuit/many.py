@@ -22,7 +22,7 @@ from pursuit.checks import (
     checked_seeds,
 )
 from pursuit.engine.driving import Here, drive
-from pursuit.engine.evaluation import check_pickles, checked_workers, ignore_interrupts
+from pursuit.engine.evaluation import begin_worker, check_pickles, checked_workers
 from pursuit.engine.interrupts import Interrupts
 from pursuit.engine.outcome import Outcome
 from pursuit.engine.progress import showing_compilation
@@ -253,7 +253,7 @@ def executor_of(count: int, *, in_threads: bool) -> Iterator[Executor]:
         with ThreadPoolExecutor(count) as threads:
             yield threads
         return
-    processes = ProcessPoolExecutor(count, initializer=ignore_interrupts)
+    processes = ProcessPoolExecutor(count, initializer=begin_worker)
     try:
         yield processes
     finally:

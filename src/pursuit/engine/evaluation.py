@@ -6,6 +6,7 @@ import contextlib
 import math
 import os
 import pickle
+import random
 import signal
 import sys
 import time
@@ -29,6 +30,8 @@ Read = Callable[[Any], Any]
 _MOST_DEATHS = 2
 # Every worker is a process, all start together, and Windows cannot wait for more of them.
 _MOST_WORKERS = 61 if sys.platform == "win32" else 1024
+_seeded: set[int] = set()
+"""The processes that have taken seeds of their own, this one among them if it is such a worker."""
 
 
 class TimeLimitError(Exception):
@@ -40,12 +43,14 @@ class StopIterationError(Exception):
 
 
 class _Guarded:
-    """An objective whose `StopIteration` no map can swallow."""
+    """An objective whose `StopIteration` no map can swallow, and whose noise no two processes share."""
 
     def __init__(self, objective: Callable[[Vector], Any]) -> None:
-        self._objective = objective
+        self._objective, self._home = objective, os.getpid()
 
     def __call__(self, x: Vector) -> Any:
+        if os.getpid() != self._home:
+            take_own_seeds()
         try:
             return self._objective(x)
         except StopIteration as stop:
@@ -165,6 +170,24 @@ class Processes:
                 process.kill()
             self._pool.shutdown(cancel_futures=True)
             self._pool = None
+
+
+def take_own_seeds() -> None:
+    """Seed this worker's `random` and `numpy.random` anew, once.
+
+    A forked process inherits their states, and others import a module that may seed them: then all workers
+    would repeat the same noise.
+    """
+    if os.getpid() not in _seeded:
+        _seeded.add(os.getpid())
+        random.seed()
+        np.random.seed()  # noqa: NPY002 (what functions of users draw from)
+
+
+def begin_worker() -> None:
+    """Prepare a process that makes runs."""
+    ignore_interrupts()
+    take_own_seeds()
 
 
 def ignore_interrupts() -> None:
