@@ -56,8 +56,8 @@ def minimize(
     ----------
     fun : callable
         The function, ``fun(x, *args) -> float``. If it is jitted by Numba or a problem of
-        `pursuit.problems`, the whole loop of a step method is compiled. It may overwrite the x that it is
-        given, and must copy x to keep it.
+        `pursuit.problems`, the whole loop of a step method is compiled. A Python function gets a new array
+        in each call, which it may keep or overwrite; compiled code must copy x to keep it.
     x0 : array_like
         The start.
     args : tuple

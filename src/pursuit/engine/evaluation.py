@@ -64,8 +64,7 @@ def by_map(objective: Callable[[Vector], Any], apply: Map, read: Read = as_value
     def evaluate(rows: list[Vector], values: list[Any]) -> None:
         count = 0
         try:
-            # A map may keep the points for later, so each gets a copy.
-            for result in apply(guarded, [row.copy() for row in rows]):
+            for result in apply(guarded, rows):
                 if count < len(rows):
                     values[count] = read(result)
                 count += 1
@@ -101,7 +100,7 @@ class Futures:
     def __call__(self, rows: list[Vector], values: list[Any]) -> None:
         """Evaluate points."""
         try:
-            futures = {self._executor.submit(self._objective, row.copy()): j for j, row in enumerate(rows)}
+            futures = {self._executor.submit(self._objective, row): j for j, row in enumerate(rows)}
             gather(futures, values, self.deadline, self._read)
         except BrokenProcessPool:
             raise RuntimeError(
@@ -139,10 +138,9 @@ class Processes:
 
     def __call__(self, rows: list[Vector], values: list[Any]) -> None:
         """Evaluate points, and again those that a dying worker leaves without a value."""
-        points = [row.copy() for row in rows]
         for deaths_left in reversed(range(_MOST_DEATHS)):
             try:
-                self._gather(points, values)
+                self._gather(rows, values)
                 return
             except BrokenProcessPool:
                 self.close()
