@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pursuit.arguments import with_known_arguments
 from pursuit.checks import Vector, checked_array, checked_flag, checked_generator
 from pursuit.engine import checkpoint
 from pursuit.engine.interrupts import Interrupts
@@ -70,6 +71,7 @@ class Optimizer:
     True
     """
 
+    @with_known_arguments
     def __init__(
         self,
         x0: ArrayLike,
