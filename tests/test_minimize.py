@@ -201,7 +201,7 @@ def test_result_is_scipy_s_with_our_fields():
     result = pursuit.minimize(EXP, EXP.x0, method="sarp", rng=1, ftarget=1e-9)
     assert isinstance(result, OptimizeResult)
     expected = {
-        "x", "fun", "fun_is_estimate", "noise", "nit", "nfev", "success", "status", "message", "method",
+        "x", "fun", "fun_is_estimate", "fun_error", "noise", "nit", "nfev", "success", "status", "message", "method",
             "sigma", "nfaulty", "time", "stages",
     }  # fmt: skip
     assert set(result) == expected

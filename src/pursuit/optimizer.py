@@ -193,6 +193,7 @@ class Optimizer:
                 x=self._setup.place.moved(self._x0),
                 fun=math.inf,
                 fun_is_estimate=False,
+                fun_error=None,
                 noise=None,
                 nit=0,
                 nfev=0,

@@ -35,6 +35,8 @@ class Result(OptimizeResult):
         Its value, or an estimate of it.
     fun_is_estimate : bool
         Whether `fun` is an estimate, such as the average of several noisy values, and not a value seen.
+    fun_error : float or None
+        The standard error of that estimate; None if `fun` is a value seen, or if the error is not known.
     nit, nfev : int
         The iterations and the evaluations spent.
     success : bool
@@ -89,6 +91,7 @@ class Result(OptimizeResult):
     x: NDArray[np.float64]
     fun: float
     fun_is_estimate: bool
+    fun_error: float | None
     nit: int
     nfev: int
     success: bool
@@ -253,6 +256,7 @@ def result_of(outcome: Outcome, method: str, *, trace: bool, box: Box | None = N
         x=outcome.x,
         fun=outcome.fun,
         fun_is_estimate=outcome.findings.is_estimate,
+        fun_error=outcome.findings.error,
         noise=outcome.findings.noise,
         nit=outcome.nit,
         nfev=outcome.nfev,
