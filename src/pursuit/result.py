@@ -118,6 +118,7 @@ class Result(OptimizeResult):
     def plot(self, ax: Any = None, *, fmin: float | None = None) -> Any:
         """Draw the best value so far against evaluations, in a colour for each method that was at work.
 
+        Under noise, the method's estimates of the value are drawn if it makes them; both lines end at `fun`.
         A panel below shows the step size. For a run with bounds, another one shows how many variables are at
         a bound, and the legend says how many ended there.
 
@@ -129,7 +130,7 @@ class Result(OptimizeResult):
             Where to draw the values, and nothing else; by default all is drawn on a new figure.
         fmin : float
             The smallest value that f can have, if you know it: then values minus `fmin` are shown. By
-            default the values themselves are shown, or if some are negative, how far they are above the best.
+            default the values themselves are shown.
 
         Returns
         -------
