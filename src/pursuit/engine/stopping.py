@@ -48,6 +48,8 @@ class Reason(enum.IntEnum):
 
     def sentence(self, idle: int = 0) -> str:
         """Return the reason as a sentence; `idle` is the number of evaluations since the best one."""
+        if self == Reason.STALLED and idle < _WORTH_A_WORD:
+            return "Stalled: no further improvement."
         return _SENTENCES[self].format(idle=idle)
 
     @property
@@ -66,6 +68,8 @@ class Reason(enum.IntEnum):
         return self in _UNSUITED
 
 
+# So few evaluations without a better one are not why a run ends.
+_WORTH_A_WORD = 10
 _SETTLED = (Reason.STALLED, Reason.XTOL, Reason.FTOL, Reason.CONVERGED, Reason.NOISE)
 _UNSUITED = (Reason.DIVERGED, Reason.KINKS, Reason.STUCK)
 # A program says the last five in its own words.
