@@ -50,7 +50,6 @@ _IDLE, _IDLE_SWEEPS = 60, 30
 _GAIN, _REAL_GAIN = 1e-12, 1e-8
 # The first sigma of another search, as a part of the longest steps that have helped.
 _NARROW = 0.01
-_MOST_SEARCHES = 12
 # f is taken to be unbounded if it is negative and still falling at steps of this many first steps.
 _FAR = 1e12
 _KEPT = "f seems to be unbounded below: it is negative, and still falls very far from the start."
@@ -197,7 +196,7 @@ def _learn(state: State, cloud: Cloud, order: Any, weights: Weights, rates: Rate
 def _move(state: State, spread: Vector | float, step: Vector) -> Vector:
     """Move the mean by M times a step; return the step that it has made, which bounds may have cut off.
 
-    Otherwise sigma would learn that the mean always goes the same way, and grow while it is pressed to a bound.
+    Otherwise sigma would grow while the mean is pressed to a bound, as it would always go the same way.
     """
     before, moved = state.x, state.x + spread * state.matrix.stretched(step[np.newaxis])[0]
     state.x = state.box.clip(moved) if state.box.is_bounded else moved
@@ -231,7 +230,7 @@ def _judge(state: State, rng: np.random.Generator) -> Asking:
     elif length > _FAR and state.lowest < min(0.0, state.start):
         state.ending = Ending(UNBOUNDED, _KEPT)
     elif state.estimate:
-        yield from noise.judge(state)
+        yield from noise.judge(state, rng)
     else:
         patience = _IDLE + _IDLE_SWEEPS * state.x.size // state.popsize
         is_idle = state.rounds - max(state.gained_at, state.began) > patience
@@ -243,19 +242,13 @@ def _end_search(state: State, rng: np.random.Generator) -> Asking:
     """End the run if this search has gained nothing, and nothing better lies around the best point."""
     state.x = state.lowest_x
     if state.began_with - state.lowest <= _least_gain(state, _REAL_GAIN):
-        better = yield from find_better(state.lowest_x, state.lowest, state.box, 0.0, rng)
+        better = yield from find_better(state.lowest_x, state.lowest, state.box, 0.0, rng, state.longest)
         if better is None or better[1] >= state.lowest - _least_gain(state, _REAL_GAIN):
             state.ending = Ending(CONVERGED, "Converged: a second search from x has found nothing better.")
             return
         state.x, state.f = better
         _improve(state, *better)
-    state.searches += 1
-    if state.searches >= _MOST_SEARCHES:
-        state.ending = Ending(STUCK, "Searches from x still find better points, but next to nothing.")
-        return
-    state.sigma = _NARROW * (state.longest or 1.0)
-    state.matrix, state.path = first_matrix(state.x.size), np.zeros_like(state.x)
-    state.began, state.began_with = state.rounds, state.lowest
+    state.search_again(_NARROW * (state.longest or 1.0))
 
 
 def check_state(state: State, n: int) -> None:
