@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 
@@ -14,9 +15,9 @@ from pursuit.methods.programs import NOISE, Asking, Ending
 from pursuit.methods.regression import Quadratic, fitted
 
 # sigma grows where less than this part of the variance of a round is signal, this fast.
-_SIGNAL, _WIDEN = 0.4, 0.3
-# But no farther than this many first step sizes: pure noise looks the same from everywhere.
-_WIDEST = 100.0
+_SIGNAL, _WIDEN = 0.4, 0.6
+# The average has gone astray if it is this many times the noise above the lowest.
+_LOST = 2.0
 # Nothing but noise is seen only if it was looked for this far away.
 _WIDE = 20.0
 # Up to this many variables the latest points are kept, so that a quadratic can be fitted to them:
@@ -49,7 +50,7 @@ def look(state: State, x: Vector, f: float) -> Asking:
         level = float(np.std(values, ddof=1))
         state.noise_model = Noise(level=level, spread=level)
         mean = float(np.mean(values))
-        state.average = Average(state.x, mean, mean)
+        state.average = state.record = Average(state.x, mean, mean, sigma=state.sigma, noise=level)
         if state.rounds == 0:
             state.start = mean
         state.lap = state.evaluations
@@ -75,12 +76,24 @@ def heard(state: State, cloud: Cloud, values: Vector) -> Vector:
     means[k] = (values[k] + values[size]) / 2.0
     memory = 10.0 + 2.0 * state.x.size / (0.3 * size)
     state.average = state.average.moved(state.x, float(np.median(means)), memory)
+    _go_back_if_lost(state)
     return means
+
+
+def _go_back_if_lost(state: State) -> None:
+    """Keep the lowest average; if wide steps have led far above it, go back and take shorter ones."""
+    average, record = state.average, state.record
+    if average.slow <= record.slow:
+        state.record = replace(average, sigma=state.sigma, noise=state.noise)
+    elif state.noise_model.signal < _SIGNAL and average.slow > record.slow + _LOST * record.noise:
+        state.x, state.average = record.mean, record
+        state.widest = math.sqrt(record.sigma * max(state.sigma, record.sigma))
+        state.sigma, state.path = min(state.sigma, record.sigma), np.zeros_like(state.x)
 
 
 def widening(state: State) -> float:
     """Return by how much log sigma must grow at least, so that values differ by more than noise."""
-    if state.sigma >= _WIDEST:
+    if state.sigma >= state.widest:
         return -math.inf
     signal = state.noise_model.signal
     return _WIDEN * (_SIGNAL - signal) if signal < _SIGNAL else -math.inf
@@ -91,7 +104,7 @@ def judge(state: State, rng: np.random.Generator) -> Asking:
     n, done = state.x.size, state.evaluations - state.lap
     is_pure = False
     is_idle = state.noise_model.signal < _PURE_SIGNAL and state.average.slow > state.start - state.noise
-    if is_idle and state.sigma >= _WIDE and state.evaluations >= _PURE * n + 20:
+    if is_idle and state.sigma >= min(_WIDE, state.widest) and state.evaluations >= _PURE * n + 20:
         is_pure = state.lap_value == math.inf and state.seen is not None and _fit(state) is None
     if done >= _LAP_SWEEPS * n + _LAP:
         fallen = state.lap_value - state.average.slow
@@ -165,7 +178,7 @@ def _settle(state: State, rng: np.random.Generator) -> Asking:
         return
     length = float(np.max(np.abs(better[0] - state.x) / state.box.sigma0))
     (state.x, state.f), state.answer = better, None
-    state.average = Average(*better, better[1])
+    state.average = state.record = Average(*better, better[1], sigma=length, noise=state.noise)
     state.search_again(length)
 
 

@@ -100,6 +100,7 @@ class Evolution(NamedTuple):
             lowest=start.value,
             gained=start.value,
             average=Average(start.x, start.value, start.value),
+            record=Average(start.x, start.value, start.value),
         )
 
     def iterate(self, state: State, rng: np.random.Generator) -> Asking:

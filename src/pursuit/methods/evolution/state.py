@@ -55,6 +55,10 @@ class Average:
     fast: float
     """and one that forgets faster: while they differ, f still falls."""
     rounds: int = 0
+    sigma: float = 1.0
+    """How long steps were."""
+    noise: float = 0.0
+    """The noise of a value there."""
 
     def moved(self, mean: Vector, value: float, memory: float) -> Average:
         """Return the averages after another round."""
@@ -105,6 +109,8 @@ class State:
     lowest: float
     """The lowest value so far."""
     average: Average
+    record: Average
+    """The lowest of all averages."""
     noise_model: Noise = field(default_factory=Noise)
     seen: Array | None = None
     """The latest points, if there are few variables, under noise,"""
@@ -129,6 +135,8 @@ class State:
     lap_value: float = math.inf
     """and the average of values at that time."""
     answer: Answer | None = None
+    widest: float = 100.0
+    """How far sigma may grow under noise: pure noise looks the same from everywhere."""
     ending: Ending | None = None
 
     def search_again(self, sigma: float) -> None:
