@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 
@@ -71,7 +72,9 @@ def heard(state: State, cloud: Cloud, values: Vector) -> Vector:
     means = values[:size].copy()
     means[k] = (values[k] + values[size]) / 2.0
     memory = 10.0 + 2.0 * state.x.size / (0.3 * size)
-    state.average = state.average.moved(state.x, float(np.median(means)), memory)
+    average = state.average.moved(state.x, float(np.median(means)), memory)
+    # A mean of points on a bound is beside it by rounding.
+    state.average = replace(average, mean=state.box.clip(average.mean))
     return means
 
 
