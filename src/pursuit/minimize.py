@@ -9,6 +9,7 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
+from pursuit.arguments import with_known_arguments
 from pursuit.augmented import minimize_within
 from pursuit.checks import checked_flag
 from pursuit.constraints import given_constraints
@@ -21,6 +22,7 @@ from pursuit.result import Result
 from pursuit.running import Conduct, minimize_task
 
 
+@with_known_arguments
 def minimize(
     fun: Callable[..., Any] | Problem,
     x0: ArrayLike,
@@ -56,10 +58,10 @@ def minimize(
     ----------
     fun : callable
         The function, ``fun(x, *args) -> float``. If it is jitted by Numba or a problem of
-        `pursuit.problems`, the whole loop of a step method is compiled. It may overwrite the x that it is
-        given, and must copy x to keep it.
+        `pursuit.problems`, the whole loop of a step method is compiled. A Python function gets a new array
+        in each call, which it may keep or overwrite; compiled code must copy x to keep it.
     x0 : array_like
-        The start.
+        The start; a number for a function of one variable, which gets an array of one entry.
     args : tuple
         Further arguments for `fun`.
     method : str or type

@@ -89,7 +89,7 @@ class Run:
         self._trace = memory.trace
         buffers = _buffers(scheme, memory.state.x.size, loops=loops, in_turn=whole and apart)
         self._normals, self._points, self._values = buffers
-        self._rows = [self._points[j] for j in range(len(self._points))]
+        self._rows = list(self._points)
 
         # What a session need not know is not compiled for each problem.
         known = problem if needs_problem(scheme) else BlackBox(self._place)
@@ -311,13 +311,15 @@ class Run:
     def _show(self, wanted: int) -> None:
         """Let `rows` be the points just written, moved to where they are evaluated.
 
-        A problem moves points by itself.
+        A problem moves points by itself. A function gets copies, which it may keep or overwrite.
         """
         self._is_last = wanted < 0
         self._wanted = abs(wanted)
         self.rows = self._rows[: self._wanted]
-        if self._move is not None and not self.whole:
-            self._move(self._points[: self._wanted])
+        if not self.whole:
+            if self._move is not None:
+                self._move(self._points[: self._wanted])
+            self.rows = [row.copy() for row in self.rows]
 
 
 def _buffers(scheme: Scheme, n: int, *, loops: bool, in_turn: bool) -> Buffers:
