@@ -135,6 +135,7 @@ def test_a_run_that_was_killed_in_its_last_search_is_resumed():
         X = optimizer.ask()
         if optimizer.result.nfev > whole.nfev - 200:
             optimizer = pickle.loads(pickle.dumps(optimizer))
+            np.testing.assert_array_equal(optimizer.ask(), X)
         optimizer.tell(X, [bowl(x) for x in X])
     assert_same(optimizer.result, whole)
     assert whole.success, whole.message

@@ -62,17 +62,16 @@ def rounds_of(n, count, **arguments):
     sizes = []
     while len(sizes) < count:
         X = optimizer.ask()
-        if len(X) > 1:
+        if len(X) > 3:  # fewer are a look whether values repeat
             sizes.append(len(X))
         optimizer.tell(X, [float(x @ x) for x in X])
     return sizes
 
 
 def test_rounds_are_of_the_usual_size_and_grow_to_twice_that():
-    sizes = rounds_of(10, 150, batch=64)
     usual = 4 + int(3.0 * math.log(10))
-    assert sizes[0] == 4 * usual  # as many as the batch has a use for
-    assert rounds_of(10, 3, batch=1000)[0] == 4 * usual
+    sizes = rounds_of(10, 50, batch=1000)
+    assert sizes[0] == 4 * usual  # for more points a round has no use
     assert sorted(sizes) == sizes
     assert sizes[-1] == 2 * sizes[0]
 
@@ -110,10 +109,13 @@ def test_restarts_search_more_widely_each_time():
 
 
 def test_scales_are_learnt_where_there_are_many_variables():
+    """Along the axes, in a fraction of what is needed where they cannot be."""
     n = 300
-    weights = np.geomspace(1.0, 1e3, n)
-    result = evolution(lambda x: float(weights @ np.abs(x)), np.ones(n), rng=1, ftarget=1e-3, maxfev=100 * n)
-    assert result.success, result
+    problem = pursuit.problems.exp(n, 1e4)
+    along = evolution(problem, problem.x0, rng=1, ftarget=1.0, maxfev=200 * n)
+    assert along.success
+    turned = pursuit.problems.rotated(problem, 1)
+    assert not evolution(turned, turned.x0, rng=1, ftarget=1.0, maxfev=2 * along.nfev).success
 
 
 @pytest.mark.parametrize("n", [5, 250])
@@ -127,7 +129,7 @@ def test_a_constant_is_given_up_soon(n, value):
 
 @pytest.mark.parametrize("n", [5, 250])
 def test_no_minimum_is_claimed_where_there_is_none(n):
-    result = evolution(lambda x: float(x.sum()), np.zeros(n), rng=1, maxfev=10_000)
+    result = evolution(lambda x: float(x.sum()), np.zeros(n), rng=1, maxfev=20_000)
     assert not result.success
     assert "unbounded" in result.message
     assert np.isfinite(result.x).all()
@@ -139,7 +141,7 @@ def test_pure_noise_is_not_followed():
         result = evolution(lambda x: noise.standard_normal(), np.ones(5), rng=seed, maxfev=20_000)
         assert result.nfev < 2_000
         assert abs(result.x).max() < 1e3
-        assert abs(result.fun) <= 5.0 * result.fun_error + 0.5
+        assert abs(result.fun) <= 4.0 * result.fun_error
 
 
 @pytest.mark.parametrize("bounds", [None, [(0.2, 4.0)] * 5])
@@ -153,8 +155,9 @@ def test_noise_ends_a_run_near_the_minimum(bounds):
         assert result.nfev < 20_000
         assert result.noise == pytest.approx(0.05, rel=0.5)
         gaps.append(np.sum((result.x - 0.5) ** 2))
-        assert abs(result.fun - gaps[-1]) < 0.05
-    assert np.median(gaps) < 0.01
+        assert 0.0 < result.fun_error < 0.05
+        assert abs(result.fun - gaps[-1]) < 4.0 * result.fun_error
+    assert np.median(gaps) < 0.5 * 0.05
     assert max(gaps) < 0.05
 
 
@@ -234,13 +237,13 @@ def test_variables_without_effect_do_no_harm():
         result = evolution(
             lambda x: float(100.0 * (x[1] - x[0] ** 2) ** 2 + (1.0 - x[0]) ** 2), x0, rng=seed, maxfev=20_000
         )
-        assert result.fun < 1e-12
+        assert result.fun < 1e-9
         assert np.isfinite(result.x).all()
 
 
-def test_memory_is_a_few_vectors():
-    """Points are drawn again where they are needed, instead of being held."""
-    n = 100_000
+@pytest.mark.parametrize(("n", "directions"), [(100_000, 38), (1_000_000, 4)])
+def test_memory_is_some_vectors_and_directions(n, directions):
+    """Directions are held three times while they are learnt; points are computed where they are needed."""
 
     def run(evaluations):
         return evolution(lambda x: float(x @ x), np.ones(n), rng=1, maxfev=evaluations)
@@ -248,8 +251,8 @@ def test_memory_is_a_few_vectors():
     run(2)  # what is imported is not counted
     tracemalloc.start()
     try:
-        run(100)
+        run(95)
         peak = tracemalloc.get_traced_memory()[1] / (8 * n)
     finally:
         tracemalloc.stop()
-    assert peak < 75.0  # 38 of them are directions
+    assert peak < 3 * directions + 20
