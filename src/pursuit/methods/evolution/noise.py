@@ -75,7 +75,9 @@ def heard(state: State, cloud: Cloud, values: Vector) -> Vector:
     means = values[:size].copy()
     means[k] = (values[k] + values[size]) / 2.0
     memory = 10.0 + 2.0 * state.x.size / (0.3 * size)
-    state.average = state.average.moved(state.x, float(np.median(means)), memory)
+    average = state.average.moved(state.x, float(np.median(means)), memory)
+    # A mean of points on a bound is beside it by rounding.
+    state.average = replace(average, mean=state.box.clip(average.mean))
     _go_back_if_lost(state)
     return means
 

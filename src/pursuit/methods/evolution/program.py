@@ -29,9 +29,10 @@ import numpy as np
 from pursuit.checks import Vector, checked_count
 from pursuit.methods.check import find_better
 from pursuit.methods.evolution import noise
+from pursuit.methods.evolution.checks import check_state
 from pursuit.methods.evolution.cloud import Cloud, drawn
 from pursuit.methods.evolution.matrix import Full, Rates, Weights, first_matrix, rates_of, weights_of
-from pursuit.methods.evolution.state import Average, State
+from pursuit.methods.evolution.state import Average, Noise, State
 from pursuit.methods.programs import CONVERGED, FLAT, STUCK, UNBOUNDED, Asking, Box, Ending, Start
 
 # More points of a round than these bring nothing but parallel work: as a multiple of the usual number.
@@ -144,6 +145,9 @@ class Evolution(NamedTuple):
     def check(self, state: State, n: int) -> None:
         """Reject a state that is not one for n variables."""
         check_state(state, n)
+        most = self.popsize if self.is_given else _MOST_POINTS * self.popsize
+        if not self.popsize <= state.popsize <= most:
+            raise ValueError(f"its popsize must be from {self.popsize} to {most}, but is {state.popsize}")
 
 
 def _ranked(cloud: Cloud, values: Vector) -> Any:
@@ -224,7 +228,8 @@ def _widen(state: State, values: Vector) -> None:
 def _judge(state: State, rng: np.random.Generator) -> Asking:
     """End the run, or begin another search, if nothing is left to gain this way."""
     length = state.sigma * state.matrix.longest
-    if not (math.isfinite(length) and np.isfinite(state.x).all()):
+    if not (math.isfinite(length + state.noise + state.average.slow) and np.isfinite(state.x).all()):
+        _forget(state)
         state.ending = Ending(STUCK, "The values of f are too extreme to compute with.")
     elif state.flat * state.popsize >= _FLAT * state.x.size:
         state.ending = Ending(FLAT, "All values around x are equal: nothing shows where f might be lower.")
@@ -239,6 +244,13 @@ def _judge(state: State, rng: np.random.Generator) -> Asking:
             yield from _end_search(state, rng)
 
 
+def _forget(state: State) -> None:
+    """Go back to the best point, without what may have overflowed."""
+    state.x, state.f, state.sigma = state.lowest_x, state.lowest, 1.0
+    state.matrix, state.path = first_matrix(state.x.size), np.zeros_like(state.x)
+    state.noise_model, state.average = Noise(), Average(state.x, state.f, state.f)
+
+
 def _end_search(state: State, rng: np.random.Generator) -> Asking:
     """End the run if this search has gained nothing, and nothing better lies around the best point."""
     state.x = state.lowest_x
@@ -250,7 +262,3 @@ def _end_search(state: State, rng: np.random.Generator) -> Asking:
         state.x, state.f = better
         _improve(state, *better)
     state.search_again(_NARROW * (state.longest or 1.0))
-
-
-def check_state(state: State, n: int) -> None:
-    """Raise a `ValueError` if a state, which comes from a file, is not one for n variables."""
