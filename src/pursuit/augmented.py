@@ -71,12 +71,19 @@ def minimize_within(task: Task, conduct: Conduct, constraints: list[Any], ctol: 
     # In each round auto would choose again what it chose in the first.
     method = "differences" if task.method == DEFAULT_METHOD else task.method
     with showing_compilation(conduct.progress):
-        setup, _ = set_up(task._replace(method=method, fun=Unknown(), args=()))
+        setup, start = set_up(task._replace(method=method, fun=Unknown(), args=()))
+        _compile(setup, start)
     tolerance = checked_number("ctol", ctol, at_least=0.0)
     wanted = checked_constraints(constraints, setup.task.x0)
     parts = Parts(function_of_point(task.fun, task.args), wanted)
     with showing_compilation(conduct.progress), _crew_of(parts, conduct) as evaluate:
         return _Rounds(setup, Lagrangian(wanted, tolerance, evaluate), conduct).result(evaluate)
+
+
+def _compile(setup: Setup, start: Vector) -> None:
+    """Begin a run in vain, so that the time limit of the rounds that follow is not spent on compiling."""
+    rng = np.random.default_rng(0)
+    StagedRun(setup, setup.first_memory(start.copy(), 0.0, rng), rng, here=False)
 
 
 def _check_combination(task: Task, conduct: Conduct) -> None:

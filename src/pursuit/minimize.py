@@ -91,7 +91,8 @@ def minimize(
     maxiter, maxfev : int
         Stop after this many iterations or evaluations.
     maxtime : float
-        Stop after this many seconds.
+        Stop after this many seconds. The clock starts when the start has been evaluated and what the method
+        needs is compiled, which takes longer than some runs: see `pursuit.warmup`.
     callback : callable
         Called after every iteration, as in SciPy: with ``intermediate_result``, if that is the name of its
         only parameter, else with the best point so far. A `StopIteration` from it stops the run.
