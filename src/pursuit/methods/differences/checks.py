@@ -14,7 +14,6 @@ from pursuit.methods.differences.state import State
 # What numbers must be, by the names of their fields: more than 0, no less, or no less and perhaps infinite.
 _POSITIVE = {"batch", "sigma0", "radius", "lengths", "probe_factor", "diagonal"}
 _COUNTS = {
-    "best",
     "evaluations",
     "done",
     "passes",
@@ -22,7 +21,6 @@ _COUNTS = {
     "sweeps",
     "failures",
     "still",
-    "poor",
     "searches",
     "turn",
     "flat",
@@ -49,8 +47,6 @@ def check_state(state: State, n: int) -> None:
     for entry in (state.x, state.x if state.masked is None else state.masked.mean):
         if not np.all((box.lower <= entry) & (entry <= box.upper)):
             raise ValueError("its iterates must be within its bounds")
-    if opening is not None and not opening.best < points:
-        raise ValueError(f"the best of its {points} points must be one of them, but is {opening.best}")
     if blocks is not None and not (blocks.done < n and np.array_equal(np.sort(blocks.order), np.arange(n))):
         raise ValueError("its blocks must be a permutation of its variables, with some of them left")
     if isinstance(matrix, Limited) and len(matrix.steps) != len(matrix.changes):

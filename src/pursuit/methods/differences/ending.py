@@ -109,7 +109,7 @@ def end_unless_better(state: State, rng: np.random.Generator, ending: Ending, sm
         return
     state.x, state.f = better
     state.masked = state.last_step = state.last_gradient = None
-    state.failures = state.still = state.poor = 0
+    state.failures = state.still = 0
     state.matrix, state.is_scaled = first_matrix(np.maximum(state.matrix.diagonal, TINY)), False
     state.lap_f, state.lap_gain = state.f, 0.0
 
