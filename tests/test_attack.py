@@ -18,7 +18,7 @@ def attacked(attack, out, minutes):
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("attack", ["studies", "checkpoints", "stores", "load", "faults"])
+@pytest.mark.parametrize("attack", ["studies", "checkpoints", "stores", "load", "faults", "success"])
 def test_an_attack_counts_what_it_does(attack, tmp_path):
     status, (_, tried, happened, violations, _), text = attacked(attack, tmp_path / "attack.md", 0.02)
     assert int(tried.replace(" ", "")) > 0

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-from benchmarks.attack import checkpoints, faults, kills, load, problems, stores, studies
+from benchmarks.attack import checkpoints, faults, kills, load, problems, stores, studies, success
 from benchmarks.attack.processes import fork, wait
 from benchmarks.attack.tally import Tally
 from benchmarks.reporting import made_by
@@ -39,6 +39,7 @@ ATTACKS = {
     "checkpoints": Attack(checkpoints.attack, 0.2, "damaged checkpoints"),
     "stores": Attack(stores.attack, 0.15, "damaged stores"),
     "problems": Attack(problems.attack, 0.2, "random problems of all kinds"),
+    "success": Attack(success.attack, 0.2, "successes on random problems"),
     "load": Attack(load.attack, 0.2, "calls in one process", alone=True),
     "faults": Attack(faults.attack, 0.2, "full disks and dying workers", alone=True),
 }
@@ -99,8 +100,9 @@ def report(tallies: dict[str, Tally], command: str) -> str:
     found = table(["attack", "violation", "times", "the first"], violations) if violations else "None."
     return f"""# Attacks
 
-What must never happen, whatever is killed, damaged or full: a wrong result, a crash, a hang, a module
-imported because a file names it, an error that is not a sentence, a leak. The seconds include compilation.
+What must never happen, whatever is killed, damaged or full: a wrong result, a success where a better point is
+near, a crash, a hang, a module imported because a file names it, an error that is not a sentence, a leak. The
+seconds include compilation.
 
 {table(["attack", "how many", "what happened", "violations", "seconds"], rows)}
 

@@ -149,11 +149,12 @@ class _Rounds:
         if seen.best.excess > 0.0:
             message += f" The constraints are violated by up to {seen.best.violation:.3g}, more than "
             message += f"ctol={seen.ctol:g}."
+        target = self.setup.task.limits["ftarget"]
         return Outcome(
             x=seen.best.x.copy(), fun=seen.best.f, nit=self.nit, nfev=seen.nfev, best_nfev=seen.best.nfev,
             faulty=seen.faulty, sigma=self._step_size, reason=reason, message=message, findings=Findings(),
             trace=self._trace,
-        )  # fmt: skip
+        ).judged(-math.inf if target is None else target)  # fmt: skip
 
     def result(self, evaluate: Evaluate) -> Result:
         """Return the result of all rounds."""
@@ -176,8 +177,7 @@ class _Rounds:
         """Return an outcome as a result, which is a success only within the constraints."""
         best = self._lagrangian.best
         result = result_of(outcome, self.setup.name, trace=trace, box=self.setup.setting.box)
-        has_settled = result.success and outcome.reason != Reason.STALLED
-        result.maxcv, result.success = best.violation, has_settled and best.excess == 0.0
+        result.maxcv, result.success = best.violation, result.success and best.excess == 0.0
         return result
 
     def _trace(self) -> Trace:
@@ -238,7 +238,8 @@ class _Rounds:
             rest = seen.update(is_minimum=reason != Reason.MAXFEV)
             is_inside = max(rest, seen.here.violation) <= seen.ctol
             if is_inside and is_at_rest and tolerance <= fine and reason != Reason.MAXFEV:
-                return Reason.FTOL
+                # The last minimum is one only if a look around it has found nothing better.
+                return Reason.CONVERGED if reason.is_success else Reason.FTOL
             tolerance = max(0.1 * tolerance, finest)
             moved = np.max(np.abs(seen.here.x - before.x) / sizes)
             steps = np.clip(moved, _SHORTEST, 1.0) * sizes

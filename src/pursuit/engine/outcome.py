@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -42,9 +43,9 @@ class StageRecord(NamedTuple):
         Why it ended.
     sentence : str
         The same in words.
-    noise, is_estimate, remark
-        What it found out about the function, as `noise`, `fun_is_estimate` and the end of `message` in a
-        result.
+    noise, is_estimate, error, remark
+        What it found out about the function, as `noise`, `fun_is_estimate`, `fun_error` and the end of
+        `message` in a result.
     """
 
     method: str
@@ -61,7 +62,13 @@ class StageRecord(NamedTuple):
     sentence: str
     noise: float | None
     is_estimate: bool
+    error: float | None
     remark: str
+
+    @property
+    def findings(self) -> Findings:
+        """What it found out about the function."""
+        return Findings(self.noise, self.is_estimate, self.error, self.remark)
 
 
 class Outcome(NamedTuple):
@@ -79,11 +86,24 @@ class Outcome(NamedTuple):
     message: str
     """The reason as a sentence."""
     findings: Findings
-    """What the scheme has found out about the function."""
+    """What a program has found out about the function."""
     trace: Callable[[], Trace]
     """Puts the trace together, which takes a while."""
     stages: tuple[StageRecord, ...] = ()
     """The outcome of each stage, if there may be several."""
+    missed: bool = False
+    """Whether the run has ended without reaching a target that it was given."""
+
+    @property
+    def is_success(self) -> bool:
+        """Whether the run has reached its target; without one, whether a look around found nothing better."""
+        return self.reason.is_success and not self.missed
+
+    def judged(self, target: float) -> Outcome:
+        """Return the outcome of a run with a target, which is -inf if there was none."""
+        if target == -math.inf or self.reason == Reason.TARGET or not self.reason.is_success:
+            return self
+        return self._replace(missed=True, message=f"{self.message} The target value ftarget was not reached.")
 
 
 class BestPoint(NamedTuple):
@@ -101,7 +121,6 @@ def outcome_of(
     counting: Counting,
     *,
     unfinished: Unfinished,
-    findings: Findings,
     reason: Reason,
     place: Place,
 ) -> Outcome:
@@ -127,6 +146,6 @@ def outcome_of(
         sigma=state.sigma,
         reason=reason,
         message=reason.sentence(idle=nfev - tally.best.nfev),
-        findings=findings,
+        findings=Findings(),
         trace=whole_trace,
     )

@@ -13,7 +13,7 @@ from pursuit.engine.stages import Past
 from pursuit.engine.stopping import Reason
 from pursuit.engine.tally import UNLIMITED, Trace
 from pursuit.methods.catalogue import method_text, methods
-from pursuit.methods.stages import AT_NEW_POINT, AT_START, Stage
+from pursuit.methods.stages import AT_BEST, AT_NEW_POINT, AT_START, Stage
 
 
 def past_entries(past: Past) -> dict[str, Any]:
@@ -68,7 +68,7 @@ def _stage_of(found: Any, method: str) -> Stage:
     stage = Stage(**_table("stage", found, Stage._fields))
     if stage.method not in (method, *methods()):
         raise ValueError(f"a stage must have the name of a method, but has {shown(stage.method)}")
-    if stage.start not in (AT_START, AT_NEW_POINT):
+    if stage.start not in (AT_START, AT_BEST, AT_NEW_POINT):
         raise ValueError(
             f"a stage must begin at the start or at a new point, but begins at {shown(stage.start)}"
         )
@@ -87,7 +87,7 @@ def _record_of(found: Any) -> StageRecord:
         all(_is_count(count) for count in (record.nit, record.nfev, record.best_nfev, record.faulty))
         and all(isinstance(text, str) for text in _texts_of(record))
         and (record.most is None or _is_count(record.most))
-        and (record.noise is None or type(record.noise) is float)
+        and all(number is None or type(number) is float for number in (record.noise, record.error))
         and type(record.fun) is float
         and type(record.is_estimate) is bool
         and isinstance(record.options, dict)

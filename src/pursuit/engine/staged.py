@@ -21,11 +21,16 @@ from pursuit.engine.stopping import Reason
 from pursuit.engine.tally import Limits
 from pursuit.methods.catalogue import method_text
 from pursuit.methods.restarts import next_stage
-from pursuit.methods.stages import AT_START, Stage
+from pursuit.methods.stages import AT_BEST, AT_NEW_POINT, Stage
 
 if TYPE_CHECKING:
     # Numba compiles it, and is imported only for step methods.
     from pursuit.engine.run import Run
+
+
+# The first steps of a stage that begins at the best point, as a part of the way there for each variable; and
+# the limits of that, in units of sigma0.
+_PART_OF_WAY, _LEAST_STEP, _MOST_STEP = 0.3, 1e-4, 100.0
 
 
 class StagedRun:
@@ -122,10 +127,12 @@ class StagedRun:
         If it is the `last` outcome, its point is the run's own and not a copy.
         """
         if self._past is None:
-            return self._present().outcome(reason, last=last)
-        if self._run is None:
-            return before(self._past, self.setup.setting.first_step, reason)
-        return merged(self._past, self._run.outcome(reason, last=last))
+            outcome = self._present().outcome(reason, last=last)
+        elif self._run is None:
+            outcome = before(self._past, self.setup.setting.first_step, reason)
+        else:
+            outcome = merged(self._past, self._run.outcome(reason, last=last))
+        return outcome.judged(self.setup.limits.target)
 
     def _set_up(self, setup: Setup) -> None:
         """Take the setup of a stage."""
@@ -196,13 +203,23 @@ class StagedRun:
     def _change_to(self, stage: Stage) -> None:
         assert self._past is not None
         past = self._past
-        x0 = past.x0.copy() if stage.start == AT_START else self._new_point(past.best)
+        is_best = stage.start == AT_BEST
+        if stage.start == AT_NEW_POINT:
+            x0 = self._new_point(past.best)
+        else:
+            x0 = (past.best if is_best else past.x0).copy()
         setup, start = set_up_stage(self.setup.task, stage, x0)
         self._set_up(setup)
-        if stage.start == AT_START:
-            self._begin(self.setup.first_memory(start, past.f0, self._rng)._replace(past=past))
-        else:
+        if stage.start == AT_NEW_POINT:
             self._wait_at(start)
+            return
+        value, step = (past.lowest, self._part_of_way(past)) if is_best else (past.f0, 1.0)
+        self._begin(self.setup.first_memory(start, value, self._rng, step)._replace(past=past))
+
+    def _part_of_way(self, past: Past) -> float:
+        """Return a part of the way from the start to the best point, in units of sigma0 per variable."""
+        way = float(np.sqrt(np.mean(((past.best - past.x0) / self.setup.setting.sigma0) ** 2)))
+        return 1.0 if way == 0.0 else min(max(_PART_OF_WAY * way, _LEAST_STEP), _MOST_STEP)
 
     def _new_point(self, best: Vector) -> Vector:
         """Return a point between finite bounds, and otherwise about a first step away from the best one."""

@@ -11,8 +11,7 @@ from pursuit.engine.outcome import Outcome, StageRecord
 from pursuit.engine.stopping import Reason
 from pursuit.engine.tally import Trace, empty_trace
 from pursuit.methods.catalogue import method_text
-from pursuit.methods.hooks import Findings
-from pursuit.methods.stages import AT_START, Ended, Stage
+from pursuit.methods.stages import AT_BEST, AT_NEW_POINT, Ended, Stage
 
 # By how many standard deviations of the noise a single value must be below an estimate to be better.
 _LUCK = 3.0
@@ -52,9 +51,14 @@ class Past(NamedTuple):
         return sum(record.nfev for record in self.ended) - self.is_start_known
 
     @property
+    def lowest(self) -> float:
+        """The value at the best point of the ended stages."""
+        return self.ended[self.champion].fun
+
+    @property
     def is_start_known(self) -> bool:
         """Whether the value at the start of the present stage was known before."""
-        return bool(self.ended) and self.stage.start == AT_START
+        return bool(self.ended) and self.stage.start != AT_NEW_POINT
 
     def after(self, now: Outcome, following: Stage) -> Past:
         """Return the past once the present stage has ended and another follows."""
@@ -85,6 +89,7 @@ class Past(NamedTuple):
             sentence=now.message,
             noise=now.findings.noise,
             is_estimate=now.findings.is_estimate,
+            error=None if now.findings.error is None else float(now.findings.error),
             remark=now.findings.remark,
         )
 
@@ -93,6 +98,9 @@ class Past(NamedTuple):
         if not self.ended:
             return True
         best = self.ended[self.champion]
+        if best.reason == Reason.LOUD:
+            # It has evaluated a few points, and its best value is only the luckiest.
+            return True
         may_be_luck = best.is_estimate and not now.findings.is_estimate
         return now.fun < best.fun - (_LUCK * (best.noise or 0.0) if may_be_luck else 0.0)
 
@@ -113,6 +121,7 @@ def ended_stages(records: tuple[StageRecord, ...], stages: dict[str, str | type]
             stage=stage_of(record, stages),
             nfev=record.nfev,
             is_unsuited=record.reason.is_unsuited,
+            is_loud=record.reason == Reason.LOUD,
         )
         for record in records
     ]
@@ -137,7 +146,8 @@ def merged(past: Past, now: Outcome) -> Outcome:
     best = records[champion]
     reason, sentence = now.reason, now.message
     nfev = past.nfev + now.nfev
-    if reason.is_own and best.reason.is_own:
+    # A stage that has gone on from the best point says how the run ended, even if it found nothing better.
+    if reason.is_own and best.reason.is_own and past.stage.start != AT_BEST:
         reason, sentence = best.reason, best.sentence
     if reason == Reason.STALLED:
         sentence = reason.sentence(idle=nfev - best.best_nfev)
@@ -151,7 +161,7 @@ def merged(past: Past, now: Outcome) -> Outcome:
         faulty=sum(record.faulty for record in records),
         reason=reason,
         message=f"{sentence} {_story(records, champion)}".rstrip(),
-        findings=Findings(noise=best.noise, is_estimate=best.is_estimate, remark=best.remark),
+        findings=best.findings,
         trace=lambda: past.joined(now),
         stages=records,
     )
@@ -171,7 +181,7 @@ def before(past: Past, sigma: float, reason: Reason) -> Outcome:
         sigma=sigma,
         reason=reason,
         message=f"{sentence} {_story(past.ended, past.champion)}".rstrip(),
-        findings=Findings(noise=best.noise, is_estimate=best.is_estimate, remark=best.remark),
+        findings=best.findings,
         trace=lambda: past.trace,
         stages=past.ended,
     )

@@ -40,6 +40,7 @@ class Reason(enum.IntEnum):
     FLAT = 14
     KINKS = 15
     STUCK = 16
+    LOUD = 17
 
     @classmethod
     def at_target(cls, target: float) -> Reason:
@@ -48,17 +49,19 @@ class Reason(enum.IntEnum):
 
     def sentence(self, idle: int = 0) -> str:
         """Return the reason as a sentence; `idle` is the number of evaluations since the best one."""
+        if self == Reason.STALLED and idle < _WORTH_A_WORD:
+            return "Stalled: no further improvement."
         return _SENTENCES[self].format(idle=idle)
 
     @property
     def is_success(self) -> bool:
-        """Whether a run that stops so ended as it should: at the target, or where nothing is left to gain."""
-        return self in (Reason.TARGET, *_SETTLED)
+        """Whether the target was reached, or a look around has found nothing better."""
+        return self in (Reason.TARGET, *_CHECKED)
 
     @property
     def is_own(self) -> bool:
         """Whether the method itself has ended, so that another may continue."""
-        return self in (*_SETTLED, *_UNSUITED, Reason.FLAT)
+        return self in (*_SETTLED, *_CHECKED, *_UNSUITED, Reason.FLAT, Reason.LOUD)
 
     @property
     def is_unsuited(self) -> bool:
@@ -66,9 +69,13 @@ class Reason(enum.IntEnum):
         return self in _UNSUITED
 
 
-_SETTLED = (Reason.STALLED, Reason.XTOL, Reason.FTOL, Reason.CONVERGED, Reason.NOISE)
+# So few evaluations without a better one are not why a run ends.
+_WORTH_A_WORD = 10
+# Step methods end so, without a look around; programs only after one.
+_SETTLED = (Reason.STALLED, Reason.XTOL, Reason.FTOL)
+_CHECKED = (Reason.CONVERGED, Reason.NOISE)
 _UNSUITED = (Reason.DIVERGED, Reason.KINKS, Reason.STUCK)
-# A program says the last five in its own words.
+# A program says the last six in its own words.
 _SENTENCES = {
     Reason.RUNNING: "The run has not stopped.",
     Reason.TARGET: "The target value ftarget was reached.",
@@ -92,5 +99,6 @@ _SENTENCES = {
     Reason.NOISE: "Noise masks whatever is left to gain.",
     Reason.FLAT: "All values are equal: nothing shows where a minimum is.",
     Reason.KINKS: "The function has kinks, where differences of values are no slopes.",
+    Reason.LOUD: "Noise is a large part of what values differ by.",
     Reason.STUCK: "No better point was found, but the last one is not known to be a minimum.",
 }

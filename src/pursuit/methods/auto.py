@@ -1,28 +1,23 @@
-"""`auto`, the default: how it decides between `differences` and `momentum`.
+"""`auto`, the default: how it decides between `differences` and `evolution`.
 
-    differences
-    if f does not suit it: momentum, from the original start
-    else if nothing more is wanted: that is the result
-    else: momentum with rounds eight times as large, but no more than 2 n pairs, from the original start
+    evaluate x0 again; if the values differ and noise is loud: evolution, from x0
+    else: differences, from x0
+        if f has kinks, or does not follow its slopes: evolution, from the best point
+        if a target was missed, or restarts are wanted: evolution with large rounds, from x0
 
-*Nothing more is wanted* where there is neither a target that was missed nor a restart to be made: a smooth
-function has a minimum there, if only a local one. If more is wanted, f has other valleys, and larger rounds
-see more of them.
-
-`differences` learns within a few evaluations per variable what `momentum` cannot know, and notices when f
-does not suit it. So it comes first, and costs little where it is wrong. `momentum` begins at the original
-start: the kink or the narrow valley in which `differences` has ended is a bad place to learn scales from.
+Noise is loud if it is a large part of what values differ by at a distance of sigma0 (`differences/noise.py`).
+Then ranks of many values tell more than slopes. Otherwise `differences` learns within a few evaluations per
+variable what `evolution` cannot know, and notices when f does not suit it.
 """
 
 from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from pursuit.methods.stages import AT_START, EndedStages, Stage, Wish
+from pursuit.methods.stages import AT_BEST, AT_START, EndedStages, Stage, Wish
 
-# How many times as wide `momentum` searches where a smooth function is known to have another valley, and the
-# most pairs of a round for each variable: with more of them it comes down too slowly.
-_WIDE, _MOST_PAIRS = 8, 2
+# How many times as large rounds are where a smooth function is known to have another valley.
+_WIDE = 8
 
 
 class Auto(NamedTuple):
@@ -33,22 +28,20 @@ class Auto(NamedTuple):
     @staticmethod
     def parts() -> tuple[str, ...]:
         """Return the methods to choose from."""
-        return "differences", "momentum"
+        return "differences", "evolution"
 
     @classmethod
-    def create(cls, n: int, *, m: int | None = None) -> Auto:
-        """Return the choice for n variables; `m` is an option of `momentum`."""
-        if m is not None:
-            # A compiler comes with it, which nobody waits for without need.
-            from pursuit.methods.momentum import RankedMomentum
+    def create(cls, n: int, *, popsize: int | None = None) -> Auto:
+        """Return the choice for n variables; `popsize` is an option of `evolution`."""
+        from pursuit.methods.evolution.program import Evolution
 
-            RankedMomentum.create(n, m=m)
+        Evolution.create(n, popsize=popsize)
         return cls(n)
 
     @classmethod
     def first_stage(cls, wish: Wish) -> Stage:
         """Return the stage to begin with."""
-        return Stage("differences", {})
+        return Stage("differences", {"quiet": True})
 
     @classmethod
     def next_stage(cls, wish: Wish, ended: EndedStages) -> Stage | None:
@@ -57,22 +50,22 @@ class Auto(NamedTuple):
             return None
         (last,) = ended
         options = cls._options(wish)
+        if last.is_loud:
+            return Stage("evolution", options, start=AT_START, why="noise is loud")
         if last.is_unsuited:
-            return Stage("momentum", options, start=AT_START, why="its model made no progress")
+            return Stage("evolution", options, start=AT_BEST, why="f does not follow its slopes")
         if not (wish.has_target or wish.restarts):
             return None
-        if not options:
-            from pursuit.methods.momentum import RankedMomentum
+        from pursuit.methods.evolution.program import Evolution
 
-            options = RankedMomentum.wider(wish.n, options, _WIDE, at_most=_MOST_PAIRS * wish.n)
         why = "the target was not reached" if wish.has_target else "restarts are wanted"
-        return Stage("momentum", options, start=AT_START, why=why)
+        return Stage("evolution", Evolution.wider(wish.n, options, _WIDE), start=AT_START, why=why)
 
     @classmethod
     def wide_method(cls) -> str:
         """Return the method that restarts widen."""
-        return "momentum"
+        return "evolution"
 
     @staticmethod
     def _options(wish: Wish) -> dict[str, Any]:
-        return {"m": wish.options["m"]} if "m" in wish.options else {}
+        return dict(wish.options)

@@ -1,47 +1,83 @@
 """The last look before a run ends, at what lies around x.
 
-Values on both sides of x along random directions, at lengths from far below the first step sizes up to them.
-A saddle, a ridge or a step that slopes and ranks have missed shows there; under noise a lower value counts
-only if the same point is lower again.
+Values on both sides of x, along every coordinate and along random directions, at lengths from far below the
+first step sizes up to them. A saddle, a ridge or a step that slopes and ranks have missed shows there. Under
+noise a lower value counts only if the same point is lower again.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Generator
+from dataclasses import replace
 
 import numpy as np
 
 from pursuit.checks import Vector
-from pursuit.methods.programs import Box, Request
+from pursuit.methods.programs import Box, Probes, Request
 
-# There are so many directions and twice the square root of n more, but no more numbers in them than this;
-# with both sides that is at most 2 n + 20 points.
-_DIRECTIONS, _MOST_NUMBERS = 5, 400_000
+# How many random directions there are, but no more numbers in them than this.
+_DIRECTIONS, _MOST_NUMBERS = 10, 4_000_000
 # The shortest length, as a part of the longest.
-_SHORTEST = 1e-3
+_SHORTEST = 1e-4
 # How much lower than x a point must be, in standard deviations of the noise, and how often it is evaluated
 # again; the mean of these must be lower by this.
 _CLEAR, _AGAIN, _CLEAR_AGAIN = 3.0, 4, 2.0
 
+Found = tuple[Vector, float] | None
+"""A point and its value, or nothing."""
+
 
 def find_better(
+    x: Vector, f: float, box: Box, noise: float, rng: np.random.Generator, reach: float = 1.0
+) -> Generator[Request, Vector, Found]:
+    """Return a point around x that is better by more than noise explains, and its value; None without one.
+
+    It looks up to `reach` first step sizes away, or one if that is more. It takes 2 n + 20 values, and a few
+    more if something better is found.
+    """
+    box = replace(box, sigma0=box.sigma0 * max(1.0, reach))
+    along = yield from _along_coordinates(x, f, box, noise, rng)
+    if along is None:
+        along = yield from _along_directions(x, f, box, noise, rng)
+    if along is None or noise == 0.0:
+        return along
+    again = yield np.repeat(along[0][np.newaxis], _AGAIN, axis=0)
+    value = float(np.mean(again))
+    return (along[0], value) if value < f - _CLEAR_AGAIN * noise else None
+
+
+def _along_coordinates(
     x: Vector, f: float, box: Box, noise: float, rng: np.random.Generator
-) -> Generator[Request, Vector, tuple[Vector, float] | None]:
-    """Return a point around x that is better by more than noise explains, and its value; None without one."""
+) -> Generator[Request, Vector, Found]:
+    """Look along the coordinates; of those that lead down, take all steps at once if that is better still."""
     n = x.size
-    count = min(n + 10, _DIRECTIONS + 2 * math.isqrt(n), max(1, _MOST_NUMBERS // n))
-    lengths = box.sigma0 * _SHORTEST ** (np.arange(count) / max(1, count - 1))[:, np.newaxis]
-    directions = lengths * rng.standard_normal((count, n))
-    points = box.clip(np.concatenate([x + directions, x - directions]))
-    values = yield points
-    lowest = int(np.argmin(values))
-    point, value = points[lowest], float(values[lowest])
-    if not value < f - _CLEAR * noise:
+    steps = box.sigma0 * _SHORTEST ** rng.random(n)
+    ahead, behind = box.clip(x + steps) - x, box.clip(x - steps) - x
+    which = np.arange(n)
+    values = yield Probes(x, np.concatenate([which, which]), np.concatenate([ahead, behind]))
+    is_ahead = values[:n] <= values[n:]
+    lowest = np.minimum(values[:n], values[n:])
+    down = np.where(lowest < f - _CLEAR * noise, np.where(is_ahead, ahead, behind), 0.0)
+    if not down.any():
         return None
-    if noise > 0.0:
-        again = yield np.repeat(point[np.newaxis], _AGAIN, axis=0)
-        value = float(np.mean(again))
-        if not value < f - _CLEAR_AGAIN * noise:
-            return None
-    return point, value
+    together = box.clip(x + down)
+    value = float((yield together[np.newaxis])[0])
+    i = int(np.argmin(lowest))
+    if value < lowest[i]:
+        return together, value
+    best = x.copy()
+    best[i] += down[i]
+    return best, float(lowest[i])
+
+
+def _along_directions(
+    x: Vector, f: float, box: Box, noise: float, rng: np.random.Generator
+) -> Generator[Request, Vector, Found]:
+    """Look along random directions."""
+    count = min(_DIRECTIONS, max(1, _MOST_NUMBERS // x.size))
+    lengths = box.sigma0 * _SHORTEST ** (np.arange(count) / max(1, count - 1))[:, np.newaxis]
+    steps = lengths * rng.standard_normal((count, x.size))
+    points = box.clip(np.concatenate([x + steps, x - steps]))
+    values = yield points
+    i = int(np.argmin(values))
+    return (points[i], float(values[i])) if values[i] < f - _CLEAR * noise else None

@@ -5,8 +5,8 @@
         narrow: the method as it was at first, with at most half of what the latest wide search spent
 
 This shares the budget as BIPOP-CMA-ES does (Hansen 2009): many valleys of one large bowl want a wide search,
-and few deep ones many narrow searches. `momentum` widens its search by more pairs per round. A method that
-cannot do so starts again as it is; `auto` has `momentum` for wide searches and `differences` for narrow
+and few deep ones many narrow searches. `evolution` widens its search by larger rounds. A method that
+cannot do so starts again as it is; `auto` has `evolution` for wide searches and `differences` for narrow
 ones. There are as many wide searches as restarts are wanted; narrow ones, which cost no more than these, are
 not counted.
 

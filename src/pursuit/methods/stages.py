@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-# Where a stage begins: at the start of the run, or at a new point, between the bounds of a variable that has
-# both, and otherwise about a first step away from the best point so far.
-AT_START, AT_NEW_POINT = "the start", "a new point"
+# Where a stage begins: at the start of the run; at the best point so far, with first steps that are a part of
+# the way from the start to it; or at a new point, between the bounds of a variable that has both, and
+# otherwise about a first step away from the best point.
+AT_START, AT_BEST, AT_NEW_POINT = "the start", "the best point", "a new point"
 
 
 class Stage(NamedTuple):
@@ -32,6 +33,8 @@ class Ended(NamedTuple):
     nfev: int
     is_unsuited: bool
     """Whether it ended because the function does not suit the method."""
+    is_loud: bool
+    """Whether it ended because noise is loud."""
 
 
 class Wish(NamedTuple):

@@ -12,20 +12,9 @@ from pursuit.methods.differences.matrix import Limited
 from pursuit.methods.differences.state import State
 
 # What numbers must be, by the names of their fields: more than 0, no less, or no less and perhaps infinite.
+# So must all counts be that are not here.
 _POSITIVE = {"batch", "sigma0", "radius", "lengths", "probe_factor", "diagonal"}
-_COUNTS = {
-    "evaluations",
-    "done",
-    "passes",
-    "hidden",
-    "sweeps",
-    "failures",
-    "still",
-    "searches",
-    "turn",
-    "flat",
-}
-_NOT_NEGATIVE = _COUNTS | {"lowest_at", "doubt", "level", "scale", "grain", "spacing", "blocks.curvature"}
+_NOT_NEGATIVE = {"doubt", "level", "scale", "grain", "spacing", "blocks.curvature"}
 _PERHAPS_INFINITE = {"xtol", "ftol", "at", "longest"}
 # Curvatures are NaN where they were not measured, and bounds infinite where there is none; so is the inverse
 # of what is nearly 0.
@@ -74,5 +63,6 @@ def _check_signs(path: str, entry: Any) -> None:
         raise ValueError(f"the entry {path} must be finite")
     if names & _POSITIVE and not np.all(entry > 0.0):
         raise ValueError(f"the entry {path} must be positive")
-    if names & (_NOT_NEGATIVE | _PERHAPS_INFINITE) and not np.all(entry >= 0.0):
+    is_count = isinstance(entry, int) and path not in ("measured", "looked")
+    if (is_count or names & (_NOT_NEGATIVE | _PERHAPS_INFINITE)) and not np.all(entry >= 0):
         raise ValueError(f"the entry {path} must not be negative")

@@ -50,7 +50,12 @@ def begin_masked(state: State, rng: np.random.Generator) -> Asking:
     state.masked_at = state.f
     radius = state.box.largest * math.sqrt(n)
     state.masked = Masked(
-        radius=radius, scale=np.zeros(n), mean=state.x, slow=state.f, fast=state.f, lowest=state.f + 2.0 * state.noise
+        radius=radius,
+        scale=np.zeros(n),
+        mean=state.x,
+        slow=state.f,
+        fast=state.f,
+        lowest=state.f + 2.0 * state.noise,
     )
     state.last_step = state.last_gradient = None
     state.failures = 0

@@ -15,6 +15,10 @@ from pursuit.methods.programs import Asking, Probes, Request
 
 # How often a point is evaluated again to measure random noise.
 _REPEATS = 3
+# Noise is loud if it is this part of what so many values around x differ by: with few variables, with few and
+# bounds, near which slopes under noise are worth less, and with many.
+_LOUD, _LOUD_BOUNDED, _LOUD_MANY, _FEW = 1e-2, 1e-3, 0.1, 36
+_AROUND = 4
 # The weight of a new measurement beside the earlier ones.
 _LATEST = 0.4
 # What is measured where values are so many times as large says nothing about those at x.
@@ -38,6 +42,18 @@ def look_for_noise(state: State) -> Asking:
         level, state.f = float(np.std(values, ddof=1)), float(np.mean(values))
         scale = state.rounding_scale()
         state.noise_model = Noise(level=level, at=abs(state.f), scale=scale, is_random=True)
+
+
+def is_loud(state: State, rng: np.random.Generator) -> Generator[Request, Vector, bool]:
+    """Evaluate f at x again; if it is noisy, say whether that hides what values differ by around x."""
+    yield from look_for_noise(state)
+    if not state.noise_model.is_random:
+        return False
+    n, box = state.x.size, state.box
+    values = yield box.clip(state.x + box.sigma0 * rng.standard_normal((_AROUND, n)))
+    values = values[np.isfinite(values)]
+    loud = _LOUD_MANY if n > _FEW else _LOUD_BOUNDED if box.is_bounded else _LOUD
+    return values.size < 2 or state.noise_model.level > loud * float(np.std(values))
 
 
 def measure_noise(state: State, rng: np.random.Generator) -> Asking:

@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pursuit.checks import Vector
+from pursuit.checks import Vector, checked_flag
 from pursuit.methods.differences import interpolation
 from pursuit.methods.differences.blocks import FEWEST, begin_blocks, iterate_blocks
 from pursuit.methods.differences.checks import check_state
@@ -30,10 +30,10 @@ from pursuit.methods.differences.ending import judge, left_to_gain
 from pursuit.methods.differences.line import first_multiple, search
 from pursuit.methods.differences.masked import BLURRED, begin_masked, iterate_masked
 from pursuit.methods.differences.matrix import first_matrix
-from pursuit.methods.differences.noise import find_lengths, look_for_noise, measure_noise
+from pursuit.methods.differences.noise import find_lengths, is_loud, look_for_noise, measure_noise
 from pursuit.methods.differences.state import TINY, State
 from pursuit.methods.differences.sweep import choose_lengths, measuring_sweep, sizes_of, sweep
-from pursuit.methods.programs import STUCK, Asking, Box, Ending, Probes, Start
+from pursuit.methods.programs import LOUD, STUCK, Asking, Box, Ending, Probes, Start
 
 # The first probes, in units of sigma0: short without noise, so that slopes are exact; long with it.
 _FIRST_PROBE, _NOISY_PROBE = 1e-6, 0.3
@@ -52,12 +52,15 @@ _SHORT = 1e6
 
 
 class Differences(NamedTuple):
-    """Slopes, curvatures and noise from differences of values. It has no options."""
+    """Slopes, curvatures and noise from differences of values."""
+
+    quiet: bool = False
+    """Whether to end at once where noise is loud, so that another method can take over."""
 
     @classmethod
-    def create(cls, n: int) -> Differences:
+    def create(cls, n: int, *, quiet: bool = False) -> Differences:
         """Return the program."""
-        return cls()
+        return cls(checked_flag("quiet", quiet))
 
     def begin(self, start: Start) -> State:
         """Return the first state."""
@@ -81,7 +84,7 @@ class Differences(NamedTuple):
 
     def iterate(self, state: State, rng: np.random.Generator) -> Asking:
         """Make one iteration; end the run if values are so extreme that numbers overflow."""
-        iteration = _iteration(state, rng)
+        iteration = _iteration(state, rng, self.quiet)
         try:
             request = next(iteration)
             while True:
@@ -107,10 +110,10 @@ def _first_lengths(x: Vector, sigma0: Vector | float) -> Vector:
     return np.maximum(_FIRST_PROBE * sigma0, 1e-8 * np.abs(x))
 
 
-def _iteration(state: State, rng: np.random.Generator) -> Asking:
+def _iteration(state: State, rng: np.random.Generator, quiet: bool) -> Asking:
     """Make an iteration of the present phase."""
     if not state.is_open:
-        yield from _open(state, rng)
+        yield from _open(state, rng, quiet)
     elif state.opening is not None:
         yield from interpolation.iterate_opening(state)
         if interpolation.is_over(state):
@@ -126,14 +129,18 @@ def _iteration(state: State, rng: np.random.Generator) -> Asking:
         yield from _iterate(state, rng)
 
 
-def _open(state: State, rng: np.random.Generator) -> Asking:
+def _open(state: State, rng: np.random.Generator, quiet: bool) -> Asking:
     """Begin with a model through single values, if that is worth it; otherwise look for noise first."""
     state.is_open = True
     n, is_alone = state.x.size, state.batch == 1 and interpolation.has_room(state)
+    if quiet and (yield from is_loud(state, rng)):
+        state.ending = Ending(LOUD, "Noise is a large part of what values differ by at a distance of sigma0.")
+        return
     if is_alone and n <= (interpolation.MOST_BOUNDED if state.box.is_bounded else interpolation.MOST_EXACT):
         yield from interpolation.begin_opening(state)
         return
-    yield from look_for_noise(state)
+    if not state.evaluated_again:
+        yield from look_for_noise(state)
     if state.noise_model.is_random:
         state.lengths = np.maximum(state.lengths, _NOISY_PROBE * state.box.sigma0)
         if n <= interpolation.MOST and is_alone:
@@ -226,15 +233,6 @@ def _direction(state: State) -> tuple[Vector, float]:
     """Return the quasi-Newton step of the variables that may move, and the slope along it."""
     g, free = state.gradient, state.free()
     low, high = state.box.lower - state.x, state.box.upper - state.x
-    if state.failures:
-        # Slopes do not lead away from a saddle: the most negative curvature does.
-        D = np.where(state.doubt < 0.5, np.nan_to_num(state.curvature), 0.0)
-        i, p = int(np.argmin(D)), np.zeros_like(g)
-        p[i] = -math.copysign(max(state.longest, float(np.min(state.box.sigma0))), g[i])
-        p = np.clip(p, low, high)
-        slope = float(g[i] * p[i] + D[i] * p[i] ** 2 / 2.0)
-        if D[i] < 0.0 and -math.inf < slope < 0.0:
-            return p, slope
     p = state.matrix.step(g, free, low, high)
     if not -math.inf < g @ p < 0.0:
         p = np.clip(np.where(free, -g / state.matrix.diagonal, 0.0), low, high)

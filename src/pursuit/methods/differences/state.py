@@ -172,8 +172,6 @@ class State:
     """and the gain of as many sweeps before."""
     looked: int = -10
     """The sweep after which kinks were looked for."""
-    searches: int = 0
-    """How often the last look has found a better point."""
     ending: Ending | None = None
 
     @property

@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from pursuit.checks import Vector
+from pursuit.methods.check import find_better
 from pursuit.methods.evolution.cloud import Cloud
 from pursuit.methods.evolution.state import Answer, Average, Noise, State
 from pursuit.methods.programs import NOISE, Asking, Ending
@@ -16,6 +17,8 @@ from pursuit.methods.regression import Quadratic, fitted
 _SIGNAL, _WIDEN = 0.4, 0.3
 # But no farther than this many first step sizes: pure noise looks the same from everywhere.
 _WIDEST = 100.0
+# Nothing but noise is seen only if it was looked for this far away.
+_WIDE = 20.0
 # Up to this many variables the latest points are kept, so that a quadratic can be fitted to them:
 FEW = 36
 # this many for each of its terms, and at least.
@@ -33,15 +36,22 @@ _TRUST, _TRUST_ROUND = 1.5, 1.0
 _WRONG = 0.3
 
 
+# Values at the same point that differ by less, as a part of |f| and of what f has fallen by, are rounded.
+_ROUNDING = 1e-12
+
+
 def look(state: State, x: Vector, f: float) -> Asking:
     """Evaluate a point again: if its values differ, they are noisy."""
     again = float((yield x[np.newaxis])[0])
-    if again != f and math.isfinite(again):
+    if abs(again - f) > _ROUNDING * (abs(f) + state.start - state.lowest) and math.isfinite(again):
         more = yield np.repeat(x[np.newaxis], 2, axis=0)
         values = np.array([f, again, *more[np.isfinite(more)]])
         level = float(np.std(values, ddof=1))
         state.noise_model = Noise(level=level, spread=level)
-        state.average = Average(state.x, float(np.mean(values)), float(np.mean(values)))
+        mean = float(np.mean(values))
+        state.average = Average(state.x, mean, mean)
+        if state.rounds == 0:
+            state.start = mean
         state.lap = state.evaluations
         if state.x.size <= FEW:
             state.seen, state.seen_values = np.repeat(x[np.newaxis], len(values), axis=0), values
@@ -76,18 +86,19 @@ def widening(state: State) -> float:
     return _WIDEN * (_SIGNAL - signal) if signal < _SIGNAL else -math.inf
 
 
-def judge(state: State) -> Asking:
+def judge(state: State, rng: np.random.Generator) -> Asking:
     """End the run if values have not fallen for a long time, or are nothing but noise."""
     n, done = state.x.size, state.evaluations - state.lap
     is_pure = False
-    if state.noise_model.signal < _PURE_SIGNAL and state.evaluations >= _PURE * n + 20:
+    is_idle = state.noise_model.signal < _PURE_SIGNAL and state.average.slow > state.start - state.noise
+    if is_idle and state.sigma >= _WIDE and state.evaluations >= _PURE * n + 20:
         is_pure = state.lap_value == math.inf and state.seen is not None and _fit(state) is None
     if done >= _LAP_SWEEPS * n + _LAP:
         fallen = state.lap_value - state.average.slow
         state.lap, state.lap_value = state.evaluations, state.average.slow
         is_pure |= fallen < _FALL * state.noise
     if is_pure:
-        yield from _settle(state)
+        yield from _settle(state, rng)
 
 
 def _fit(state: State) -> Quadratic | None:
@@ -110,9 +121,7 @@ def _candidates(state: State) -> tuple[list[Vector], Quadratic | None]:
         n = state.x.size
         radius = _TRUST * math.sqrt(n) if quadratic.kind else _TRUST_ROUND
         points.insert(0, quadratic.lowest(state.box.lower, state.box.upper, radius))
-    if state.seen is not None and state.seen_values is not None:
-        points.append(state.seen[int(np.argmin(state.seen_values))])
-    return [*points, state.start_x], quadratic
+    return [*points, state.lowest_x, state.start_x], quadratic
 
 
 def answer_of(state: State) -> tuple[Vector, float, float]:
@@ -132,8 +141,8 @@ def answer_of(state: State) -> tuple[Vector, float, float]:
     return points[0], value, math.hypot(error, _WRONG * state.noise)
 
 
-def _settle(state: State) -> Asking:
-    """Evaluate what may be the best point again, choose one, and end the run."""
+def _settle(state: State, rng: np.random.Generator) -> Asking:
+    """Evaluate what may be the best point again, choose one, and end the run if none around it is better."""
     points, quadratic = _candidates(state)
     each = max(2, min(16, (2 * state.x.size + 20) // len(points)))
     values = (yield np.repeat(np.array(points), each, axis=0)).reshape(len(points), each)
@@ -149,7 +158,15 @@ def _settle(state: State) -> Asking:
         _, f, error, x = min(found, key=lambda one: one[0])
         state.answer = Answer(x, f, error)
         state.x, state.f = x, f
-    state.ending = Ending(NOISE, "Noise hides whatever is left to gain.")
+    reach = max(state.longest, state.sigma * state.matrix.longest)
+    better = yield from find_better(state.x, state.f, state.box, state.noise, rng, reach)
+    if better is None:
+        state.ending = Ending(NOISE, "Noise hides whatever is left to gain.")
+        return
+    length = float(np.max(np.abs(better[0] - state.x) / state.box.sigma0))
+    (state.x, state.f), state.answer = better, None
+    state.average = Average(*better, better[1])
+    state.search_again(length)
 
 
 def _combined(f: float, error: float, other: float, other_error: float, wrong: float) -> tuple[float, float]:

@@ -36,6 +36,9 @@ from pursuit.methods.programs import CONVERGED, FLAT, STUCK, UNBOUNDED, Asking, 
 
 # More points of a round than these bring nothing but parallel work: as a multiple of the usual number.
 _MOST_POINTS = 4
+# Rounds grow to this multiple of their first size within so many evaluations for each variable: small ones
+# gain most at first, and large ones do not lose the way on ridges and under noise.
+_GROWTH, _GROWTH_SWEEPS = 2.0, 200
 # sigma grows by this factor after a round of equal values, and shrinks by it where f has none.
 _CHANGE = math.sqrt(2.0)
 # A run ends as flat after equal values in rounds of this many points for each variable.
@@ -47,7 +50,6 @@ _IDLE, _IDLE_SWEEPS = 60, 30
 _GAIN, _REAL_GAIN = 1e-12, 1e-8
 # The first sigma of another search, as a part of the longest steps that have helped.
 _NARROW = 0.01
-_MOST_SEARCHES = 12
 # f is taken to be unbounded if it is negative and still falling at steps of this many first steps.
 _FAR = 1e12
 _KEPT = "f seems to be unbounded below: it is negative, and still falls very far from the start."
@@ -104,11 +106,12 @@ class Evolution(NamedTuple):
         """Make one round."""
         if state.rounds == 0:
             yield from noise.look(state, state.x, state.f)
-        n, weights = state.x.size, weights_of(state.x.size, state.popsize)
-        rates = rates_of(n, state.popsize, weights.mass)
-        cloud = drawn(state.x, state.sigma * state.box.sigma0, state.matrix, state.box, state.popsize, rng)
+        popsize = self._round_size(state)
+        weights = weights_of(state.x.size, popsize)
+        rates = rates_of(state.x.size, popsize, weights.mass)
+        cloud = drawn(state.x, state.sigma * state.box.sigma0, state.matrix, state.box, popsize, rng)
         if state.estimate:
-            cloud = replace(cloud, again=(int(rng.integers(state.popsize)),))
+            cloud = replace(cloud, again=(int(rng.integers(popsize)),))
         values = yield cloud
         values = noise.heard(state, cloud, values)
         order = _ranked(cloud, values)
@@ -123,6 +126,13 @@ class Evolution(NamedTuple):
             # Values that repeat by chance, as those of a simulation that counts, are soon seen to differ.
             yield from noise.look(state, state.lowest_x, state.lowest)
         yield from _judge(state, rng)
+
+    def _round_size(self, state: State) -> int:
+        """Return the points of the next round, which grow unless they were asked for."""
+        if self.is_given:
+            return state.popsize
+        part = min(1.0, state.evaluations / (_GROWTH_SWEEPS * state.x.size))
+        return int(state.popsize * (1.0 + part * (_GROWTH - 1.0)))
 
     def best(self, state: State) -> tuple[Vector, float, float]:
         """Return the point that the evidence supports."""
@@ -164,16 +174,15 @@ def _learn(state: State, cloud: Cloud, order: Any, weights: Weights, rates: Rate
     signed, positive = weights.signed[rank], weights.positive[rank]
     step, squares = np.zeros(n), np.zeros(n)
     for part in cloud.parts():
-        Z = cloud.normals(part.start, part.stop)
+        Z = cloud.normals(part)
         step += positive[part] @ Z
         if not isinstance(state.matrix, Full):
             squares += signed[part] @ (Z * Z - 1.0)
-    moved = state.x + cloud.spread * state.matrix.stretched(step[np.newaxis])[0]
-    state.x = state.box.clip(moved) if state.box.is_bounded else moved
+    step = _move(state, cloud.spread, step)
     c = rates.path
     state.path = (1.0 - c) * state.path + math.sqrt(c * (2.0 - c) * weights.mass) * step
     if isinstance(state.matrix, Full):
-        Z = cloud.normals(0, cloud.popsize)
+        Z = cloud.normals(slice(0, cloud.popsize))
         state.matrix = state.matrix.learnt(state.path, Z, weights._replace(signed=signed), rates)
     else:
         state.matrix = state.matrix.learnt(step, squares, cloud.popsize, weights, rates)
@@ -182,6 +191,22 @@ def _learn(state: State, cloud: Cloud, order: Any, weights: Weights, rates: Rate
     if state.estimate:
         change = max(change, noise.widening(state))
     state.sigma *= math.exp(min(change, 1.0))
+
+
+def _move(state: State, spread: Vector | float, step: Vector) -> Vector:
+    """Move the mean by M times a step; return the step that it has made, which bounds may have cut off.
+
+    Otherwise sigma would grow while the mean is pressed to a bound, as it would always go the same way.
+    """
+    before, moved = state.x, state.x + spread * state.matrix.stretched(step[np.newaxis])[0]
+    state.x = state.box.clip(moved) if state.box.is_bounded else moved
+    if state.x is moved or np.array_equal(state.x, moved):
+        return step
+    made = (state.x - before) / spread
+    if isinstance(state.matrix, Full):
+        return np.asarray(np.linalg.lstsq(state.matrix.M, made, rcond=None)[0], dtype=np.float64)
+    cut_off: Vector = (state.x - moved) / (spread * state.matrix.diagonal)
+    return step + cut_off
 
 
 def _widen(state: State, values: Vector) -> None:
@@ -205,7 +230,7 @@ def _judge(state: State, rng: np.random.Generator) -> Asking:
     elif length > _FAR and state.lowest < min(0.0, state.start):
         state.ending = Ending(UNBOUNDED, _KEPT)
     elif state.estimate:
-        yield from noise.judge(state)
+        yield from noise.judge(state, rng)
     else:
         patience = _IDLE + _IDLE_SWEEPS * state.x.size // state.popsize
         is_idle = state.rounds - max(state.gained_at, state.began) > patience
@@ -217,19 +242,13 @@ def _end_search(state: State, rng: np.random.Generator) -> Asking:
     """End the run if this search has gained nothing, and nothing better lies around the best point."""
     state.x = state.lowest_x
     if state.began_with - state.lowest <= _least_gain(state, _REAL_GAIN):
-        better = yield from find_better(state.lowest_x, state.lowest, state.box, 0.0, rng)
+        better = yield from find_better(state.lowest_x, state.lowest, state.box, 0.0, rng, state.longest)
         if better is None or better[1] >= state.lowest - _least_gain(state, _REAL_GAIN):
             state.ending = Ending(CONVERGED, "Converged: a second search from x has found nothing better.")
             return
         state.x, state.f = better
         _improve(state, *better)
-    state.searches += 1
-    if state.searches >= _MOST_SEARCHES:
-        state.ending = Ending(STUCK, "Searches from x still find better points, but next to nothing.")
-        return
-    state.sigma = max(_NARROW * state.longest, state.xtol)
-    state.matrix, state.path = first_matrix(state.x.size), np.zeros_like(state.x)
-    state.began, state.began_with = state.rounds, state.lowest
+    state.search_again(_NARROW * (state.longest or 1.0))
 
 
 def check_state(state: State, n: int) -> None:

@@ -8,8 +8,11 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from pursuit.checks import Vector
-from pursuit.methods.evolution.matrix import Array, Matrix
-from pursuit.methods.programs import Box, Ending
+from pursuit.methods.evolution.matrix import Array, Matrix, first_matrix
+from pursuit.methods.programs import STUCK, Box, Ending
+
+# A run ends after so many searches.
+_MOST_SEARCHES = 12
 
 
 @dataclass(frozen=True)
@@ -127,6 +130,16 @@ class State:
     """and the average of values at that time."""
     answer: Answer | None = None
     ending: Ending | None = None
+
+    def search_again(self, sigma: float) -> None:
+        """Begin another search at x with steps of this length, or end the run after many."""
+        self.searches += 1
+        if self.searches >= _MOST_SEARCHES:
+            self.ending = Ending(STUCK, "Searches from x still find better points, but next to nothing.")
+            return
+        self.sigma, self.matrix, self.path = sigma, first_matrix(self.x.size), np.zeros_like(self.x)
+        self.began, self.began_with = self.rounds, self.lowest
+        self.lap, self.lap_value = self.evaluations, math.inf
 
     @property
     def noise(self) -> float:
