@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 TESTS ?=
 
-.PHONY: reproduce test test-full test-gpu test-wheel test-site lint types bench-speed bench-overhead bench-study bench-gpu bench-table bench-acceleration bench-readings bench-peers bench-values bench-choice bench-values-reach bench-momentum bench-parallel bench-rivals bench-cutest test-peers attack docs gallery clean
+.PHONY: reproduce test test-full test-gpu test-wheel test-site lint types bench-speed bench-overhead bench-study bench-gpu bench-table bench-acceleration bench-readings bench-peers bench-values bench-choice bench-values-reach bench-parallel bench-rivals bench-cutest bench-tasks test-peers attack docs gallery clean
 
 reproduce: .venv/installed
 	$(BIN)/pursuit reproduce
@@ -95,15 +95,12 @@ bench-values: .venv-peers/installed
 	.venv-peers/bin/python -m benchmarks.values $(VALUES)
 
 bench-choice: .venv/installed
-	$(BIN)/python -m benchmarks.values --methods auto differences momentum --most 100 --seeds 3 --out docs/results/choice
+	$(BIN)/python -m benchmarks.values --methods auto differences evolution --most 100 --seeds 3 --out docs/results/choice
 	$(BIN)/python -m benchmarks.values.choice
 
 bench-values-reach: .venv-peers/installed
 	.venv-peers/bin/python -m benchmarks.values.reach
 	.venv-peers/bin/python -m benchmarks.values.pictures
-
-bench-momentum: .venv-peers/installed
-	OMP_NUM_THREADS=1 .venv-peers/bin/python -m benchmarks.momentum
 
 bench-parallel: .venv-peers/installed
 	OMP_NUM_THREADS=1 .venv-peers/bin/python -m benchmarks.parallel
@@ -119,8 +116,15 @@ bench-cutest: .venv-peers/installed
 	.venv-peers/bin/python -m benchmarks.cutest run --set choosing reporting --feature noisy --every 3 --jobs $(JOBS)
 	.venv-peers/bin/python -m benchmarks.cutest page
 
+# TASKS="--solvers auto --tasks pid vqe" runs a part of it.
+TASKS ?=
+
+bench-tasks: .venv-peers/installed
+	.venv-peers/bin/python -m benchmarks.tasks run --jobs $(JOBS) $(TASKS)
+	.venv-peers/bin/python -m benchmarks.tasks page
+
 test-peers: .venv-peers/installed
-	.venv-peers/bin/python -m pytest tests/peers tests/values tests/cutest
+	.venv-peers/bin/python -m pytest tests/peers tests/values tests/cutest tests/tasks
 
 # Kills, damaged files, load, full disks and dying workers, for about ten minutes.
 attack: .venv/installed

@@ -108,7 +108,7 @@ WORK: dict[str, Callable[[Any, int], Work]] = {
     "lm-cma": _of_lm_cma,
     "l-cma": _of_l_cma,
 }
-"""By method. Iterations of `differences`, `momentum` and `adaptive-sarp` differ too much to be counted; their
+"""By method. Iterations of `differences`, `evolution` and `adaptive-sarp` differ too much to be counted; their
 time is judged where their targets are."""
 
 

@@ -33,7 +33,7 @@ def method_of(item, methods):
     for name in (item.path.parent.name, *(text for text in parameters if isinstance(text, str))):
         family = "ep-cma" if name.startswith("ep-cma-") else name.removesuffix("-bracketing")
         # The default has these two as its stages.
-        if family in ("auto", "differences", "momentum"):
+        if family in ("auto", "differences", "evolution"):
             return "auto"
         if family == "ep-cma" or family in methods:
             return family

@@ -94,6 +94,11 @@ def test_a_point_may_hold_any_real_numbers(point):
     np.testing.assert_array_equal(found, [1.0, 2.0])
 
 
+@pytest.mark.parametrize("number", [3, 3.0, np.float64(3.0), np.array(3.0), Fraction(3)], ids=str)
+def test_a_number_is_a_point_of_one_variable(number):
+    np.testing.assert_array_equal(checks.checked_point("x0", number), [3.0])
+
+
 @pytest.mark.parametrize("value", NO_POINTS, ids=lambda value: type(value).__name__)
 def test_what_is_no_point_is_refused(value):
     assert refused(checks.checked_point, "x0", value).startswith("x0 must")

@@ -50,7 +50,7 @@ def test_status_export_and_report_of_a_folder(tmp_path, capsys):
     reproduce(path, tmp_path / "out", only="n=4 L=10 scheme=rp,cma", runs=2, jobs=1)
     assert main(["status", str(tmp_path / "out")]) == 0
     said = capsys.readouterr().out
-    assert re.search(r"^exp L=10 n=4 rp frozen +2 of +2 runs  \S+ s each$", said, re.MULTILINE)
+    assert re.search(r"^exp L=10 n=4 rp +2 of +2 runs  \S+ s each$", said, re.MULTILINE)
     assert "8 of 8 runs are done." in said
     assert "Made with: date 20" in said
     assert main(["export", str(tmp_path / "out"), "--to", str(tmp_path / "runs.csv")]) == 0
@@ -244,7 +244,7 @@ def test_methods_are_compiled_ahead_and_kept(tmp_path):
 
 def test_a_method_that_does_not_exist_is_not_compiled(capsys):
     assert main(["warmup", "rq"]) == 1
-    assert capsys.readouterr().err.startswith("pursuit: method must be one of auto, differences, momentum, ")
+    assert capsys.readouterr().err.startswith("pursuit: method must be one of auto, differences, evolution, ")
 
 
 def test_a_terminal_shows_a_bar_for_every_scheme(tmp_path):

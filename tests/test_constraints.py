@@ -36,9 +36,9 @@ def expected():
 
 
 @pytest.mark.parametrize("form", TOTAL)
-@pytest.mark.parametrize("method", ["auto", "momentum"])
+@pytest.mark.parametrize("method", ["auto", "evolution"])
 def test_every_form_leads_to_the_minimum_in_closed_form(form, method):
-    if method == "momentum" and form != "nonlinear":
+    if method == "evolution" and form != "nonlinear":
         pytest.skip("one form is enough for another method")
     result = pursuit.minimize(bowl, START, method=method, constraints=TOTAL[form], rng=1)
     assert result.success, result.message

@@ -59,7 +59,7 @@ def check_own_study(output):
 
 
 def check_plot_a_run(output):
-    assert numbers_after("momentum: ", output)[1] <= 1e-3 < numbers_after("differences: ", output)[1]
+    assert numbers_after("evolution: ", output)[1] <= 1e-3 < numbers_after("differences: ", output)[1]
 
 
 def check_resumed_run(output):

@@ -11,7 +11,7 @@ import pursuit
 SOURCE = Path(pursuit.__file__).parent
 # From the ground up. A module may import from its own layer and from those before it.
 LAYERS = (
-    ("checks", "optional", "counting"),
+    ("arguments", "checks", "optional", "counting"),
     ("compiling",),
     ("problems",),
     ("methods",),

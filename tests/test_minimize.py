@@ -32,7 +32,19 @@ def never(x):
         ({"x0": [np.inf, 1.0]}, ValueError, r"x0 must be finite, but x0\[0\] is inf"),
         ({"x0": []}, ValueError, r"x0 must have one dimension and at least one entry, but its shape is \(0,\)"),
         ({"x0": [[1.0, 2.0]]}, ValueError, r"its shape is \(1, 2\)"),
-        ({"x0": 3.0}, ValueError, r"its shape is \(\)"),
+        ({"seed": 1}, TypeError, "minimize takes no argument 'seed': use rng"),
+        ({"tol": 1e-6}, TypeError, "minimize takes no argument 'tol': use xtol and ftol"),
+        ({"maxfun": 9}, TypeError, "minimize takes no argument 'maxfun': use maxfev"),
+        ({"maxevals": 9}, TypeError, "minimize takes no argument 'maxevals': use maxfev"),
+        ({"maximize": True}, TypeError, "minimize takes no argument 'maximize': to maximise f, minimise -f"),
+        ({"jac": never}, TypeError, "minimize takes no argument 'jac': derivatives are not used: leave it out"),
+        ({"n_jobs": 2}, TypeError, "minimize takes no argument 'n_jobs': use workers"),
+        ({"verbose": 1}, TypeError, "minimize takes no argument 'verbose': use progress=True"),
+        ({"cons": []}, TypeError, "minimize takes no argument 'cons': use constraints"),
+        ({"kappa": 9.0}, TypeError, r"minimize takes no argument 'kappa': use options=\{'kappa': ...\}"),
+        ({"max_fevs": 9}, TypeError, "minimize takes no argument 'max_fevs': perhaps maxfev is meant"),
+        ({"colour": 9}, TypeError, "minimize takes no argument 'colour': it takes fun, x0, args, method, bounds,"),
+        ({"constraints": lambda x: 1.0 - x[0]}, TypeError, "constraints must be NonlinearConstraint, LinearConstraint or dictionaries"),
         ({"x0": "start"}, TypeError, "x0 must be a sequence of real numbers, but 'start' was given"),
         ({"x0": [1j, 2.0]}, TypeError, "x0 must be a sequence of real numbers"),
         ({"sigma0": 0.0}, ValueError, "sigma0 must be finite and at least 1e-200 and below 1e\\+100, but 0.0 was given"),
@@ -136,6 +148,47 @@ def test_one_variable_is_enough():
     assert result.success
 
 
+@pytest.mark.parametrize("method", ["auto", "rp"])
+def test_a_number_is_a_start_of_one_variable(method):
+    shapes = set()
+
+    def parabola(x):
+        shapes.add(x.shape)
+        return (x - 1.0) ** 2
+
+    result = pursuit.minimize(parabola, 3.0, method=method, rng=1, ftarget=1e-9)
+    assert result.success
+    assert result.x == pytest.approx([1.0], abs=1e-4)
+    assert shapes == {(1,)}
+    assert pursuit.minimize_many(parabola, 3.0, 2, method=method, rng=1, ftarget=1e-9, workers=1)[0].success
+    np.testing.assert_array_equal(pursuit.Optimizer(3.0, method).ask(), [[3.0]])
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (
+            lambda: pursuit.minimize_many(never, [1.0], seed=3),
+            "minimize_many takes no argument 'seed': use seeds",
+        ),
+        (
+            lambda: pursuit.compare(never, [1.0], method="rp"),
+            "compare takes no argument 'method': use methods",
+        ),
+        (lambda: pursuit.compare(never, [1.0], budget=9), "compare takes no argument 'budget': use maxfev"),
+        (lambda: pursuit.Optimizer([1.0], seed=3), "Optimizer takes no argument 'seed': use rng"),
+        (
+            lambda: pursuit.Optimizer([1.0], disp=True),
+            "Optimizer takes no argument 'disp': it takes x0, method, rng,",
+        ),
+    ],
+)
+def test_other_names_of_arguments_are_known_everywhere(call, words):
+    with pytest.raises(TypeError, match=words) as caught:
+        call()
+    assert str(caught.value).endswith(".")
+
+
 def test_args_reach_the_objective():
     def objective(x, a, b):
         return float(x @ x) * a + b
@@ -148,7 +201,7 @@ def test_result_is_scipy_s_with_our_fields():
     result = pursuit.minimize(EXP, EXP.x0, method="sarp", rng=1, ftarget=1e-9)
     assert isinstance(result, OptimizeResult)
     expected = {
-        "x", "fun", "fun_is_estimate", "noise", "nit", "nfev", "success", "status", "message", "method",
+        "x", "fun", "fun_is_estimate", "fun_error", "noise", "nit", "nfev", "success", "status", "message", "method",
             "sigma", "nfaulty", "time", "stages",
     }  # fmt: skip
     assert set(result) == expected
@@ -158,7 +211,7 @@ def test_result_is_scipy_s_with_our_fields():
 
 
 def test_methods_are_ours_and_the_paper_s_ten_and_those_of_others():
-    assert pursuit.methods() == ("auto", "differences", "momentum", "adaptive-sarp", *PAPER, *RIVALS)
+    assert pursuit.methods() == ("auto", "differences", "evolution", "adaptive-sarp", *PAPER, *RIVALS)
 
 
 def test_methods_take_curvatures_from_the_problem_or_from_options():

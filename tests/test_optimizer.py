@@ -148,7 +148,7 @@ def test_telling_without_asking_is_refused():
         optimizer.tell(START[np.newaxis], [1.0])
 
 
-@pytest.mark.parametrize("method", ["auto", "momentum", "sarp"])
+@pytest.mark.parametrize("method", ["auto", "evolution", "sarp"])
 def test_values_come_in_any_order_and_in_any_parts(method, tmp_path):
     """It is saved and loaded in the middle of rounds, too."""
     rng = np.random.default_rng(1)

@@ -72,13 +72,13 @@ def test_each_method_of_auto_has_its_colour():
     ax = result.plot()
     first, second = ax.lines
     until = result.stages[0].nfev
-    assert (first.get_label(), second.get_label()) == ("differences", "momentum")
+    assert (first.get_label(), second.get_label()) == ("differences", "evolution")
     assert first.get_color() != second.get_color()
     assert first.get_xdata()[-1] == second.get_xdata()[0] == until
     assert first.get_ydata()[-1] == second.get_ydata()[0]
     assert [line.get_color() for line in ax.figure.axes[1].lines] == [first.get_color(), second.get_color()]
     assert second.get_xdata()[-1] == result.nfev
-    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["differences", "momentum"]
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["differences", "evolution"]
 
 
 def test_it_is_drawn_where_people_want_it():
@@ -112,16 +112,56 @@ def test_a_dot_shows_where_a_run_has_changed_its_method():
     assert line.get_xdata()[place] == result.stages[0].nfev
 
 
-def test_negative_values_are_shown_above_the_best_of_all_runs():
-    runs = [traced(lambda x: EXP(x) - 5.0, EXP.x0, method="cma", maxfev=fev) for fev in (100, 500)]
-    ax = pursuit.plot_runs(runs)
-    lowest = min(result.fun for result in runs)
-    assert ax.get_ylabel() == f"best value so far, above the best of all, {lowest:.6g}"
+def assert_whole_and_inside(ax, runs):
+    """Check that all of each line can be seen, that it ends at the result, and that no text is cut off."""
+    canvas = ax.figure.canvas
+    canvas.draw()
     for line, result in zip(ax.lines, runs, strict=True):
-        np.testing.assert_array_equal(line.get_ydata(), np.minimum.accumulate(result.trace.fun) - lowest)
-    assert ax.lines[1].get_ydata()[-1] == 0.0
-    ax.figure.canvas.draw()
-    assert ax.get_ylim()[0] > 0.0
+        heights = line.get_ydata()
+        assert (line.get_xdata()[-1], heights[-1]) == (result.nfev, result.fun)
+        assert np.isfinite(ax.transData.transform(np.column_stack([line.get_xdata(), heights]))).all()
+        low, high = ax.get_ylim()
+        assert (low <= heights).all()
+        assert (heights <= high).all()
+    width, height = canvas.get_width_height()
+    for panel in ax.figure.axes:
+        box = panel.yaxis.label.get_window_extent()
+        assert 0 <= box.x0 < box.x1 <= width
+        assert 0 <= box.y0 < box.y1 <= height
+
+
+@pytest.mark.parametrize(("scale", "shift"), [("symlog", 5.0), ("linear", 1e4)])
+def test_negative_values_are_shown_as_they_are(scale, shift):
+    runs = [traced(lambda x: 9.0 * EXP(x) - shift, EXP.x0, method="cma", maxfev=fev) for fev in (100, 500)]
+    ax = pursuit.plot_runs(runs)
+    assert (ax.get_ylabel(), ax.get_yscale()) == ("best value so far", scale)
+    for line, result in zip(ax.lines, runs, strict=True):
+        np.testing.assert_array_equal(line.get_ydata(), np.minimum.accumulate(result.trace.fun))
+    assert_whole_and_inside(ax, runs)
+
+
+def test_values_that_span_little_have_a_linear_axis():
+    result = traced(lambda x: 100.0 + np.tanh(x @ x), np.ones(3), maxfev=300)
+    ax = result.plot()
+    assert ax.get_yscale() == "linear"
+    assert_whole_and_inside(ax, [result])
+
+
+def test_estimates_are_drawn_where_values_are_noisy():
+    noise = np.random.default_rng(1)
+    result = traced(lambda x: x @ x + noise.normal(scale=0.1), np.full(5, 4.0), maxfev=2000)
+    assert result.fun_is_estimate
+    ax = result.plot(fmin=0.0)
+    assert ax.get_ylabel() == "estimated value"
+    np.testing.assert_array_equal(ax.lines[0].get_ydata()[:-1], result.trace.fun[:-1])
+    assert_whole_and_inside(ax, [result])
+
+
+def test_the_best_within_constraints_is_drawn_even_where_lower_values_violate_them():
+    far = {"type": "ineq", "fun": lambda x: x @ x - 4.0}
+    result = traced(lambda x: float(x @ x), np.ones(3), constraints=far)
+    assert result.trace.fun.min() < 3.5 < result.fun
+    assert_whole_and_inside(result.plot(), [result])
 
 
 def test_a_known_minimum_is_subtracted():

@@ -58,7 +58,7 @@ def jitted_distance(x):
     return np.sum((x - GOAL) ** 2)
 
 
-@pytest.mark.parametrize("method", ["rp", "differences", "auto", "momentum"])
+@pytest.mark.parametrize("method", ["rp", "differences", "auto", "evolution"])
 @pytest.mark.parametrize("limit", [{}, {"maxfev": 101}, {"maxfev": 102}])
 def test_a_trace_ends_with_the_step_size_of_the_result(method, limit):
     result = pursuit.minimize(distance, np.zeros(4), method=method, sigma0=0.25, rng=1, trace=True, **limit)
@@ -67,7 +67,7 @@ def test_a_trace_ends_with_the_step_size_of_the_result(method, limit):
 
 
 @pytest.mark.parametrize("sizes", SIZES)
-@pytest.mark.parametrize("method", ["rp", "cma", "differences", "momentum"])
+@pytest.mark.parametrize("method", ["rp", "cma", "differences", "evolution"])
 def test_a_trace_says_when_which_step_size_and_how_many_bounds_were_there(method, sizes):
     seen = {}
 

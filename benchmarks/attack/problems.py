@@ -20,7 +20,7 @@ from pursuit.checks import Vector
 from pursuit.engine.stopping import Reason
 
 COUNT = 10_000
-METHODS = ("auto", "auto", "differences", "momentum")
+METHODS = ("auto", "auto", "differences", "evolution")
 MOST_VARIABLES = 200
 # The most evaluations of a run, divided by n: from far too few to enough to converge on most.
 _BUDGETS = (0.5, 3.0, 30.0, 150.0)

@@ -56,7 +56,7 @@ def text_of(rows: Sequence[RoundsRow], stored: Sequence[TimeRow]) -> str:
 def _of_ours(rows: Sequence[RoundsRow], n: int) -> str:
     middle = math.ceil(math.sqrt(n))
     lines = []
-    for solver in ("differences", "momentum"):
+    for solver in ("differences", "evolution"):
         for problem, L in PROBLEMS:
             key = {"solver": solver, "problem": problem, "L": L, "n": n}
             one = median_of(rows, "evaluations", budget=1, **key)

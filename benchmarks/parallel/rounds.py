@@ -15,7 +15,7 @@ from benchmarks.peers.records import Table
 from pursuit.checks import Vector
 from pursuit.compiling.cache import code_hash
 
-OURS = ("differences", "momentum")
+OURS = ("differences", "evolution")
 PYCMA, CR_FM_NES = "pycma", "fcmaes CR-FM-NES"
 PACKAGES = {PYCMA: "cma", CR_FM_NES: "fcmaes"}
 PROBLEMS = SMOOTH
@@ -116,7 +116,7 @@ def rows_of(n: int, seeds: int, rivals_seeds: int) -> list[RoundsRow]:
     middle = math.ceil(math.sqrt(n))
     wanted: list[tuple[str, int, int]] = [("differences", batch, seeds) for batch in (middle, 1, n)]
     if n <= 100:
-        wanted += [("momentum", batch, rivals_seeds) for batch in (1, middle)]
+        wanted += [("evolution", batch, rivals_seeds) for batch in (1, middle)]
         wanted += [(solver, middle, rivals_seeds) for solver in PACKAGES]
     return [
         RoundsRow(solver, "", problem, L, n, seed, batch)

@@ -200,7 +200,7 @@ SOLVERS = (
         "differences", "pursuit", LINEAR, using_pursuit("differences"), ours=True, replayable=False,
         lasts=3000,
     ),
-    Solver("momentum", "pursuit", LINEAR, using_pursuit("momentum"), ours=True, replayable=False),
+    Solver("evolution", "pursuit", LINEAR, using_pursuit("evolution"), ours=True, replayable=False),
     Solver("adaptive-sarp", "pursuit", LINEAR, using_pursuit("adaptive-sarp"), ours=True, replayable=False),
     Solver("ep-cma-4", "pursuit", LINEAR, using_pursuit("ep-cma-4"), ours=True),
     Solver("rp", "pursuit", LINEAR, using_pursuit("rp"), ours=True),

@@ -21,7 +21,7 @@ _END = "<!-- end -->"
 METHODS = {
     "auto": "`auto`, the default",
     "differences": "`differences`",
-    "momentum": "`momentum`",
+    "evolution": "`evolution`",
     "adaptive-sarp": "`adaptive-sarp`",
     "ep-cma-4": "`ep-cma-4`",
     "rp": "`rp`",

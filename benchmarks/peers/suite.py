@@ -19,7 +19,7 @@ from pursuit.experiments.common.formatting import table
 
 SUITE = "bbob-largescale"
 COMPARED = (
-    "auto", "differences", "momentum", "adaptive-sarp", "ep-cma-4", "rp", "pycma", "pypop7 LMCMA",
+    "auto", "differences", "evolution", "adaptive-sarp", "ep-cma-4", "rp", "pycma", "pypop7 LMCMA",
     "fcmaes CR-FM-NES", "scipy L-BFGS-B",
 )  # fmt: skip
 GROUPS = {

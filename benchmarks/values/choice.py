@@ -1,7 +1,7 @@
-"""What it costs `auto` to choose: its evaluations beside those of the better of `differences` and `momentum`.
+"""What it costs `auto` to choose: its evaluations beside those of the better of `differences` and `evolution`.
 
 ``python -m benchmarks.values.choice`` reads the rows that ``python -m benchmarks.values --methods auto
-differences momentum --most 100 --seeds 3 --out docs/results/choice`` has made, writes ``choice.md`` beside
+differences evolution --most 100 --seeds 3 --out docs/results/choice`` has made, writes ``choice.md`` beside
 them, and draws a run of `auto` that changes the method, ``figures/choice.png``.
 """
 
@@ -27,7 +27,7 @@ from pursuit.experiments.common.formatting import power, table
 from pursuit.experiments.common.plotting import COLOURS, label_powers, print_style, save
 
 FOLDER = Path("docs/results/choice")
-AUTO, CHOICES = "auto", ("differences", "momentum")
+AUTO, CHOICES = "auto", ("differences", "evolution")
 MEAN_COST, COST = 1.15, 1.5
 """What choosing may cost in the geometric mean, and on a problem."""
 KNOWN_BY = 100
@@ -77,7 +77,7 @@ def text_of(rows: Sequence[Row]) -> str:
     costs = [cost for group in groups for cost in costs_of(rows, group)]
     parts = [
         "# What choosing costs",
-        "Evaluations of `auto` divided by those of the better of `differences` and `momentum`, medians of "
+        "Evaluations of `auto` divided by those of the better of `differences` and `evolution`, medians of "
         f"all seeds, for every problem without noise and every precision τ of {_listed(PRECISIONS)} that the "
         f"better method reaches within {_BUDGET} n. Rules were chosen on the sets with *choosing* in their "
         "names.",

@@ -97,8 +97,8 @@ def checked_flag(name: str, value: Any) -> bool:
 
 
 def checked_point(name: str, value: Any) -> Vector:
-    """Return a fresh, contiguous float64 copy of a finite one-dimensional point."""
-    point = checked_array(name, value)
+    """Return a fresh, contiguous float64 copy of a finite one-dimensional point; a number is one, too."""
+    point = np.atleast_1d(checked_array(name, value))
     if point.ndim != 1 or point.size == 0:
         raise ValueError(
             f"{name} must have one dimension and at least one entry, but its shape is {point.shape}."

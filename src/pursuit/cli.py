@@ -94,10 +94,11 @@ def _status(options: argparse.Namespace) -> int:
         progress = store.progress(options.device)
         _print_damaged(store.damaged())
     shown = options.device or devices[0]
-    width = max((len(str(entry.cell)) for entry in progress), default=0)
-    for entry in progress:
+    names = [results.name_of(entry.cell) for entry in progress]
+    width = max(map(len, names), default=0)
+    for name, entry in zip(names, progress, strict=True):
         each = f"  {entry.seconds / entry.done:.3g} s each" if entry.done else ""
-        print(f"{entry.cell!s:{width}}  {entry.done:3} of {entry.wanted:3} runs{each}")
+        print(f"{name:{width}}  {entry.done:3} of {entry.wanted:3} runs{each}")
     done, wanted = sum(entry.done for entry in progress), sum(entry.wanted for entry in progress)
     print(f"{done} of {wanted} runs are done. They took {sum(entry.seconds for entry in progress):.0f} s.")
     print(f"Device: {shown}.")
@@ -323,8 +324,8 @@ def _add_against(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--against",
         choices=("iterations", "evaluations"),
-        default="iterations",
-        help="what the figures show f against (default: iterations; the HTML page can switch)",
+        help="what the report shows (default: iterations for the paper's studies, evaluations for your own; "
+        "the HTML page can switch)",
     )
 
 

@@ -69,6 +69,6 @@ TEXTS = {
         "compile methods now, not in their first run",
         "Compile what methods need to minimise a Python function, and say how long it took. Compiled code is "
         "kept on disk: run this while an image is built, or before a demonstration.",
-        ("pursuit warmup", "pursuit warmup momentum cma", "pursuit warmup all"),
+        ("pursuit warmup", "pursuit warmup sarp cma", "pursuit warmup all"),
     ),
 }

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import ArrayLike
 
+from pursuit.arguments import with_known_arguments
 from pursuit.checks import Vector, checked_count, checked_number, shown
 from pursuit.comparison import ComparedRun, Comparison
 from pursuit.counting import CountedFunction, RunEnded
@@ -53,13 +54,14 @@ class _Task(NamedTuple):
     repeats: int
 
 
+@with_known_arguments
 def compare(
     fun: Callable[[Any], Any] | Problem,
     x0: ArrayLike,
     methods: Sequence[str | type | OtherMethod] | Mapping[str, str | type | OtherMethod] = (
         "auto",
         "differences",
-        "momentum",
+        "evolution",
         "rp",
     ),
     *,

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pursuit.arguments import with_known_arguments
 from pursuit.checks import (
     Vector,
     checked_array,
@@ -22,7 +23,7 @@ from pursuit.checks import (
     checked_seeds,
 )
 from pursuit.engine.driving import Here, drive
-from pursuit.engine.evaluation import check_pickles, checked_workers, ignore_interrupts
+from pursuit.engine.evaluation import begin_worker, check_pickles, checked_workers
 from pursuit.engine.interrupts import Interrupts
 from pursuit.engine.outcome import Outcome
 from pursuit.engine.progress import showing_compilation
@@ -44,6 +45,7 @@ class _OneRun(NamedTuple):
     trace: bool
 
 
+@with_known_arguments
 def minimize_many(
     fun: Callable[..., Any] | Problem,
     x0: ArrayLike,
@@ -141,7 +143,7 @@ def minimize_many(
 
 def _starts_and_seeds(x0: Any, seeds: Any, rng: Any) -> tuple[list[NDArray[np.float64]], list[Any]]:
     """Return a start and a seed for every run."""
-    starts = checked_array("x0", x0)
+    starts = np.atleast_1d(checked_array("x0", x0))
     if starts.ndim not in (1, 2) or starts.shape[0] == 0:
         raise ValueError(f"x0 must be a point, or points one per row, but its shape is {starts.shape}.")
     if seeds is None and starts.ndim == 1:
@@ -253,7 +255,7 @@ def executor_of(count: int, *, in_threads: bool) -> Iterator[Executor]:
         with ThreadPoolExecutor(count) as threads:
             yield threads
         return
-    processes = ProcessPoolExecutor(count, initializer=ignore_interrupts)
+    processes = ProcessPoolExecutor(count, initializer=begin_worker)
     try:
         yield processes
     finally:

@@ -9,6 +9,7 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
+from pursuit.arguments import with_known_arguments
 from pursuit.augmented import minimize_within
 from pursuit.checks import checked_flag
 from pursuit.constraints import given_constraints
@@ -21,6 +22,7 @@ from pursuit.result import Result
 from pursuit.running import Conduct, minimize_task
 
 
+@with_known_arguments
 def minimize(
     fun: Callable[..., Any] | Problem,
     x0: ArrayLike,
@@ -56,10 +58,10 @@ def minimize(
     ----------
     fun : callable
         The function, ``fun(x, *args) -> float``. If it is jitted by Numba or a problem of
-        `pursuit.problems`, the whole loop of a step method is compiled. It may overwrite the x that it is
-        given, and must copy x to keep it.
+        `pursuit.problems`, the whole loop of a step method is compiled. A Python function gets a new array
+        in each call, which it may keep or overwrite; compiled code must copy x to keep it.
     x0 : array_like
-        The start.
+        The start; a number for a function of one variable, which gets an array of one entry.
     args : tuple
         Further arguments for `fun`.
     method : str or type
@@ -96,12 +98,12 @@ def minimize(
     options : mapping
         Options of the method: ``p`` (success probability of adaptive steps), ``reading`` (of the paper),
         ``kappa`` or ``m`` and ``L``, and ``damping`` for SARP; ``c_c``, ``c_cov`` and ``c_p`` for CMA and
-        EP-CMA; ``line_search`` and ``tolerance`` for RP and SARP; ``m``, the number of pairs in a round,
-        for `momentum` and `auto`.
+        EP-CMA; ``line_search`` and ``tolerance`` for RP and SARP; ``popsize``, the number of points in a
+        round, for `evolution` and `auto`.
     restarts : int
         How many times to start again after a run has stalled, for functions with many valleys. Each restart
         begins at a new point: between the bounds of a variable that has both, otherwise about `sigma0` away
-        from the best point. `momentum` and `auto` search more widely each time; their narrow searches in
+        from the best point. `evolution` and `auto` search more widely each time; their narrow searches in
         between are not counted. Each takes about as many evaluations as all before it: give `ftarget`,
         `maxfev` or `maxtime` as well. Without them, all restarts are made.
     trace : bool
@@ -114,7 +116,7 @@ def minimize(
         returns their values: an array of NumPy, JAX or torch, on any device.
     batch : int
         The maximum number of points in a round. The same seed and the same batch give the same run, whatever
-        evaluates the points. `differences` and `momentum`, and so `auto`, fill rounds of this size; SARP
+        evaluates the points. `differences` and `evolution`, and so `auto`, fill rounds of this size; SARP
         proposes up to two points at once, the other methods of the paper one, and methods with a population
         all of it. By default eight for each worker, or the method's choice if the number of workers is not
         known.

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pursuit.arguments import with_known_arguments
 from pursuit.checks import Vector, checked_array, checked_flag, checked_generator
 from pursuit.engine import checkpoint
 from pursuit.engine.interrupts import Interrupts
@@ -70,6 +71,7 @@ class Optimizer:
     True
     """
 
+    @with_known_arguments
     def __init__(
         self,
         x0: ArrayLike,
@@ -191,6 +193,7 @@ class Optimizer:
                 x=self._setup.place.moved(self._x0),
                 fun=math.inf,
                 fun_is_estimate=False,
+                fun_error=None,
                 noise=None,
                 nit=0,
                 nfev=0,

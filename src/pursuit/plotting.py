@@ -6,7 +6,7 @@ They need Matplotlib.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -24,6 +24,10 @@ COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#000000", "#e69f00", "#5
 their yellow, which is too light for a line."""
 # The share of one line among many, and of an area behind a line.
 _FAINT, _FAINTER = 0.7, 0.2
+# Values that span less than this factor are drawn on a linear axis.
+_DECADE = 10.0
+# The most decades that are named on an axis around 0.
+_MOST_TICKS = 9
 # The size of a new figure, in inches: its width, and the heights of the large panel and of each small one.
 _WIDTH, _LARGE, _SMALL = 6.4, 3.6, 1.2
 
@@ -33,7 +37,9 @@ class Curve(NamedTuple):
 
     nfev: NDArray[np.int64]
     best: Vector
-    """The best value so far."""
+    """The best value so far, or the latest where that is an estimate or where constraints come first."""
+    is_estimate: bool
+    """Whether its values are estimates."""
     method: NDArray[np.str_]
     """Which was at work."""
     sigma: Vector
@@ -62,11 +68,12 @@ class Height(NamedTuple):
 
     shift: float
     """What is subtracted from them."""
-    is_logarithmic: bool
+    scale: Mapping[str, Any]
+    """That of the axis, as `set_yscale` takes it."""
     label: str
 
     def of(self, values: Vector) -> Vector:
-        """Return the heights of values. On a logarithmic axis, a line falls out of the picture at 0."""
+        """Return the heights of values."""
         with np.errstate(over="ignore"):
             return values - self.shift
 
@@ -106,7 +113,11 @@ def plot_runs(
     fmin: float | None = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw the best value so far of several runs against evaluations; both axes are logarithmic.
+    """Draw the best value so far of several runs against evaluations.
+
+    Under noise, if a method estimates values, its estimates are drawn instead: the best of noisy values would
+    be the luckiest. The axis of values is logarithmic if they are positive and span more than a factor of
+    ten, linear if they span little, and otherwise logarithmic but for an interval around 0.
 
     A panel below shows the step size, and one more how many variables are at a bound, if there are bounds.
 
@@ -117,9 +128,7 @@ def plot_runs(
     labels : sequence of str
         A name for each result; those of the same name have the same colour. By default the methods.
     fmin : float
-        The smallest value that f can have, if you know it: then the picture shows values minus `fmin`. By
-        default it shows the values themselves, or if some are negative, how far they are above the best of
-        all runs; the label of the axis says which.
+        The smallest value that f can have, if you know it: then the picture shows values minus `fmin`.
     ax : matplotlib.axes.Axes
         Where to draw the values, and nothing else; by default all is drawn on a new figure.
 
@@ -150,7 +159,7 @@ def plot_runs(
         raise ValueError("There must be at least one result to draw, but there is none.")
     curves = [curve_of(result) for result in runs]
     names = _checked_labels(labels, runs)
-    height = height_of([curve.best for curve in curves], fmin)
+    height = height_of_curves(curves, fmin)
     panels = _panels(ax, height, curves)
     places = {name: place for place, name in enumerate(dict.fromkeys(names))}
     labelled: set[str] = set()
@@ -173,7 +182,7 @@ def plot_runs(
 def plot_run(result: OptimizeResult, *, fmin: float | None = None, ax: Axes | None = None) -> Axes:
     """Draw a run against evaluations, in a colour for each method at work."""
     curve = curve_of(result)
-    height = height_of([curve.best], fmin)
+    height = height_of_curves([curve], fmin)
     panels = _panels(ax, height, [curve])
     places = {name: place for place, name in enumerate(dict.fromkeys(curve.method))}
     labelled: set[str] = set()
@@ -212,31 +221,62 @@ def curve_of(result: Any) -> Curve:
     trace = result.get("trace")
     if trace is None:
         raise ValueError("A result can be drawn only with its trace: pass trace=True to minimize.")
+    is_estimate = bool(result.get("fun_is_estimate"))
+    # The lowest of estimates is a lucky one, and the lowest value outside constraints is none that counts.
+    best = trace.fun.copy() if is_estimate or "maxcv" in result else np.fmin.accumulate(trace.fun)
+    best[-1] = result.fun
     return Curve(
         nfev=trace.nfev,
-        best=np.fmin.accumulate(trace.fun),
+        best=best,
+        is_estimate=is_estimate,
         method=trace.method,
         sigma=np.where(trace.sigma > 0.0, trace.sigma, np.nan),
         at_bound=trace.at_bound if "active_mask" in result else None,
     )
 
 
-def height_of(values: Sequence[Vector], fmin: float | None) -> Height:
-    """Return how values become heights: unchanged if a logarithmic axis can show them, else less the best."""
+def height_of_curves(curves: Sequence[Curve], fmin: float | None) -> Height:
+    """Return how the values of curves become heights."""
+    is_estimate = any(curve.is_estimate for curve in curves)
+    label = "best or estimated value" if is_estimate else "best value so far"
+    if all(curve.is_estimate for curve in curves):
+        label = "estimated value"
+    return height_of([curve.best for curve in curves], fmin, label, may_be_below=is_estimate)
+
+
+def height_of(
+    values: Sequence[Vector],
+    fmin: float | None,
+    label: str = "best value so far",
+    *,
+    may_be_below: bool = False,
+) -> Height:
+    """Return how values become heights; estimates of values may be below the smallest of f."""
     every = np.concatenate(values)
     finite = every[np.isfinite(every)]
-    lowest, highest = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 0.0)
-    label = "best value so far"
-    if fmin is not None:
-        shift = checked_number("fmin", fmin)
-        if lowest < shift:
-            raise ValueError(
-                f"fmin must not be above the best value found, {lowest!r}, but {shown(fmin)} was given."
-            )
-        return Height(shift, highest > shift, f"{label}, less {shift:.6g}" if shift else label)
-    if lowest < 0.0 and highest > lowest:
-        return Height(lowest, True, f"{label}, above the best of all, {lowest:.6g}")
-    return Height(0.0, highest > 0.0, label)
+    if fmin is None:
+        return Height(0.0, _scale_of(finite), label)
+    shift = checked_number("fmin", fmin)
+    lowest = float(finite.min()) if finite.size else shift
+    if lowest < shift and not may_be_below:
+        raise ValueError(
+            f"fmin must not be above the best value found, {lowest!r}, but {shown(fmin)} was given."
+        )
+    return Height(shift, _scale_of(finite - shift), f"{label}, less {shift:.6g}" if shift else label)
+
+
+def _scale_of(heights: Vector) -> dict[str, Any]:
+    """Return the scale of an axis that shows all of these, and small ones beside large ones."""
+    positive = heights[heights > 0.0]
+    if positive.size == 0:
+        return {"value": "linear"}
+    lowest, highest = float(heights.min()), float(positive.max())
+    if lowest > 0.0:
+        return {"value": "log" if highest >= _DECADE * lowest else "linear"}
+    threshold = -lowest if lowest < 0.0 else float(positive.min())
+    if highest < _DECADE * threshold:
+        return {"value": "linear"}
+    return {"value": "symlog", "linthresh": threshold}
 
 
 def _panels(ax: Axes | None, height: Height, curves: Sequence[Curve]) -> Panels:
@@ -253,9 +293,9 @@ def _panels(ax: Axes | None, height: Height, curves: Sequence[Curve]) -> Panels:
         layout="constrained",
     )
     prepared_axes(values, height).set_xlabel("")
-    _style(steps, "step size", is_logarithmic=True)
+    _style(steps, "step size", {"value": "log"})
     for bounds in others:
-        _style(bounds, "at a bound", is_logarithmic=False)
+        _style(bounds, "at a bound", {"value": "linear"})
         bounds.yaxis.get_major_locator().set_params(integer=True)
     [steps, *others][-1].set_xlabel("evaluations")
     return Panels(values, steps, *(others or [None]))
@@ -268,14 +308,17 @@ def prepared_axes(ax: Axes | None, height: Height) -> Axes:
     elif not hasattr(ax, "set_yscale"):
         raise TypeError(f"ax must be axes of Matplotlib, but {shown(ax)} was given.")
     assert ax is not None
-    _style(ax, height.label, is_logarithmic=height.is_logarithmic)
+    _style(ax, height.label, height.scale)
     ax.set_xlabel("evaluations")
     return ax
 
 
-def _style(ax: Axes, label: str, *, is_logarithmic: bool) -> None:
+def _style(ax: Axes, label: str, scale: Mapping[str, Any]) -> None:
     ax.set_xscale("log")
-    ax.set_yscale("log" if is_logarithmic else "linear")
+    ax.set_yscale(**scale)
+    if scale["value"] == "symlog":
+        locator: Any = ax.yaxis.get_major_locator()
+        locator.set_params(numticks=_MOST_TICKS)
     ax.set_ylabel(label)
     ax.grid(color="0.9")
     ax.set_axisbelow(True)

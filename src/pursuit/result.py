@@ -35,6 +35,8 @@ class Result(OptimizeResult):
         Its value, or an estimate of it.
     fun_is_estimate : bool
         Whether `fun` is an estimate, such as the average of several noisy values, and not a value seen.
+    fun_error : float or None
+        The standard error of that estimate; None if `fun` is a value seen, or if the error is not known.
     nit, nfev : int
         The iterations and the evaluations spent.
     success : bool
@@ -45,7 +47,7 @@ class Result(OptimizeResult):
         The reason as a sentence, and the method's remarks on the function, if any: that its values are
         noisy, or that it has kinks.
     method : str
-        The method's name; for one that chooses, also what was at work, as ``"auto (differences, momentum)"``.
+        The method's name; for one that chooses, also what was at work, as ``"auto (differences, evolution)"``.
     stages : tuple of StageRecord
         The outcome of each stage of the run, if `auto` changed the method or the run was restarted: its
         `method`, `nfev`, `fun` and so on. Empty if there can be only one stage.
@@ -89,6 +91,7 @@ class Result(OptimizeResult):
     x: NDArray[np.float64]
     fun: float
     fun_is_estimate: bool
+    fun_error: float | None
     nit: int
     nfev: int
     success: bool
@@ -115,6 +118,7 @@ class Result(OptimizeResult):
     def plot(self, ax: Any = None, *, fmin: float | None = None) -> Any:
         """Draw the best value so far against evaluations, in a colour for each method that was at work.
 
+        Under noise, the method's estimates of the value are drawn if it makes them; both lines end at `fun`.
         A panel below shows the step size. For a run with bounds, another one shows how many variables are at
         a bound, and the legend says how many ended there.
 
@@ -126,7 +130,7 @@ class Result(OptimizeResult):
             Where to draw the values, and nothing else; by default all is drawn on a new figure.
         fmin : float
             The smallest value that f can have, if you know it: then values minus `fmin` are shown. By
-            default the values themselves are shown, or if some are negative, how far they are above the best.
+            default the values themselves are shown.
 
         Returns
         -------
@@ -253,6 +257,7 @@ def result_of(outcome: Outcome, method: str, *, trace: bool, box: Box | None = N
         x=outcome.x,
         fun=outcome.fun,
         fun_is_estimate=outcome.findings.is_estimate,
+        fun_error=outcome.findings.error,
         noise=outcome.findings.noise,
         nit=outcome.nit,
         nfev=outcome.nfev,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import textwrap
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -41,7 +42,9 @@ def summary_of(result: Mapping[str, Any]) -> str:
 def _lines(result: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Yield names of fields, each with a text."""
     if "fun" in result:
-        yield "fun", f"{result['fun']:.10g}{', an estimate' if result.get('fun_is_estimate') else ''}"
+        yield "fun", _value(result["fun"], result.get("fun_is_estimate"), result.get("fun_error"))
+    if "maxcv" in result:
+        yield "maxcv", f"{result['maxcv']:.2g}, by how much constraints are violated at most"
     if "success" in result:
         yield "success", str(bool(result["success"]))
     if "message" in result:
@@ -69,6 +72,16 @@ def _lines(result: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         yield "trace", f"{columns}: {len(result['trace'].nit)} entries each"
     if "x" in result:
         yield "x", _shortened(np.asarray(result["x"]))
+
+
+def _value(fun: float, is_estimate: Any, error: float | None) -> str:
+    """Return a value; of an estimate, the digits that its error leaves."""
+    if not is_estimate:
+        return f"{fun:.10g}"
+    if not error or not math.isfinite(error) or not math.isfinite(fun):
+        return f"{fun:.10g}, an estimate"
+    digits = 2 + math.floor(math.log10(abs(fun) or error)) - math.floor(math.log10(error))
+    return f"{fun:.{min(max(digits, 1), 10)}g} ± {error:.2g}, an estimate"
 
 
 def _counted(number: int, noun: str) -> str:

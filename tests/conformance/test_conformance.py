@@ -98,7 +98,7 @@ def test_never_spends_more_than_maxfev(name):
 
 
 SCHEME_POINTS = {
-    "auto": 9, "adaptive-sarp": 3, "momentum": 9, "differences": 9, "sarp": 2, "sarp-bracketing": 2,
+    "auto": 9, "adaptive-sarp": 3, "evolution": 9, "differences": 9, "sarp": 2, "sarp-bracketing": 2,
     "sarp-exact": 2, "arp": 2, "acdm": 2, "own": 3,
 }  # fmt: skip
 

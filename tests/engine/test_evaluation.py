@@ -1,6 +1,10 @@
 """Who evaluates the points of a round: whoever does, the run is the same."""
 
+import contextlib
 import functools
+import multiprocessing
+import os
+import random
 import threading
 import time
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
@@ -34,7 +38,7 @@ def assert_same(one, other):
     assert (one.fun, one.nfev, one.nit) == (other.fun, other.nfev, other.nit)
 
 
-@pytest.mark.parametrize("method", ["auto", "momentum", "rp"])
+@pytest.mark.parametrize("method", ["auto", "evolution", "rp"])
 @pytest.mark.parametrize("bounds", [None, [(-1.0, 2.0)] * 8])
 def test_executors_and_functions_of_all_points_make_the_same_run(method, bounds):
     alone = pursuit.minimize(bowl, START, method=method, bounds=bounds, **ARGUMENTS)
@@ -164,3 +168,50 @@ def test_arrays_of_other_libraries_are_taken(library):
     result = pursuit.minimize(fun, START, rng=1, ftarget=1e-9, maxfev=2000, vectorized=True)
     assert result.success
     assert bowl(result.x) == pytest.approx(result.fun, rel=1e-6)
+
+
+def noted_noise(x, path):
+    time.sleep(0.001)
+    draws = random.random(), np.random.random()
+    with path.open("a") as file:
+        file.write(f"{os.getpid()} {draws[0]} {draws[1]}\n")
+    return bowl(x)
+
+
+@contextlib.contextmanager
+def _pool_that_forks():
+    with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("fork")) as executor:
+        yield executor
+
+
+@pytest.mark.parametrize("workers", [lambda: contextlib.nullcontext(2), _pool_that_forks])
+def test_no_two_workers_draw_the_same_noise(workers, tmp_path):
+    random.seed(1)
+    np.random.seed(1)
+    path = tmp_path / "draws"
+    with workers() as evaluate:
+        result = pursuit.minimize(
+            noted_noise, START, args=(path,), rng=1, workers=evaluate, batch=8, maxfev=49
+        )
+    lines = [line.split() for line in path.read_text().splitlines()]
+    assert len(lines) == result.nfev == 49
+    assert len({process for process, _, _ in lines}) == 2
+    for draws in zip(*(line[1:] for line in lines), strict=True):
+        assert len(set(draws)) == 49
+
+
+def test_no_two_of_many_runs_draw_the_same_noise(tmp_path):
+    np.random.seed(1)
+    path = tmp_path / "draws"
+    pursuit.minimize_many(noted_noise, START, 4, (path,), maxfev=20, workers=2)
+    lines = path.read_text().splitlines()
+    assert len(lines) == len({line.split()[2] for line in lines}) == 80
+
+
+def test_the_state_of_the_caller_is_left_alone():
+    np.random.seed(1)
+    expected = np.random.random()
+    np.random.seed(1)
+    with ThreadPoolExecutor(2) as threads:
+        pursuit.minimize(bowl, START, rng=1, workers=threads, maxfev=30)
+    assert np.random.random() == expected

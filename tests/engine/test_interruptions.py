@@ -15,7 +15,7 @@ START = np.array([1.0, -2.0, 0.5, 3.0])
 METHODS = [
     "auto",
     "adaptive-sarp",
-    "momentum",
+    "evolution",
     "differences",
     "rp",
     "rp-exact",

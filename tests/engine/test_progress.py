@@ -19,12 +19,12 @@ def slow(x):
 """
 DURATION = r"(\d+\.\d s|\d+:\d\d:\d\d)"
 LINE = (
-    r"f \d\.\d{6}e[-+]\d\d  \d+ evaluations( \(\d+(\.\d+)?/s\))?  rp at sigma \d\.\d\de[-+]\d\d  "
-    rf"{DURATION}(, at most {DURATION} left)?"
+    r"f \d\.\d{6}e[-+]\d\d  \d+ evaluations( \(\d+(\.\d+)?/s\))?  "
+    rf"{DURATION}(, at most {DURATION} left)?(  rp(  sigma \d\.\de[-+]\d\d)?)?"
 )
 
 
-def in_a_terminal(code, cache):
+def in_a_terminal(code, cache, columns=100):
     """Run code with a terminal as standard error; return what it shows there, piece by piece."""
     ours, theirs = pty.openpty()
     done = subprocess.run(
@@ -32,7 +32,7 @@ def in_a_terminal(code, cache):
         stderr=theirs,
         stdout=subprocess.PIPE,
         check=True,
-        env={**os.environ, "NUMBA_CACHE_DIR": str(cache), "COLUMNS": "100"},
+        env={**os.environ, "NUMBA_CACHE_DIR": str(cache), "COLUMNS": str(columns)},
     )
     os.close(theirs)
     # Nothing can be read from a terminal that nobody has written to.
@@ -66,9 +66,21 @@ def test_a_terminal_shows_a_line(warm):
     _, lines = in_a_terminal(code, warm)
     assert len(lines) >= 3
     assert all(re.fullmatch(LINE, line) for line in lines)
-    assert all(line.endswith(" left") for line in lines[1:-1])
+    assert all(" left  rp  sigma " in line for line in lines[1:-1])
     assert "  100 evaluations (" in lines[-1]
-    assert not lines[-1].endswith(" left")
+    assert " left" not in lines[-1]
+
+
+def test_a_narrow_terminal_shows_whole_parts_of_the_line(warm):
+    code = "pursuit.minimize(slow, problem.x0, method='rp', rng=1, maxfev=100, progress=True)"
+    _, wide = in_a_terminal(code, warm, 80)
+    assert len(wide) >= 3
+    assert all(re.fullmatch(LINE, line) and len(line) < 80 for line in wide)
+    assert all(" left" in line for line in wide[1:-1])
+    _, narrow = in_a_terminal(code, warm, 40)
+    assert all(
+        re.fullmatch(r"f \d\.\d{6}e[-+]\d\d  \d+ evaluations( \(.*/s\))?(  \S+ s)?", line) for line in narrow
+    )
 
 
 def test_a_log_file_gets_lines_and_the_logger_the_same(warm):
@@ -87,7 +99,7 @@ pursuit.minimize(slow, problem.x0, method="rp", rng=1, maxtime=5.3, progress=Tru
     assert re.fullmatch("pursuit: " + LINE, first)
     assert re.fullmatch("pursuit: " + LINE, last)
     assert first.count("/s)") == last.count("/s)") == 1
-    assert first.endswith(" left")
+    assert " left  rp  sigma " in first
     assert done.stdout.replace("pursuit INFO ", "pursuit: ") == done.stderr
 
 

@@ -44,7 +44,7 @@ def watched(batch, method="auto", f=bowl, **arguments):
     return result, apply
 
 
-@pytest.mark.parametrize("method", ["auto", "differences", "momentum", "rp"])
+@pytest.mark.parametrize("method", ["auto", "differences", "evolution", "rp"])
 @pytest.mark.parametrize("batch", [1, 2, 7, 30, 100])
 def test_no_round_is_larger_than_wanted(method, batch):
     _, apply = watched(batch, method)
@@ -84,19 +84,19 @@ def test_from_a_few_points_on_the_batch_only_divides_what_differences_evaluates(
         assert len(many.points) - len(four.points) < batch
 
 
-def test_momentum_divides_a_round_without_a_difference_and_fills_the_last_part():
+def test_evolution_divides_a_round_without_a_difference_and_fills_the_last_part():
     """With N variables a round has 2 * 5 + 1 points; for rounds of up to 8, 2 * 6 + 1, the last part 5."""
-    _, own = watched(None, "momentum")
-    _, one = watched(1, "momentum")
+    _, own = watched(None, "evolution")
+    _, one = watched(1, "evolution")
     assert own.points == one.points
     assert max(own.sizes) == 11
-    _, eight = watched(8, "momentum")
+    _, eight = watched(8, "evolution")
     assert eight.sizes.count(8) == pytest.approx(eight.sizes.count(5), abs=1)
-    _, many = watched(40, "momentum")
+    _, many = watched(40, "evolution")
     assert max(many.sizes) == 37
 
 
-@pytest.mark.parametrize("method", ["differences", "momentum"])
+@pytest.mark.parametrize("method", ["differences", "evolution"])
 @pytest.mark.parametrize("maxfev", [2, 31, 100, 257])
 def test_the_last_round_is_smaller(method, maxfev):
     result, apply = watched(25, method, maxfev=maxfev)
@@ -104,7 +104,7 @@ def test_the_last_round_is_smaller(method, maxfev):
     assert result.fun == min(bowl(np.frombuffer(point)) for point in apply.points)
 
 
-@pytest.mark.parametrize("method", ["auto", "differences", "momentum"])
+@pytest.mark.parametrize("method", ["auto", "differences", "evolution"])
 def test_with_the_same_batch_nobody_makes_a_difference(method):
     expected, _ = watched(9, method)
     with ThreadPoolExecutor(5) as threads:
@@ -148,7 +148,7 @@ def jitted(x):
     return total
 
 
-@pytest.mark.parametrize("method", ["auto", "differences", "momentum", "rp"])
+@pytest.mark.parametrize("method", ["auto", "differences", "evolution", "rp"])
 def test_processes_evaluate_a_jitted_function_and_change_nothing(method):
     runs = [
         pursuit.minimize(
@@ -166,15 +166,15 @@ def test_an_exception_elsewhere_goes_through_with_what_was_found():
     for workers in (1, 3):
         with pytest.raises(ValueError, match=r"x\[0\] is above 2.5") as error:
             pursuit.minimize(
-                jitted, np.full(N, 2.0), method="momentum", rng=1, workers=workers, batch=9, sigma0=1e3
+                jitted, np.full(N, 2.0), method="evolution", rng=1, workers=workers, batch=9, sigma0=1e3
             )
         assert np.isfinite(error.value.pursuit_result.fun)
 
 
 def test_a_checkpoint_keeps_its_rounds(tmp_path):
     path = tmp_path / "run.npz"
-    arguments = {"method": "momentum", "rng": 3, "checkpoint": path}
-    whole = pursuit.minimize(bowl, START, method="momentum", rng=3, maxfev=800, batch=30)
+    arguments = {"method": "evolution", "rng": 3, "checkpoint": path}
+    whole = pursuit.minimize(bowl, START, method="evolution", rng=3, maxfev=800, batch=30)
     pursuit.minimize(bowl, START, maxfev=300, batch=30, **arguments)
     with pytest.raises(ValueError, match="holds a run with batch=30, which cannot be resumed with batch=9"):
         pursuit.minimize(bowl, START, maxfev=800, batch=9, **arguments)
@@ -193,7 +193,7 @@ def test_a_checkpoint_keeps_its_rounds(tmp_path):
     assert max(sizes) == 27
 
 
-@pytest.mark.parametrize("method", ["differences", "momentum"])
+@pytest.mark.parametrize("method", ["differences", "evolution"])
 def test_a_round_that_a_limit_has_cut_is_completed_without_evaluating_anything_twice(method, tmp_path):
     """In several steps, of which some add nothing."""
     seen = []

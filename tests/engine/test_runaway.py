@@ -10,7 +10,7 @@ from pursuit.engine.stopping import RUNAWAY, Reason
 N = 20
 # The default begins with it.
 PROGRAMS = ("auto", "differences")
-METHODS = ["auto", "differences", "momentum", "adaptive-sarp", "rp", "sarp", "cma", "ep-cma-2"]
+METHODS = ["auto", "differences", "evolution", "adaptive-sarp", "rp", "sarp", "cma", "ep-cma-2"]
 FALLING = {
     "linear": lambda x: float(x.sum()),
     "parabola": lambda x: -float(np.square(x).sum()),

@@ -32,7 +32,7 @@ CASES = {
     "bounds": (valleys, {"restarts": 3, "maxfev": 12_000, "bounds": [(-4.0, 4.5)] * 6}),
     "sizes": (kinks, {"sigma0": np.array([1.0, 0.5, 2.0, 1.0, 3.0, 1.0]), "maxfev": 9_000}),
     "own": (bowl, {"method": Narrowing, "restarts": 2, "maxfev": 60_000}),
-    "momentum": (valleys, {"method": "momentum", "restarts": 3, "maxfev": 20_000}),
+    "evolution": (valleys, {"method": "evolution", "restarts": 3, "maxfev": 20_000}),
 }
 every_case = pytest.mark.parametrize("case", CASES)
 
@@ -58,32 +58,32 @@ def test_a_smooth_function_without_a_target_needs_differences_alone():
 
 
 @pytest.mark.parametrize("wish", [{"ftarget": -1.0}, {"restarts": 1}])
-def test_who_wants_more_than_a_smooth_minimum_gets_momentum_too(wish):
+def test_who_wants_more_than_a_smooth_minimum_gets_evolution_too(wish):
     result = pursuit.minimize(bowl, START, rng=1, **wish)
-    assert [stage.method for stage in result.stages][:2] == ["differences", "momentum"]
+    assert [stage.method for stage in result.stages][:2] == ["differences", "evolution"]
     assert result.fun == min(stage.fun for stage in result.stages)
 
 
-def test_on_kinks_auto_changes_to_momentum_and_says_so():
+def test_on_kinks_auto_changes_to_evolution_and_says_so():
     result = run("kinks")
     assert result.success
-    assert result.method == "auto (differences, momentum)"
+    assert result.method == "auto (differences, evolution)"
     first, second = result.stages
-    assert (first.method, second.method, second.start) == ("differences", "momentum", "the start")
+    assert (first.method, second.method, second.start) == ("differences", "evolution", "the start")
     assert (
-        f"`differences` stopped after {first.nfev} evaluations because {second.why}; `momentum` continued"
+        f"`differences` stopped after {first.nfev} evaluations because {second.why}; `evolution` continued"
         in result.message
     )
     at_first = result.trace.nfev <= first.nfev
     assert set(result.trace.method[at_first]) == {"differences"}
-    assert set(result.trace.method[~at_first]) == {"momentum"}
+    assert set(result.trace.method[~at_first]) == {"evolution"}
 
 
 @pytest.mark.parametrize("n", [10, 40])
-def test_on_a_ridge_auto_changes_to_momentum_too(n):
+def test_on_a_ridge_auto_changes_to_evolution_too(n):
     """Steps never fail there, but gain next to nothing."""
     result = pursuit.minimize(lambda x: float(np.abs(x).max()), np.ones(n), rng=1, maxfev=6_000)
-    assert [stage.method for stage in result.stages] == ["differences", "momentum"]
+    assert [stage.method for stage in result.stages] == ["differences", "evolution"]
 
 
 def test_the_second_stage_is_a_run_of_momentum_from_the_original_start():
@@ -91,7 +91,7 @@ def test_the_second_stage_is_a_run_of_momentum_from_the_original_start():
     generator = np.random.default_rng(5)
     alone = pursuit.minimize(kinks, START, method="differences", rng=generator)
     assert alone.nfev == result.stages[0].nfev
-    second = pursuit.minimize(kinks, START, method="momentum", rng=generator, ftarget=1e-3)
+    second = pursuit.minimize(kinks, START, method="evolution", rng=generator, ftarget=1e-3)
     assert (second.fun, second.nfev - 1) == (result.fun, result.stages[1].nfev)
     np.testing.assert_array_equal(second.x, result.x)
 
@@ -191,7 +191,7 @@ def test_maxfev_is_never_exceeded():
 
 
 def test_restarts_widen_the_search_and_share_the_budget():
-    result = run("momentum", restarts=3, maxfev=None)
+    result = run("evolution", restarts=3, maxfev=None)
     assert [stage.start for stage in result.stages[:2]] == ["the start", "a new point"]
     wide = [stage for stage in result.stages[1:] if stage.most is None]
     pairs = [stage.options["m"] for stage in wide]

@@ -7,6 +7,7 @@ import pytest
 import scipy.optimize
 
 import pursuit
+from conformance.own import Narrowing
 from helpers import make_problem, options_for
 from pursuit.engine.stopping import XTOL, Reason
 from pursuit.methods import methods
@@ -81,7 +82,7 @@ def test_very_slow_progress_is_not_cut(method, name):
 
 
 @pytest.mark.parametrize("offset", [0.0, 1e6])
-@pytest.mark.parametrize("method", ["auto", "momentum", "adaptive-sarp", "rp", "cma", "ep-cma-4"])
+@pytest.mark.parametrize("method", ["auto", "evolution", "adaptive-sarp", "rp", "cma", "ep-cma-4"])
 def test_plateaus_are_not_mistaken_for_the_end(method, offset):
     """On a staircase most trials have the very value of the best point, for thousands of evaluations."""
 
@@ -131,6 +132,18 @@ def test_a_stalled_run_says_for_how_long():
     result = pursuit.minimize(lambda x: float(np.ceil(np.abs(x)).sum()), np.full(5, 0.5), method="rp", rng=1)
     idle = result.nfev - 1
     assert result.message == f"Stalled: no improvement in the last {idle} evaluations."
+
+
+def test_a_run_that_stalls_soon_does_not_count_a_single_evaluation(monkeypatch):
+    monkeypatch.setattr(Narrowing, "patience", lambda self, n: 1)
+    up = pursuit.minimize(
+        lambda x: float(np.abs(x - 0.5).sum()),
+        np.full(5, 0.5),
+        method=Narrowing,
+        rng=1,
+        options={"offspring": 1},
+    )
+    assert (up.nfev, up.message) == (2, "Stalled: no further improvement.")
 
 
 def test_scipys_tol_sets_both():

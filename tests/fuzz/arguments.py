@@ -50,7 +50,7 @@ NO_STEPS = [
 """What is neither a step size, nor one for each variable."""
 
 NO_POINTS = [
-    None, "1", "ab", b"ab", 3.0, True, [], [[1.0, 2.0]], [[1.0], [2.0, 3.0]], [1.0, None], [1.0, "2"],
+    None, "1", "ab", b"ab", math.nan, True, [], [[1.0, 2.0]], [[1.0], [2.0, 3.0]], [1.0, None], [1.0, "2"],
     ["1", "2"],
     [1.0, 2j], [1.0, math.nan], [1.0, math.inf], [10**400, 1.0], [-(10**5000)], [True, False], [1.0, True],
     [np.ma.masked, 1.0], np.ma.masked_array([1.0, 2.0], [True, False]), np.array([1, 2], dtype=complex),
@@ -58,7 +58,8 @@ NO_POINTS = [
     np.array([1, 2], dtype="timedelta64[ns]"), [datetime.date(2020, 1, 1)], [datetime.timedelta(1)],
     [np.datetime64(1, "ns"), 1.0], np.array([True, False]), np.array([1.0, None]), np.array([object()]),
     {}, {1.0},
-    object(), Rude(), [Rude()], np.zeros((2, 2)), np.zeros(0), np.float64(1.0), np.matrix([[1.0, 2.0]]), int,
+    object(), Rude(), [Rude()], np.zeros((2, 2)), np.zeros(0), np.float64(math.inf),
+    np.matrix([[1.0, 2.0]]), int,
     iter([1.0]), np.array([(1.0, 2)], dtype=[("a", float), ("b", int)]), [1.0, [2.0]], np.array([1e400]),
     ["x" * 1000],
 ]  # fmt: skip

@@ -216,7 +216,7 @@ def cases_of(method):
             yield from (Case(method, problem, driver.__name__, seed) for driver in drivers)
         if not is_rival:
             yield Case(method, "lin", "compiled_in_bounds", seed)
-        if method in ("rp", "momentum"):
+        if method in ("rp", "evolution"):
             yield Case(method, "rosenbrock", "jitted", seed)
 
 

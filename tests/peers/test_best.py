@@ -72,7 +72,7 @@ def test_the_lower_row_leaves_out_schemes_that_are_told_minima_on_lines():
     rows = [
         row(solver, value=value, budget=budget, evaluations=100.0 if solver == "rp" else math.inf)
         for budget in BUDGETS
-        for solver, value in (("rp", 2.0), ("momentum", 3.0))
+        for solver, value in (("rp", 2.0), ("evolution", 3.0))
     ]
     rows += [row("arp", evaluations=50.0, budget=budget) for budget in BUDGETS]
     figure = build(rows)

@@ -6,7 +6,7 @@ from benchmarks.operations import WORK, Work, operations, seconds_needed, work_o
 import pursuit
 
 # Those whose iterations differ too much, and those whose cost grows like the square of n.
-NOT_COUNTED = {"auto", "differences", "momentum", "adaptive-sarp", "cma", "ep-cma-n"}
+NOT_COUNTED = {"auto", "differences", "evolution", "adaptive-sarp", "cma", "ep-cma-n"}
 
 
 def test_every_method_of_linear_cost_is_counted():

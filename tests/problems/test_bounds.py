@@ -13,7 +13,7 @@ from helpers import options_for
 from pursuit.problems.bounds import Bounded, make_box, preimage, reflect
 
 # One of each kind: rounds of points, one line or two, adaptive or exact, with a matrix.
-METHODS = ["auto", "momentum", "differences", "rp", "sarp", "cma", "rp-exact"]
+METHODS = ["auto", "evolution", "differences", "rp", "sarp", "cma", "rp-exact"]
 
 
 sides = st.one_of(st.just(-np.inf), st.floats(-5.0, 0.0)), st.one_of(st.just(np.inf), st.floats(0.0, 5.0))

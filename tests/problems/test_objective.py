@@ -34,7 +34,7 @@ def jitted_with_arguments(x, a, b):
 
 
 # One of each kind: rounds of points, one line or two, adaptive or exact.
-METHODS = ["auto", "momentum", "differences", "rp", "sarp", "rp-exact"]
+METHODS = ["auto", "evolution", "differences", "rp", "sarp", "rp-exact"]
 
 
 @pytest.mark.parametrize("method", METHODS)

@@ -14,7 +14,7 @@ from pursuit.problems.scaled import Scaled, rescale
 from pursuit.problems.scales import Scale, scale_around
 
 # One of each kind: rounds of points, one line or two, adaptive or exact.
-METHODS = ["auto", "momentum", "differences", "rp", "sarp", "rp-exact"]
+METHODS = ["auto", "evolution", "differences", "rp", "sarp", "rp-exact"]
 every_method = pytest.mark.parametrize("method", METHODS)
 SIZES = np.array([0.1, 30.0, 0.7, 1e-3, 2.0])
 START = np.array([0.1, 100.0, -3.0, 0.05, 0.3])

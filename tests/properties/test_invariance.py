@@ -14,7 +14,7 @@ from pursuit.methods import ask, create_scheme, tell
 from pursuit.methods.hooks import draws_of
 from pursuit.methods.line_searches import Step, begin_search, continue_search
 
-COMPARING = ["adaptive-sarp", "momentum", "rp", "sarp", "cma", "ep-cma-1", "ep-cma-4", "ep-cma-n"]
+COMPARING = ["adaptive-sarp", "evolution", "rp", "sarp", "cma", "ep-cma-1", "ep-cma-4", "ep-cma-n"]
 # Their line searches fit parabolas to values: no change of f leaves them alone.
 SEARCHING = ["rp-exact", "sarp-exact", "arp", "acdm"]
 dimensions = st.integers(2, 8)
@@ -130,8 +130,8 @@ def drive(scheme, f, x0, draw, iterations):
     return state.x, np.array(values)
 
 
-# Scales of the variables, which `momentum` learns, do not turn with them.
-@pytest.mark.parametrize("method", [method for method in COMPARING if method != "momentum"])
+# Scales of the variables, which `evolution` learns, do not turn with them.
+@pytest.mark.parametrize("method", [method for method in COMPARING if method != "evolution"])
 @given(n=dimensions, seed=seeds, name=names)
 @few
 def test_rotating_problem_start_and_normals_rotates_the_trajectory(method, n, seed, name):

@@ -14,7 +14,9 @@ from pursuit.engine.tally import UNLIMITED
 from pursuit.problems.objective import as_value
 
 Evaluate = Callable[[list[Vector], list[Any]], None]
-"""Puts the values of points into a list of Nones; values found before an exception stay there."""
+"""Puts the values of points into a list of Nones; values found before an exception stay there.
+
+The points are arrays of nobody else's, which a function may keep or overwrite."""
 # How long a loop runs before others have a turn, in seconds.
 _LEG = 0.05
 

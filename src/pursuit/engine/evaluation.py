@@ -6,6 +6,7 @@ import contextlib
 import math
 import os
 import pickle
+import random
 import signal
 import sys
 import time
@@ -29,6 +30,8 @@ Read = Callable[[Any], Any]
 _MOST_DEATHS = 2
 # Every worker is a process, all start together, and Windows cannot wait for more of them.
 _MOST_WORKERS = 61 if sys.platform == "win32" else 1024
+_seeded: set[int] = set()
+"""The processes that have taken seeds of their own, this one among them if it is such a worker."""
 
 
 class TimeLimitError(Exception):
@@ -40,12 +43,14 @@ class StopIterationError(Exception):
 
 
 class _Guarded:
-    """An objective whose `StopIteration` no map can swallow."""
+    """An objective whose `StopIteration` no map can swallow, and whose noise no two processes share."""
 
     def __init__(self, objective: Callable[[Vector], Any]) -> None:
-        self._objective = objective
+        self._objective, self._home = objective, os.getpid()
 
     def __call__(self, x: Vector) -> Any:
+        if os.getpid() != self._home:
+            take_own_seeds()
         try:
             return self._objective(x)
         except StopIteration as stop:
@@ -59,8 +64,7 @@ def by_map(objective: Callable[[Vector], Any], apply: Map, read: Read = as_value
     def evaluate(rows: list[Vector], values: list[Any]) -> None:
         count = 0
         try:
-            # A map may keep the points for later, so each gets a copy.
-            for result in apply(guarded, [row.copy() for row in rows]):
+            for result in apply(guarded, rows):
                 if count < len(rows):
                     values[count] = read(result)
                 count += 1
@@ -96,7 +100,7 @@ class Futures:
     def __call__(self, rows: list[Vector], values: list[Any]) -> None:
         """Evaluate points."""
         try:
-            futures = {self._executor.submit(self._objective, row.copy()): j for j, row in enumerate(rows)}
+            futures = {self._executor.submit(self._objective, row): j for j, row in enumerate(rows)}
             gather(futures, values, self.deadline, self._read)
         except BrokenProcessPool:
             raise RuntimeError(
@@ -134,10 +138,9 @@ class Processes:
 
     def __call__(self, rows: list[Vector], values: list[Any]) -> None:
         """Evaluate points, and again those that a dying worker leaves without a value."""
-        points = [row.copy() for row in rows]
         for deaths_left in reversed(range(_MOST_DEATHS)):
             try:
-                self._gather(points, values)
+                self._gather(rows, values)
                 return
             except BrokenProcessPool:
                 self.close()
@@ -165,6 +168,24 @@ class Processes:
                 process.kill()
             self._pool.shutdown(cancel_futures=True)
             self._pool = None
+
+
+def take_own_seeds() -> None:
+    """Seed this worker's `random` and `numpy.random` anew, once.
+
+    A forked process inherits their states, and others import a module that may seed them: then all workers
+    would repeat the same noise.
+    """
+    if os.getpid() not in _seeded:
+        _seeded.add(os.getpid())
+        random.seed()
+        np.random.seed()  # noqa: NPY002 (what functions of users draw from)
+
+
+def begin_worker() -> None:
+    """Prepare a process that makes runs."""
+    ignore_interrupts()
+    take_own_seeds()
 
 
 def ignore_interrupts() -> None:

@@ -10,7 +10,7 @@ import numpy as np
 
 from pursuit.checks import Vector
 from pursuit.engine.tally import Tally, Trace, start_tally
-from pursuit.methods.hooks import Scheme, findings_of
+from pursuit.methods.hooks import Scheme
 
 
 class Memory(NamedTuple):
@@ -34,7 +34,7 @@ class Memory(NamedTuple):
 
     def best(self, scheme: Scheme) -> tuple[Vector, float, float]:
         """Return the best point, its value, and the noise of a value."""
-        return self.state.x, self.state.fx, findings_of(scheme, self.state).noise or 0.0
+        return self.state.x, self.state.fx, 0.0
 
 
 class Unstarted(NamedTuple):

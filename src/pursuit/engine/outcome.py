@@ -43,9 +43,9 @@ class StageRecord(NamedTuple):
         Why it ended.
     sentence : str
         The same in words.
-    noise, is_estimate, remark
-        What it found out about the function, as `noise`, `fun_is_estimate` and the end of `message` in a
-        result.
+    noise, is_estimate, error, remark
+        What it found out about the function, as `noise`, `fun_is_estimate`, `fun_error` and the end of
+        `message` in a result.
     """
 
     method: str
@@ -62,7 +62,13 @@ class StageRecord(NamedTuple):
     sentence: str
     noise: float | None
     is_estimate: bool
+    error: float | None
     remark: str
+
+    @property
+    def findings(self) -> Findings:
+        """What it found out about the function."""
+        return Findings(self.noise, self.is_estimate, self.error, self.remark)
 
 
 class Outcome(NamedTuple):
@@ -80,7 +86,7 @@ class Outcome(NamedTuple):
     message: str
     """The reason as a sentence."""
     findings: Findings
-    """What the scheme has found out about the function."""
+    """What a program has found out about the function."""
     trace: Callable[[], Trace]
     """Puts the trace together, which takes a while."""
     stages: tuple[StageRecord, ...] = ()
@@ -115,7 +121,6 @@ def outcome_of(
     counting: Counting,
     *,
     unfinished: Unfinished,
-    findings: Findings,
     reason: Reason,
     place: Place,
 ) -> Outcome:
@@ -141,6 +146,6 @@ def outcome_of(
         sigma=state.sigma,
         reason=reason,
         message=reason.sentence(idle=nfev - tally.best.nfev),
-        findings=findings,
+        findings=Findings(),
         trace=whole_trace,
     )

@@ -87,7 +87,7 @@ def _record_of(found: Any) -> StageRecord:
         all(_is_count(count) for count in (record.nit, record.nfev, record.best_nfev, record.faulty))
         and all(isinstance(text, str) for text in _texts_of(record))
         and (record.most is None or _is_count(record.most))
-        and (record.noise is None or type(record.noise) is float)
+        and all(number is None or type(number) is float for number in (record.noise, record.error))
         and type(record.fun) is float
         and type(record.is_estimate) is bool
         and isinstance(record.options, dict)

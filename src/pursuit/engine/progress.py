@@ -25,6 +25,8 @@ _TERMINAL_EVERY, _NOTEBOOK_EVERY, _LOG_EVERY = 0.2, 0.5, 5.0
 _SILENCE = 1.0
 # How long to wait for another function to be compiled.
 _SOON = 0.2
+# What separates the parts of a line, of which a narrow terminal leaves out the last; and which is the time.
+_GAP, _TIME = "  ", 2
 _COMPILING = "compiling (once per method) ..."
 _logger = logging.getLogger("pursuit")
 
@@ -46,7 +48,7 @@ class Display(Protocol):
 
 
 class _TerminalLine:
-    """One line of a terminal, written over and over."""
+    """One line of a terminal, written over and over; parts at its end that do not fit are left out."""
 
     every = _TERMINAL_EVERY
 
@@ -55,7 +57,10 @@ class _TerminalLine:
         self._length = 0
 
     def show(self, text: str) -> None:
-        shown = text[: max(1, shutil.get_terminal_size().columns - 1)]
+        room = max(1, shutil.get_terminal_size().columns - 1)
+        while len(text) > room and _GAP in text:
+            text = text.rpartition(_GAP)[0]
+        shown = text[:room]
         self._write(f"\r{shown:{self._length}}")
         self._length = len(shown)
 
@@ -187,13 +192,14 @@ class Progress:
         parts = [
             f"f {outcome.fun:.6e}",
             f"{outcome.nfev} evaluations" + (f" ({_brief(rate)}/s)" if rate else ""),
-            f"{method_text(run.setup.stage.method)} at sigma {outcome.sigma:.2e}",
             _duration(now - self._begin),
+            method_text(run.setup.stage.method),
+            f"sigma {outcome.sigma:.1e}",
         ]
         left = self._left(outcome, run.setup.limits, now)
         if math.isfinite(left) and not is_last:
-            parts[-1] += f", at most {_duration(left)} left"
-        return "  ".join(parts)
+            parts[_TIME] += f", at most {_duration(left)} left"
+        return _GAP.join(parts)
 
     def _left(self, outcome: Outcome, limits: Limits, now: float) -> float:
         """Return how many seconds are left until a limit is reached; infinite if that is not known."""

@@ -14,7 +14,6 @@ from pursuit.compiling.dispatch import generic
 from pursuit.compiling.vectors import copy, dot
 from pursuit.methods.contract import Pair, Points, write_on_line
 from pursuit.methods.line_searches import Line, Step, begin_search, continue_search, known_minimizer
-from pursuit.methods.mirrored_rounds import MirroredRound, length_of_trials, write_place
 from pursuit.methods.samples import Samples, length_of_samples, write_sample
 
 
@@ -77,7 +76,6 @@ def _none(query, left):
 
 
 @points_to_spend.register(Pair)
-@points_to_spend.register(MirroredRound)
 @points_to_spend.register(Samples)
 def _all_left(query, left):
     return max(left, 0)
@@ -163,7 +161,6 @@ def _answer_points(points, query_state, values):
     return Answer(values[: points.rows.shape[0]])
 
 
-@open_query.register(MirroredRound)
 @open_query.register(Samples)
 def _open_round(team, scheme, problem, query):
     return PointsState(query.size, query.size, math.inf)
@@ -174,7 +171,6 @@ def _number(query, query_state, j):
     return float(j)
 
 
-@receive.register(MirroredRound)
 @receive.register(Pair)
 @receive.register(Samples)
 def _receive_round(scheme, query, query_state, values):
@@ -186,25 +182,9 @@ def _length_of_round(team, query, state):
     return state.sigma
 
 
-@answer_to.register(MirroredRound)
 @answer_to.register(Samples)
 def _answer_round(query, query_state, values):
     return Answer(values[: query.size])
-
-
-@position_of.register(MirroredRound)
-def _place(query, query_state, j):
-    return float(query.place + j)
-
-
-@write_point.register(MirroredRound)
-def _write_place(team, query, position, out):
-    write_place(query, int(position), out)
-
-
-@trial_length.register(MirroredRound)
-def _length_of_trials(team, query, state):
-    return length_of_trials(query)
 
 
 @write_point.register(Samples)

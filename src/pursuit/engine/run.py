@@ -29,7 +29,7 @@ from pursuit.engine.memory import Memory
 from pursuit.engine.outcome import BestPoint, Outcome, outcome_of
 from pursuit.engine.stopping import Reason
 from pursuit.engine.tally import Counting, Limits, Tally, Unfinished
-from pursuit.methods.hooks import Scheme, draws_of, findings_of, is_compiled_apart, points_of
+from pursuit.methods.hooks import Scheme, draws_of, is_compiled_apart, points_of
 from pursuit.methods.line_searches import needs_problem
 from pursuit.problems.place import Place
 
@@ -89,7 +89,7 @@ class Run:
         self._trace = memory.trace
         buffers = _buffers(scheme, memory.state.x.size, loops=loops, in_turn=whole and apart)
         self._normals, self._points, self._values = buffers
-        self._rows = [self._points[j] for j in range(len(self._points))]
+        self._rows = list(self._points)
 
         # What a session need not know is not compiled for each problem.
         known = problem if needs_problem(scheme) else BlackBox(self._place)
@@ -219,10 +219,8 @@ class Run:
         If it is the `last` outcome, its point is the run's own and not a copy.
         """
         state, tally, own_reason, unfinished = self.snapshot()
-        findings = findings_of(self._scheme, state)
         z, fun = state.x, state.fx
-        # Next to an estimate, the best of a few values is only the luckiest.
-        if unfinished.value < fun and not findings.is_estimate:
+        if unfinished.value < fun:
             z, fun = np.empty_like(z), unfinished.value
             self._entry(write_best)(self._session, z)
         is_for_people = last or z is not state.x
@@ -235,7 +233,6 @@ class Run:
             state,
             counting,
             unfinished=unfinished,
-            findings=findings,
             reason=reason,
             place=self._place,
         )
@@ -314,13 +311,15 @@ class Run:
     def _show(self, wanted: int) -> None:
         """Let `rows` be the points just written, moved to where they are evaluated.
 
-        A problem moves points by itself.
+        A problem moves points by itself. A function gets copies, which it may keep or overwrite.
         """
         self._is_last = wanted < 0
         self._wanted = abs(wanted)
         self.rows = self._rows[: self._wanted]
-        if self._move is not None and not self.whole:
-            self._move(self._points[: self._wanted])
+        if not self.whole:
+            if self._move is not None:
+                self._move(self._points[: self._wanted])
+            self.rows = [row.copy() for row in self.rows]
 
 
 def _buffers(scheme: Scheme, n: int, *, loops: bool, in_turn: bool) -> Buffers:

@@ -23,7 +23,7 @@ from pursuit.engine.setting import Setting
 from pursuit.engine.stages import Past, stage_of
 from pursuit.engine.tally import LIMITS, Limits
 from pursuit.methods.catalogue import create_scheme, method_name, method_text, resolved
-from pursuit.methods.hooks import Rounds, Scheme, batched, keeps_bounds, takes_vector
+from pursuit.methods.hooks import Rounds, Scheme
 from pursuit.methods.programs import Start, is_program
 from pursuit.methods.restarts import first_stage
 from pursuit.methods.stages import Stage, Wish
@@ -127,7 +127,7 @@ class Setup(NamedTuple):
             from pursuit.problems.wrapping import rewrapped
 
             objective = rewrapped(objective, setting.box, setting.scale)
-        return self._replace(scheme=_placed(self.scheme, setting), objective=objective, setting=setting)
+        return self._replace(objective=objective, setting=setting)
 
     def within_limits(self, limits: Mapping[str, Any]) -> Setup:
         """Return the same setup with other limits in place of those named."""
@@ -257,7 +257,7 @@ def set_up_stage(task: Task, stage: Stage, x0: Vector) -> tuple[Setup, Vector]:
         restarts=task.restarts,
         rounds=task.rounds,
     )
-    scheme = _placed(create_scheme(stage.method, n, stage.options, objective), setting)
+    scheme = create_scheme(stage.method, n, stage.options, objective)
     return Setup(
         name=method_name(task.method),
         task=task,
@@ -272,12 +272,12 @@ def set_up_stage(task: Task, stage: Stage, x0: Vector) -> tuple[Setup, Vector]:
 def _place_around(task: Task, cls: type, x0: Vector) -> tuple[Box | None, Scale | None, Vector]:
     """Return the bounds and the scale of a run of a method, and its start as the method sees it."""
     box, scale, start = checked_box(task.bounds, x0), None, x0
-    if box is not None and not keeps_bounds(cls):
+    if box is not None and not is_program(cls):
         from pursuit.problems.bounds import preimage, with_margins
 
         box = with_margins(box, x0, task.sigma0)
         start = preimage(x0, box)
-    if isinstance(task.sigma0, np.ndarray) and not takes_vector(cls):
+    if isinstance(task.sigma0, np.ndarray) and not is_program(cls):
         scale, start = scale_around(task.sigma0, start)
     return box, scale, start
 
@@ -296,27 +296,12 @@ def _objective_of(task: Task, cls: type, box: Box | None, scale: Scale | None) -
     return function_of_point(fun, task.args)
 
 
-def _placed(scheme: Any, setting: Setting) -> Any:
-    """Return a scheme that knows the sizes of rounds, the step sizes and the bounds, if it uses them."""
-    if is_program(scheme):
-        return scheme
-    scheme = batched(scheme, setting.n, setting.rounds)
-    if isinstance(setting.sigma0, np.ndarray) and takes_vector(scheme):
-        scheme = scheme.scaled(setting.sigma0)
-    if setting.box is not None and keeps_bounds(scheme):
-        lower, upper, _ = setting.box
-        scheme = scheme.within(
-            *((lower, upper) if setting.scale is None else setting.scale.bounds(setting.box))
-        )
-    return scheme
-
-
 def _checked_place(setting: Setting, scheme: Scheme) -> Setting:
     """Return the setting of a checkpoint if it is one of such a scheme, without mirrors if it needs none."""
-    is_scaled = isinstance(setting.sigma0, np.ndarray) and not takes_vector(scheme)
+    is_scaled = isinstance(setting.sigma0, np.ndarray) and not is_program(scheme)
     if is_scaled != (setting.scale is not None):
         raise ValueError(f"its entry offset is {'missing' if is_scaled else 'not one of its method'}")
-    if setting.box is not None and keeps_bounds(scheme):
+    if setting.box is not None and is_program(scheme):
         return setting._replace(box=setting.box._replace(margin=np.zeros(setting.n)))
     return setting
 
@@ -347,7 +332,6 @@ def restored(setting: Setting, method: type | None, stage: Stage | None, x0: Vec
     stage = first_stage(task.wish) if stage is None else stage_of(stage, {setting.method: chosen})
     scheme = create_scheme(stage.method, setting.n, stage.options, Unknown())
     setting = _checked_place(setting, scheme)
-    scheme = _placed(scheme, setting)
     return Setup(
         name=method_name(chosen),
         task=task,

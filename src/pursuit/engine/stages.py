@@ -11,7 +11,6 @@ from pursuit.engine.outcome import Outcome, StageRecord
 from pursuit.engine.stopping import Reason
 from pursuit.engine.tally import Trace, empty_trace
 from pursuit.methods.catalogue import method_text
-from pursuit.methods.hooks import Findings
 from pursuit.methods.stages import AT_BEST, AT_NEW_POINT, Ended, Stage
 
 # By how many standard deviations of the noise a single value must be below an estimate to be better.
@@ -90,6 +89,7 @@ class Past(NamedTuple):
             sentence=now.message,
             noise=now.findings.noise,
             is_estimate=now.findings.is_estimate,
+            error=None if now.findings.error is None else float(now.findings.error),
             remark=now.findings.remark,
         )
 
@@ -161,7 +161,7 @@ def merged(past: Past, now: Outcome) -> Outcome:
         faulty=sum(record.faulty for record in records),
         reason=reason,
         message=f"{sentence} {_story(records, champion)}".rstrip(),
-        findings=Findings(noise=best.noise, is_estimate=best.is_estimate, remark=best.remark),
+        findings=best.findings,
         trace=lambda: past.joined(now),
         stages=records,
     )
@@ -181,7 +181,7 @@ def before(past: Past, sigma: float, reason: Reason) -> Outcome:
         sigma=sigma,
         reason=reason,
         message=f"{sentence} {_story(past.ended, past.champion)}".rstrip(),
-        findings=Findings(noise=best.noise, is_estimate=best.is_estimate, remark=best.remark),
+        findings=best.findings,
         trace=lambda: past.trace,
         stages=past.ended,
     )

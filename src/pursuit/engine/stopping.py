@@ -49,6 +49,8 @@ class Reason(enum.IntEnum):
 
     def sentence(self, idle: int = 0) -> str:
         """Return the reason as a sentence; `idle` is the number of evaluations since the best one."""
+        if self == Reason.STALLED and idle < _WORTH_A_WORD:
+            return "Stalled: no further improvement."
         return _SENTENCES[self].format(idle=idle)
 
     @property
@@ -67,6 +69,8 @@ class Reason(enum.IntEnum):
         return self in _UNSUITED
 
 
+# So few evaluations without a better one are not why a run ends.
+_WORTH_A_WORD = 10
 # Step methods end so, without a look around; programs only after one.
 _SETTLED = (Reason.STALLED, Reason.XTOL, Reason.FTOL)
 _CHECKED = (Reason.CONVERGED, Reason.NOISE)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pursuit.methods.cr_fm_nes import CrFmNes
     from pursuit.methods.differences.program import Differences
     from pursuit.methods.ep_cma import EpCma
+    from pursuit.methods.evolution.program import Evolution
     from pursuit.methods.hooks import Findings, Patience, Rounds, Scheme
     from pursuit.methods.l_cma import LCma
     from pursuit.methods.line_searches import (
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
         continue_search,
     )
     from pursuit.methods.lm_cma import LmCma
-    from pursuit.methods.momentum import RankedMomentum
     from pursuit.methods.programs import Ending, Probes, Program, Start
     from pursuit.methods.r1_nes import R1Nes
     from pursuit.methods.random_pursuit import RandomPursuit
@@ -55,6 +55,7 @@ __all__ = [
     "Differences",
     "Ending",
     "EpCma",
+    "Evolution",
     "ExactStep",
     "Findings",
     "LCma",
@@ -69,7 +70,6 @@ __all__ = [
     "R1Nes",
     "RandomGradient",
     "RandomPursuit",
-    "RankedMomentum",
     "Rounds",
     "Sarp",
     "Scheme",
@@ -98,6 +98,7 @@ _PLACES = {
     "Differences": "differences.program",
     "Ending": "programs",
     "EpCma": "ep_cma",
+    "Evolution": "evolution.program",
     "ExactStep": "line_searches",
     "Findings": "hooks",
     "LCma": "l_cma",
@@ -112,7 +113,6 @@ _PLACES = {
     "R1Nes": "r1_nes",
     "RandomGradient": "rg",
     "RandomPursuit": "random_pursuit",
-    "RankedMomentum": "momentum",
     "Rounds": "hooks",
     "Sarp": "sarp",
     "Scheme": "hooks",

@@ -98,11 +98,11 @@ def _carry(team, momentum, past, y, v, s, m, value):
     if past.oldest + 1 < _KEPT:
         return MomentumPast(age=age, values=past.values, oldest=past.oldest + 1, rises=rises, due=due)
     past = MomentumPast(age=age, values=past.values, oldest=0, rises=0, due=due)
-    return restarted(team, past, y, v) if 2 * rises > _KEPT else past
+    return _restarted(team, past, y, v) if 2 * rises > _KEPT else past
 
 
 @inlined
-def restarted(team: Any, past: Any, y: Any, v: Any) -> Any:
+def _restarted(team: Any, past: Any, y: Any, v: Any) -> Any:
     """Let momentum begin anew at y; return the past that it begins with."""
     copy(team, v, y)
     fill(team, past.values, math.inf)

@@ -23,7 +23,6 @@ _MOST_DIGITS = 100
 _NAMED: dict[str, tuple[str, dict[str, Any]]] = {
     "auto": ("auto:Auto", {}),
     "differences": ("differences.program:Differences", {}),
-    "momentum": ("momentum:RankedMomentum", {}),
     "evolution": ("evolution.program:Evolution", {}),
     "adaptive-sarp": ("adaptive_sarp:AdaptiveSarp", {}),
     "rp": ("random_pursuit:RandomPursuit", {}),
@@ -56,7 +55,7 @@ def methods() -> tuple[str, ...]:
     --------
     >>> import pursuit
     >>> pursuit.methods()[:4]
-    ('auto', 'differences', 'momentum', 'adaptive-sarp')
+    ('auto', 'differences', 'evolution', 'adaptive-sarp')
     """
     return tuple(_NAMED)
 

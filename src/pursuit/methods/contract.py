@@ -14,21 +14,10 @@ It may have
 
 - `draws(n)`: how many standard normals an iteration takes; n of them without this method;
 - `points()`: the largest number of points in a query; 1 without it;
-- `batched(n, rounds)`: the scheme whose queries are as large as `Rounds` say; without it, they are as large
-  as the scheme likes;
 - `patience(n)`: after how many iterations without a better point to give up, as a number or a `Patience`;
-  without it, that of a scheme that leaves its best point only for a better one;
-- `findings(state)`: what it has found out about the function beside its best point, `Findings`;
-- `within(lower, upper)`: the scheme for points inside these bounds, arrays that may hold infinities and that
-  it may keep but not change. It then never asks for a point outside; one that is outside by rounding is moved
-  onto the bound. Without this method, a scheme moves freely, and f is evaluated at mirror images inside;
-- `scaled(sigma)`: the scheme whose first step sizes are these, one for each variable, for a `sigma0` that is
-  a vector; `init` then gets the smallest of them. Without this method, a scheme moves in variables that are
-  scaled for it, so that its first step size is the same along all of them.
+  without it, that of a scheme that leaves its best point only for a better one.
 
-`batched`, `scaled` and `within` are called after `create` and before `init`, in this order, and only if a
-size of rounds, a vector or bounds are given. They may be called again before the run begins; the last call
-counts. Arrays of a scheme are best named in `constants`, as those of a problem.
+Arrays of a scheme are best named in `constants`, as those of a problem.
 
 A scheme holds neither objective nor random generator, so the same `ask` and `tell` serve a Python loop
 around any function and a loop compiled whole.

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, NamedTuple, Protocol
 
 from pursuit.checks import Vector
-from pursuit.methods.programs import is_program
 
 # The most numbers in the points of a round, but for one point for each worker: 8 MB.
 _ROOM_FOR_NUMBERS = 1_000_000
@@ -39,10 +38,10 @@ class Patience(NamedTuple):
 
 
 class Findings(NamedTuple):
-    """What a scheme has found out about the function."""
+    """What a program has found out about the function."""
 
     noise: float | None = None
-    """The standard deviation of the noise of a value; None if the scheme does not measure it."""
+    """The standard deviation of the noise of a value; None if it was not measured."""
     is_estimate: bool = False
     """Whether `fx` is an estimate of the value at `x`, and not a value seen."""
     error: float | None = None
@@ -72,20 +71,10 @@ def points_of(scheme: Any) -> int:
     return int(scheme.points()) if hasattr(scheme, "points") else 1
 
 
-def batched(scheme: Any, n: int, rounds: Rounds | None) -> Any:
-    """Return a scheme with rounds of these sizes, if it can have them."""
-    return scheme if rounds is None or not hasattr(scheme, "batched") else scheme.batched(n, rounds)
-
-
 def patience_of(scheme: Any, n: int) -> Patience:
     """Return after how many iterations without a better point to give up."""
     patience = scheme.patience(n) if hasattr(scheme, "patience") else elitist_patience(n)
     return patience if isinstance(patience, Patience) else Patience(patience)
-
-
-def findings_of(scheme: Any, state: Any) -> Findings:
-    """Return what a scheme has found out about the function."""
-    return scheme.findings(state) if hasattr(scheme, "findings") else Findings()
 
 
 def is_compiled_apart(scheme: Any) -> bool:
@@ -94,16 +83,6 @@ def is_compiled_apart(scheme: Any) -> bool:
     It must not ask for lines, whose searches may know the problem.
     """
     return getattr(scheme, "is_compiled_apart", False)
-
-
-def keeps_bounds(scheme: Any) -> bool:
-    """Say whether a scheme or a program, or its class, keeps points inside bounds itself."""
-    return is_program(scheme) or hasattr(scheme, "within")
-
-
-def takes_vector(scheme: Any) -> bool:
-    """Say whether a scheme or a program, or its class, takes a first step size for each variable itself."""
-    return is_program(scheme) or hasattr(scheme, "scaled")
 
 
 def elitist_patience(n: int) -> int:

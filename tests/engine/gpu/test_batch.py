@@ -130,7 +130,7 @@ def test_what_does_not_compile_for_a_gpu_is_refused_with_the_reason(fresh_cache)
 def test_a_scheme_of_one_thread_is_refused_before_anything_is_compiled(fresh_cache, monkeypatch):
     monkeypatch.setattr(kernels, "ptx_of", None)
     problem = pursuit.problems.exp(5, 100.0)
-    (refusal,) = kernels.build([batch_of(problem, problem.x0, "momentum").blueprint(H200)])
+    (refusal,) = kernels.build([batch_of(problem, problem.x0, "evolution").blueprint(H200)])
     assert refusal.startswith(
         "RankedMomentum on Quadratic cannot be compiled for a GPU: the scheme decides by itself"
     )

@@ -218,7 +218,7 @@ def test_a_solver_that_fails_ends_its_batch_alone(tmp_path, capsys):
     ("arguments", "sentence"),
     [
         (["--suite", "bbob-biobj"], "A suite is one of bbob, bbob-largescale, but 'bbob-biobj' was given."),
-        (["--method", "best"], "A method is one of auto, differences, momentum, "),
+        (["--method", "best"], "A method is one of auto, differences, evolution, "),
         (["--method", "sarp"], "sarp needs to know the condition number kappa, which is unknown for the "),
         (
             ["--method", "rg"],

@@ -79,7 +79,7 @@ def test_a_solver_that_does_nothing_is_found_out():
         attempted(solver_named("tiny_solvers:idle").solve, 12)
 
 
-@pytest.mark.parametrize(("method", "times"), [("rp", 3), ("momentum", 3), ("auto", 2)])
+@pytest.mark.parametrize(("method", "times"), [("rp", 3), ("evolution", 3), ("auto", 2)])
 def test_a_run_of_ours_that_has_settled_begins_again(method, times):
     """It comes down to the minimum more than once; `auto` searches more and more widely, so less often."""
     _, problem = attempted(solver_named(method).solve, 12_000, target=-1.0)

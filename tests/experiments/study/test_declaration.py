@@ -112,7 +112,7 @@ def test_the_presets_are_those_of_the_command_line():
         (
             '"sarp"',
             '"spar"',
-            "the key schemes[1].method must be one of auto, differences, momentum, .* or module:name",
+            "the key schemes[1].method must be one of auto, differences, evolution, .* or module:name",
         ),
         ('"sarp"', '"rp"', "schemes must have different labels, but 'rp' occurs twice"),
         ('"sarp"', "3", "the key schemes[1] must be a method's name or a table with one, but 3 was given"),

@@ -32,6 +32,38 @@ def files_of(folder):
     }
 
 
+@pytest.fixture(scope="module")
+def own_report(tmp_path_factory):
+    results = made_up_results(figures=[], readings=["fitted"])._replace(judges_claims=False)
+    return write_report(results, tmp_path_factory.mktemp("own")).parent
+
+
+def test_an_own_study_compares_evaluations(own_report):
+    text = (own_report / "report.md").read_text()
+    assert "## Medians of evaluations / n" in text
+    assert "Function values against evaluations" in text
+    assert "iterations of the runs that" not in text
+    # SARP takes two of them in an iteration: 2 * 400 + 1/5.
+    medians = text.partition("### n = 5, L = 1e4")[2]
+    assert "| sarp | 800 " in medians
+    assert '"measure": "evaluations"' in (own_report / "report.html").read_text().replace('":"', '": "')
+
+
+def test_an_own_study_of_one_reading_says_nothing_of_readings(own_report):
+    text = (own_report / "report.md").read_text()
+    words = text.replace("-fitted.png", "").lower()
+    assert "reading" not in words
+    assert "fitted" not in words
+
+
+def test_one_of_several_readings_names_them(tmp_path):
+    write_report(made_up_results(figures=[])._replace(judges_claims=False), tmp_path)
+    text = (tmp_path / "report.md").read_text()
+    assert "### Reading printed, n = 5, L = 1e4" in text
+    assert "### Growth, reading fitted" in text
+    assert "Reading: printed." in text
+
+
 def test_every_file_is_where_it_belongs(report):
     names = set(files_of(report))
     tables = {"tables/summary.csv", "tables/growth.csv", "tables/claims.csv", "tables/runs.csv"}
@@ -111,7 +143,7 @@ def test_a_study_that_is_not_the_papers_shows_no_claims_and_no_empty_tables(tmp_
     assert re.findall(r"^## (.*)$", text, re.MULTILINE) == [
         "What was run",
         "Figures",
-        "Medians of iterations / n",
+        "Medians of evaluations / n",
         "How to cite",
     ]
     assert "Stich" not in text

@@ -24,7 +24,6 @@ from pursuit.engine.outcome import BestPoint, Outcome, outcome_of
 from pursuit.engine.setup import Setup
 from pursuit.engine.stopping import Reason
 from pursuit.engine.tally import Counting, Limits
-from pursuit.methods.hooks import findings_of
 from pursuit.methods.programs import is_program
 
 
@@ -193,10 +192,8 @@ class Batch:
         """Return the outcome of a run."""
         own: Own = self.plan.own.read(self.words[run])
         state, tally, unfinished = own.state, own.tally, own.unfinished
-        findings = findings_of(self.setup.scheme, state)
         z, fun, place = state.x, state.fx, self.setup.place
-        # Next to an estimate, the best of a few values is only the luckiest.
-        if unfinished.value < fun and not findings.is_estimate:
+        if unfinished.value < fun:
             z, fun = own.best, unfinished.value
         counting = Counting(tally, own.trace, self.limits)
         return outcome_of(
@@ -204,7 +201,6 @@ class Batch:
             state,
             counting,
             unfinished=unfinished,
-            findings=findings,
             reason=Reason(own.reason),
             place=place,
         )

@@ -125,7 +125,7 @@ def reproduce(
         return Reproduced(folder, execute_missing(entries, store, make_pool, listener))
 
 
-def draw_report(folder: str | Path, against: str = "iterations", device: str | None = None) -> Path:
+def draw_report(folder: str | Path, against: str | None = None, device: str | None = None) -> Path:
     """Write the report of a study from its stored runs.
 
     Parameters
@@ -133,7 +133,8 @@ def draw_report(folder: str | Path, against: str = "iterations", device: str | N
     folder : path
         The folder of the study; ``report.html``, ``report.md``, ``figures`` and ``tables`` are written there.
     against : str
-        ``"iterations"`` or ``"evaluations"``: what the figures show function values against.
+        ``"iterations"`` or ``"evaluations"``: what the figures show function values against, and the tables
+        of the report. By default iterations for the paper's studies and evaluations for your own.
     device : str
         ``"cpu"`` or ``"gpu"``: whose runs to report, by default those of the device that ran last.
 

@@ -113,6 +113,27 @@ class Results(NamedTuple):
     judges_claims: bool = True
     """Whether it is the paper's study, by which its claims are judged."""
 
+    @property
+    def names_readings(self) -> bool:
+        """Whether readers are told the reading of a cell: it says nothing where there is only one.
+
+        What is said of the paper depends on how it is read.
+        """
+        return self.judges_claims or len({entry.cell.reading for entry in self.cells}) > 1
+
+    @property
+    def usual_measure(self) -> str:
+        """What runs are compared by unless something else is asked for.
+
+        The paper counts iterations; other methods may spend many evaluations on one.
+        """
+        return "iterations" if self.judges_claims else "evaluations"
+
+    def name_of(self, cell: Cell) -> str:
+        """Return the name of a cell for readers."""
+        name = str(cell)
+        return name if self.names_readings else name.removesuffix(f" {cell.reading}")
+
     def shown_figures(self) -> tuple[FigureSpec, ...]:
         """Return the declared figures or, if there are none, one for each problem."""
         problems = dict.fromkeys(entry.cell.problem for entry in self.cells)

@@ -1,4 +1,4 @@
-"""The points of a round: a cloud around the mean, written when they are wanted."""
+"""The points of a round: a cloud around the mean."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from pursuit.checks import Vector
 from pursuit.methods.evolution.matrix import Array, Matrix
 from pursuit.methods.programs import Box
 
-# Up to this many numbers a round is held in memory; larger ones are drawn again when they are needed.
+# Up to this many numbers a round is held in memory; the points of larger ones are computed again, one by one,
+# when they are needed.
 _HELD = 1_000_000
 
 
@@ -23,32 +24,36 @@ class Cloud:
     """The standard deviation of each variable where M is the identity."""
     matrix: Matrix
     box: Box
-    held: Array | None
-    """The normal vectors z_i, None if they are drawn again from a seed."""
-    seed: int
     popsize: int
+    seed: int
+    held: tuple[Array, Array] | None
+    """The normal vectors z_i and the points before they are projected; None if they are drawn from the seed."""
     again: tuple[int, ...] = ()
     """Which points are evaluated a second time, after all others."""
 
     def __len__(self) -> int:
         return self.popsize + len(self.again)
 
-    def normals(self, first: int, end: int) -> Array:
+    def normals(self, part: slice) -> Array:
         """Return some of the normal vectors, one per row."""
-        which = [*range(self.popsize), *self.again][first:end]
         if self.held is not None:
-            return self.held[which]
-        n = self.mean.size
-        return np.array([np.random.default_rng([self.seed, j]).standard_normal(n) for j in which])
+            return self.held[0][part]
+        generators = [np.random.default_rng([self.seed, j]) for j in range(part.start, part.stop)]
+        return np.array([generator.standard_normal(self.mean.size) for generator in generators])
 
-    def unbounded(self, first: int, end: int) -> Array:
+    def unbounded(self, part: slice) -> Array:
         """Return some of the points as they were before they were projected."""
-        points: Array = self.mean + self.spread * self.matrix.stretched(self.normals(first, end))
+        if self.held is not None:
+            return self.held[1][part]
+        # Sums of one row and of several may differ in their last digits, so rows are always computed alone.
+        single = [self.matrix.stretched(z[np.newaxis])[0] for z in self.normals(part)]
+        points: Array = self.mean + self.spread * np.array(single)
         return points
 
     def rows(self, first: int, end: int) -> Array:
-        """Return some of the points, one per row."""
-        points = self.unbounded(first, end)
+        """Return some of the points, one per row, in an array of their own."""
+        which = [*range(self.popsize), *self.again][first:end]
+        points = np.concatenate([self.unbounded(slice(j, j + 1)) for j in which])
         return self.box.clip(points) if self.box.is_bounded else points
 
     def outside(self) -> Vector:
@@ -56,9 +61,9 @@ class Cloud:
         if not self.box.is_bounded:
             return np.zeros(self.popsize)
         distances = np.empty(self.popsize)
-        for rows in self.parts():
-            points = self.unbounded(rows.start, rows.stop)
-            distances[rows] = np.sum(((points - self.box.clip(points)) / self.spread) ** 2, axis=1)
+        for part in self.parts():
+            points = self.unbounded(part)
+            distances[part] = np.sum(((points - self.box.clip(points)) / self.spread) ** 2, axis=1)
         return distances
 
     def parts(self) -> list[slice]:
@@ -71,7 +76,7 @@ def drawn(
     mean: Vector, spread: Vector | float, matrix: Matrix, box: Box, popsize: int, rng: np.random.Generator
 ) -> Cloud:
     """Draw a cloud."""
-    n = mean.size
-    if popsize * n <= _HELD:
-        return Cloud(mean, spread, matrix, box, rng.standard_normal((popsize, n)), 0, popsize)
-    return Cloud(mean, spread, matrix, box, None, int(rng.integers(2**63)), popsize)
+    if popsize * mean.size > _HELD:
+        return Cloud(mean, spread, matrix, box, popsize, int(rng.integers(2**63)), None)
+    Z = rng.standard_normal((popsize, mean.size))
+    return Cloud(mean, spread, matrix, box, popsize, 0, (Z, mean + spread * matrix.stretched(Z)))

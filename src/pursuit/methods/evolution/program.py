@@ -36,8 +36,8 @@ from pursuit.methods.programs import CONVERGED, FLAT, STUCK, UNBOUNDED, Asking, 
 
 # More points of a round than these bring nothing but parallel work: as a multiple of the usual number.
 _MOST_POINTS = 4
-# Rounds grow to this multiple of their first size within so many evaluations for each variable: small ones gain
-# most at first, and large ones do not lose the way on ridges and under noise.
+# Rounds grow to this multiple of their first size within so many evaluations for each variable: small ones
+# gain most at first, and large ones do not lose the way on ridges and under noise.
 _GROWTH, _GROWTH_SWEEPS = 2.0, 200
 # sigma grows by this factor after a round of equal values, and shrinks by it where f has none.
 _CHANGE = math.sqrt(2.0)
@@ -175,16 +175,15 @@ def _learn(state: State, cloud: Cloud, order: Any, weights: Weights, rates: Rate
     signed, positive = weights.signed[rank], weights.positive[rank]
     step, squares = np.zeros(n), np.zeros(n)
     for part in cloud.parts():
-        Z = cloud.normals(part.start, part.stop)
+        Z = cloud.normals(part)
         step += positive[part] @ Z
         if not isinstance(state.matrix, Full):
             squares += signed[part] @ (Z * Z - 1.0)
-    moved = state.x + cloud.spread * state.matrix.stretched(step[np.newaxis])[0]
-    state.x = state.box.clip(moved) if state.box.is_bounded else moved
+    step = _move(state, cloud.spread, step)
     c = rates.path
     state.path = (1.0 - c) * state.path + math.sqrt(c * (2.0 - c) * weights.mass) * step
     if isinstance(state.matrix, Full):
-        Z = cloud.normals(0, cloud.popsize)
+        Z = cloud.normals(slice(0, cloud.popsize))
         state.matrix = state.matrix.learnt(state.path, Z, weights._replace(signed=signed), rates)
     else:
         state.matrix = state.matrix.learnt(step, squares, cloud.popsize, weights, rates)
@@ -193,6 +192,22 @@ def _learn(state: State, cloud: Cloud, order: Any, weights: Weights, rates: Rate
     if state.estimate:
         change = max(change, noise.widening(state))
     state.sigma *= math.exp(min(change, 1.0))
+
+
+def _move(state: State, spread: Vector | float, step: Vector) -> Vector:
+    """Move the mean by M times a step; return the step that it has made, which bounds may have cut off.
+
+    Otherwise sigma would learn that the mean always goes the same way, and grow while it is pressed to a bound.
+    """
+    before, moved = state.x, state.x + spread * state.matrix.stretched(step[np.newaxis])[0]
+    state.x = state.box.clip(moved) if state.box.is_bounded else moved
+    if state.x is moved or np.array_equal(state.x, moved):
+        return step
+    made = (state.x - before) / spread
+    if isinstance(state.matrix, Full):
+        return np.asarray(np.linalg.lstsq(state.matrix.M, made, rcond=None)[0], dtype=np.float64)
+    cut_off: Vector = (state.x - moved) / (spread * state.matrix.diagonal)
+    return step + cut_off
 
 
 def _widen(state: State, values: Vector) -> None:

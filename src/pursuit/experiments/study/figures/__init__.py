@@ -66,16 +66,17 @@ def draw_figures(
     folder.mkdir(parents=True, exist_ok=True)
     drawn = []
     for reading in dict.fromkeys(entry.cell.reading for entry in results.select()):
+        remark = f" Reading: {reading}." if results.names_readings else ""
         for spec in results.shown_figures():
             figure = build_figure(results, spec, reading, measure)
             if figure is not None:
                 paths = save(figure, folder, f"{file_name(spec.name)}-{reading}", formats)
                 caption = caption_of(spec, shown_in(spec, results, reading=reading), measure)
-                drawn.append(DrawnFigure(spec.name, caption, reading, paths))
+                drawn.append(DrawnFigure(spec.name, caption + remark, reading, paths))
         figure = build_distributions(results, reading, measure)
         paths = save(figure, folder, f"ecdf-{reading}", formats)
         caption = caption_of_distributions(results.select(reading=reading), measure)
-        drawn.append(DrawnFigure("ecdf", caption, reading, paths))
+        drawn.append(DrawnFigure("ecdf", caption + remark, reading, paths))
     return drawn
 
 

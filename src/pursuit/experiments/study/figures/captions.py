@@ -31,8 +31,7 @@ def caption_of(spec: FigureSpec, entries: Sequence[CellResults], measure: str) -
     return (
         f"{spec.caption} Function values against {measure}: for each scheme, those of the run with the "
         f"median number of iterations. Below, in grey: mean and standard deviation of the {measure} of the "
-        f"runs that reached {targets}, out of {_span(len(entry.runs) for entry in entries)}. "
-        f"Reading: {entries[0].cell.reading}."
+        f"runs that reached {targets}, out of {_span(len(entry.runs) for entry in entries)}."
     )
 
 
@@ -41,8 +40,7 @@ def caption_of_distributions(entries: Sequence[CellResults], measure: str) -> st
     return (
         "Runtime distributions: the share of all pairs of a run and a target that were reached within so "
         f"many {measure} per dimension, over all problems. The {TARGETS.size} targets lie between "
-        f"{power(TARGETS.max())} and {power(TARGETS.min())}.{_warning(entries)} "
-        f"Reading: {entries[0].cell.reading}."
+        f"{power(TARGETS.max())} and {power(TARGETS.min())}.{_warning(entries)}"
     )
 
 

@@ -18,7 +18,7 @@ from pursuit.experiments.study.results import Results
 from pursuit.experiments.study.stats import MEASURES
 
 
-def write_report(results: Results, folder: Path, measure: str = "iterations") -> Path:
+def write_report(results: Results, folder: Path, measure: str | None = None) -> Path:
     """Write the report of a study, and return the path of its page.
 
     Only `report.html` depends on how long runs took, and only it and `report.md` say what the study was made
@@ -32,14 +32,15 @@ def write_report(results: Results, folder: Path, measure: str = "iterations") ->
         Where to write `report.html`, `report.md`, `figures/` and `tables/`, over files of these names. Tables
         without rows are not written.
     measure : str
-        "iterations" or "evaluations": what figures and the tables of `report.md` show.
+        "iterations" or "evaluations": what figures and the tables of `report.md` show; by default iterations
+        for the paper's studies, and evaluations for others.
 
     Returns
     -------
     Path
         That of `report.html`.
     """
-    checked_choice("measure", measure, MEASURES)
+    measure = results.usual_measure if measure is None else checked_choice("measure", measure, MEASURES)
     folder.mkdir(parents=True, exist_ok=True)
     drawn = draw_figures(results, folder / "figures", measure)
     analysis = analyse(results)

@@ -33,9 +33,9 @@ def document_of(analysis: Analysis, pictures: Sequence[tuple[DrawnFigure, str]],
         "Made with:",
         table(["what", "which"], _escaped(results.made.items())),
         *_claims(claims, readings),
-        *_figures(pictures),
-        *_median_tables(analysis.summaries, measure),
-        *_growth_tables(analysis.growths, measure),
+        *_figures(pictures, results),
+        *_median_tables(analysis.summaries, measure, results),
+        *_growth_tables(analysis.growths, measure, results),
         "## How to cite",
         *(f"{citation.text}\n\n```bibtex\n{citation.bibtex}\n```" for citation in citations(results)),
     ]
@@ -47,7 +47,10 @@ def _escaped(rows: Iterable[tuple[str, str]]) -> list[list[str]]:
 
 
 def _missing(results: Results) -> list[str]:
-    rows = [[escaped(str(entry.cell)), str(len(entry.runs)), str(entry.wanted)] for entry in missing(results)]
+    rows = [
+        [escaped(results.name_of(entry.cell)), str(len(entry.runs)), str(entry.wanted)]
+        for entry in missing(results)
+    ]
     return (
         ["Cells that have fewer runs than wanted:", table(["cell", "runs", "wanted"], rows)] if rows else []
     )
@@ -63,9 +66,9 @@ def _claims(claims: Sequence[JudgedClaim], readings: Sequence[str]) -> list[str]
     ]
 
 
-def _figures(pictures: Sequence[tuple[DrawnFigure, str]]) -> list[str]:
+def _figures(pictures: Sequence[tuple[DrawnFigure, str]], results: Results) -> list[str]:
     shown = [
-        f"![{escaped(figure.name)}, {figure.reading}]({path})\n\n"
+        f"![{escaped(figure.name)}{f', {figure.reading}' if results.names_readings else ''}]({path})\n\n"
         f"**{escaped(figure.name)}.** {escaped(figure.caption)}"
         for figure, path in pictures
     ]
@@ -95,7 +98,7 @@ def _estimate(found: Estimate) -> str:
     return f"{brief(found.value)} [{brief(found.low)}, {brief(found.high)}]"
 
 
-def _median_tables(summaries: Summaries, measure: str) -> list[str]:
+def _median_tables(summaries: Summaries, measure: str, results: Results) -> list[str]:
     """Return tables of schemes by problems, one for each reading, n and L, if there are any."""
     groups: dict[tuple[str, int, float | None], list[Cell]] = {}
     for cell in summaries:
@@ -119,7 +122,8 @@ def _median_tables(summaries: Summaries, measure: str) -> list[str]:
             for scheme in distinct(cell.scheme for cell in groups[key])
         ]
         where = f"n = {n}" if condition is None else f"n = {n}, L = {power(condition)}"
-        parts += [f"### Reading {reading}, {where}", table(["scheme", *map(escaped, problems)], rows)]
+        heading = f"### Reading {reading}, {where}" if results.names_readings else f"### {where}"
+        parts += [heading, table(["scheme", *map(escaped, problems)], rows)]
     if not parts:
         return []
     explanation = (
@@ -137,7 +141,7 @@ def _median(summaries: Summaries, cell: Cell | None, measure: str) -> str:
     return _estimate(Estimate._make(count / cell.n for count in found.median)) + reached
 
 
-def _growth_tables(growths: Sequence[Growth], measure: str) -> list[str]:
+def _growth_tables(growths: Sequence[Growth], measure: str, results: Results) -> list[str]:
     """Return tables of schemes by problems, one for each reading."""
     parts = []
     for reading in distinct(growth.reading for growth in growths):
@@ -149,7 +153,8 @@ def _growth_tables(growths: Sequence[Growth], measure: str) -> list[str]:
             [escaped(scheme), *(_exponent(found.get((scheme, *column)), measure) for column in columns)]
             for scheme in distinct(growth.scheme for growth in chosen)
         ]
-        parts += [f"### Growth, reading {reading}", table(["scheme", *header], rows)]
+        heading = [f"### Growth, reading {reading}"] if results.names_readings else []
+        parts += [*heading, table(["scheme", *header], rows)]
     if not parts:
         return []
     explanation = (

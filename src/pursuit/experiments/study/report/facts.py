@@ -87,11 +87,12 @@ def facts(results: Results) -> list[tuple[str, str]]:
     cells = [entry.cell for entry in results.cells]
     runs = [run for entry in results.cells for run in entry.runs]
     ends = Counter(run.reason for run in runs)
+    readings = [("readings", _listed(distinct(cell.reading for cell in cells)))]
     return [
         ("problems", _problems(results)),
         ("dimensions n", _listed(sorted({cell.n for cell in cells}))),
         ("schemes", _listed(distinct(cell.scheme for cell in cells))),
-        ("readings", _listed(distinct(cell.reading for cell in cells))),
+        *(readings if results.names_readings else []),
         ("target", "f ≤ " + _listed(distinct(power(entry.target) for entry in results.cells))),
         (
             "cap",

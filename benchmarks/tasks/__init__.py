@@ -1,0 +1,1 @@
+"""Tasks that people bring, each with the tools that they use for it, beside our default."""
