@@ -1,5 +1,8 @@
 """Constraints in SciPy's forms: what holds at the result, what is counted, and what is refused."""
 
+import os
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -9,6 +12,18 @@ from scipy.optimize import LinearConstraint, NonlinearConstraint
 
 import pursuit
 
+# A new cache, in which nothing is compiled.
+COMPILED_IN_VAIN = """
+import sys
+import numpy as np
+import pursuit
+from scipy.optimize import rosen
+
+within = {"type": "ineq", "fun": lambda x: 1.5 - x.sum()}
+constraints = within if sys.argv[1] == "constraints" else ()
+result = pursuit.minimize(rosen, np.zeros(4), method="rp", constraints=constraints, rng=1, maxtime=0.5)
+print(result.nfev)
+"""
 N = 6
 START = np.full(N, 0.3)
 
@@ -257,3 +272,16 @@ def test_an_exception_carries_what_was_found_before():
     found = raised.value.pursuit_result
     assert found.nfev == 59
     assert found.fun == bowl(found.x)
+
+
+@pytest.mark.parametrize("given", ["constraints", "nothing"])
+def test_compiling_takes_nothing_of_the_time_limit(given, tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-c", COMPILED_IN_VAIN, given],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)},
+    )
+    # Compiling takes seconds; a round ends with the first evaluation after the limit.
+    assert int(done.stdout) > 100

@@ -42,7 +42,7 @@ from pursuit.methods.programs import is_program
 from pursuit.problems.boxes import Box, active_mask
 from pursuit.problems.objective import function_of_point
 from pursuit.result import Result, result_of
-from pursuit.running import Conduct, driven, keep_to
+from pursuit.running import Conduct, driven, excused, keep_to
 
 # How far from the start, in first steps, points are evaluated to learn the sizes of f and constraints.
 _PROBE = 0.1
@@ -71,12 +71,22 @@ def minimize_within(task: Task, conduct: Conduct, constraints: list[Any], ctol: 
     # In each round auto would choose again what it chose in the first.
     method = "differences" if task.method == DEFAULT_METHOD else task.method
     with showing_compilation(conduct.progress):
-        setup, _ = set_up(task._replace(method=method, fun=Unknown(), args=()))
+        setup, start = set_up(task._replace(method=method, fun=Unknown(), args=()))
+        _compile(setup, start)
     tolerance = checked_number("ctol", ctol, at_least=0.0)
     wanted = checked_constraints(constraints, setup.task.x0)
-    parts = Parts(function_of_point(task.fun, task.args), wanted)
+    fun = function_of_point(task.fun, task.args)
+    if conduct.failures is not None:
+        fun, _ = excused(fun, conduct.failures, task, vectorized=conduct.vectorized)
+    parts = Parts(fun, wanted)
     with showing_compilation(conduct.progress), _crew_of(parts, conduct) as evaluate:
         return _Rounds(setup, Lagrangian(wanted, tolerance, evaluate), conduct).result(evaluate)
+
+
+def _compile(setup: Setup, start: Vector) -> None:
+    """Begin a run in vain, so that the time limit of the rounds that follow is not spent on compiling."""
+    rng = np.random.default_rng(0)
+    StagedRun(setup, setup.first_memory(start.copy(), 0.0, rng), rng, here=False)
 
 
 def _check_combination(task: Task, conduct: Conduct) -> None:
@@ -92,6 +102,7 @@ def _check_combination(task: Task, conduct: Conduct) -> None:
 @contextlib.contextmanager
 def _crew_of(parts: Parts, conduct: Conduct) -> Iterator[Evaluate]:
     """Yield what puts f and the constraints at points into a list."""
+    read = tuple if conduct.failures is None else conduct.failures.read_parts
     if conduct.vectorized:
         values = at_once(parts.fun)
 
@@ -103,9 +114,9 @@ def _crew_of(parts: Parts, conduct: Conduct) -> Iterator[Evaluate]:
 
         yield evaluate
     elif conduct.workers == 1:
-        yield Here(parts, tuple)
+        yield Here(parts, read)
     else:
-        with evaluator(parts, conduct.workers, tuple) as elsewhere:
+        with evaluator(parts, conduct.workers, read) as elsewhere:
             yield elsewhere
 
 
@@ -171,7 +182,7 @@ class _Rounds:
             end(self)
         result = self._result_of(self.outcome(reason), trace=conduct.trace)
         result.time = monitor.seconds
-        return result
+        return result if conduct.failures is None else conduct.failures.told_in(result)
 
     def _result_of(self, outcome: Outcome, *, trace: bool) -> Result:
         """Return an outcome as a result, which is a success only within the constraints."""

@@ -30,7 +30,8 @@ class Parts:
 
     def __call__(self, x: Vector) -> tuple[float, Vector]:
         """Return f and the entries of the constraints; f may overwrite its argument."""
-        return as_value(self.fun(x.copy())), self.constraints.at(x)
+        value = self.fun(x.copy())
+        return value if isinstance(value, float) else as_value(value), self.constraints.at(x)
 
 
 class Point(NamedTuple):

@@ -24,6 +24,7 @@ from pursuit.checks import (
 )
 from pursuit.engine.driving import Here, drive
 from pursuit.engine.evaluation import begin_worker, check_pickles, checked_workers
+from pursuit.engine.failures import Excused, failures_for
 from pursuit.engine.interrupts import Interrupts
 from pursuit.engine.outcome import Outcome
 from pursuit.engine.progress import showing_compilation
@@ -31,7 +32,7 @@ from pursuit.engine.setup import Setup, Task, set_up
 from pursuit.engine.staged import StagedRun
 from pursuit.engine.stopping import FTOL, XTOL, Reason
 from pursuit.methods.catalogue import DEFAULT_METHOD
-from pursuit.problems.objective import function_of_point
+from pursuit.problems.objective import as_value, function_of_point
 from pursuit.problems.protocol import Problem
 from pursuit.result import Result, Results, result_of
 
@@ -43,6 +44,7 @@ class _OneRun(NamedTuple):
     task: Task
     seed: Any
     trace: bool
+    on_error: str
 
 
 @with_known_arguments
@@ -66,6 +68,7 @@ def minimize_many(
     trace: bool = False,
     device: str = "cpu",
     workers: int = -1,
+    on_error: str = "raise",
 ) -> Results:
     """Minimise a function many times: with many seeds, from many starts, or both.
 
@@ -85,7 +88,7 @@ def minimize_many(
         As in `pursuit.minimize`.
     rng : int, numpy.random.SeedSequence or None
         What the seeds are spawned from, if they are not given.
-    bounds, sigma0, ftarget, xtol, ftol, maxiter, maxfev, options, restarts, trace
+    bounds, sigma0, ftarget, xtol, ftol, maxiter, maxfev, options, restarts, trace, on_error
         As in `pursuit.minimize`, for each run.
     device : {"cpu", "gpu"}
         Where to make the runs. A GPU (extra ``gpu``) makes thousands at a time, of functions that Numba can
@@ -129,8 +132,10 @@ def minimize_many(
         args=args,
     )
     trace = checked_flag("trace", trace)
+    if failures_for(on_error) is not None and callable(fun):
+        task = task._replace(fun=Excused(function_of_point(fun, args)), args=())
     runs = [
-        _OneRun(number, task._replace(x0=start), seed, trace)
+        _OneRun(number, task._replace(x0=start), seed, trace, on_error)
         for number, (start, seed) in enumerate(zip(starts, given, strict=True))
     ]
     # What is wrong for all runs is an error at once, and what they share is compiled once.
@@ -280,11 +285,13 @@ def _execute(one: _OneRun, stopped: threading.Event | None = None) -> Result:
     def monitor(_: object) -> Reason:
         return Reason.INTERRUPTED if stopped is not None and stopped.is_set() else Reason.RUNNING
 
-    fun = function_of_point(one.task.fun, one.task.args)
+    fun, failures = function_of_point(one.task.fun, one.task.args), failures_for(one.on_error)
+    here = Here(fun, as_value if failures is None else failures.read)
     with Interrupts() as interrupts:
-        reason = drive(run, Here(fun), interrupts=interrupts, monitor=monitor)
+        reason = drive(run, here, interrupts=interrupts, monitor=monitor)
         outcome = run.outcome(reason, last=True)
-    return _finished(outcome, setup, one)
+    result = _finished(outcome, setup, one)
+    return result if failures is None else failures.told_in(result)
 
 
 def _finished(outcome: Outcome, setup: Setup, one: _OneRun) -> Result:

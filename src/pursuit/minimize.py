@@ -51,6 +51,7 @@ def minimize(
     checkpoint_every: float = 60.0,
     checkpoint_check: bool = True,
     progress: bool = False,
+    on_error: str = "raise",
 ) -> Result:
     """Minimise a function of several variables from its values alone.
 
@@ -91,7 +92,8 @@ def minimize(
     maxiter, maxfev : int
         Stop after this many iterations or evaluations.
     maxtime : float
-        Stop after this many seconds.
+        Stop after this many seconds. The clock starts when the start has been evaluated and what the method
+        needs is compiled, which takes longer than some runs: see `pursuit.warmup`.
     callback : callable
         Called after every iteration, as in SciPy: with ``intermediate_result``, if that is the name of its
         only parameter, else with the best point so far. A `StopIteration` from it stops the run.
@@ -134,6 +136,10 @@ def minimize(
         updated in place, elsewhere a line on standard error every five seconds. The logger ``pursuit``
         reports the same at level INFO, with or without this. Compiling a method for the first time takes
         some seconds; a terminal or a notebook always says so, after one second.
+    on_error : {"raise", "nan"}
+        What an exception in `fun` does: by default it ends the run; with "nan" it counts as NaN, and
+        `message` says how many there were. At x0 it ends the run in any case. With "nan", loops are not
+        compiled together with `fun`.
 
     Returns
     -------
@@ -171,7 +177,7 @@ def minimize(
     conduct = Conduct(
         rng=rng, workers=workers, vectorized=vectorized, batch=batch, maxtime=maxtime, callback=callback,
         trace=trace, progress=progress, checkpoint=checkpoint, checkpoint_every=checkpoint_every,
-        checkpoint_check=checkpoint_check,
+        checkpoint_check=checkpoint_check, on_error=on_error,
     ).checked()  # fmt: skip
     wanted = given_constraints(constraints)
     return minimize_within(task, conduct, wanted, ctol) if wanted else minimize_task(task, conduct)

@@ -47,7 +47,7 @@ class Result(OptimizeResult):
         The reason as a sentence, and the method's remarks on the function, if any: that its values are
         noisy, or that it has kinks.
     method : str
-        The method's name; for one that chooses, also what was at work, as ``"auto (differences, evolution)"``.
+        The method's name; for `auto` also what was at work, as ``"auto (differences, evolution)"``.
     stages : tuple of StageRecord
         The outcome of each stage of the run, if `auto` changed the method or the run was restarted: its
         `method`, `nfev`, `fun` and so on. Empty if there can be only one stage.

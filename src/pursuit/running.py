@@ -24,6 +24,7 @@ from pursuit.engine.evaluation import (
     checked_workers,
     evaluator,
 )
+from pursuit.engine.failures import Excused, Failures, failures_for
 from pursuit.engine.interrupts import Interrupts
 from pursuit.engine.memory import Memory, Unstarted
 from pursuit.engine.monitor import Monitor, scipy_style
@@ -34,7 +35,7 @@ from pursuit.engine.setup import Setup, Task, set_up
 from pursuit.engine.staged import StagedRun
 from pursuit.engine.stopping import Reason
 from pursuit.engine.tally import UNLIMITED
-from pursuit.problems.objective import function_of_point, row_by_row
+from pursuit.problems.objective import as_value, function_of_point, row_by_row
 from pursuit.result import Result, result_of
 from pursuit.resuming import check_batch, check_objective, resumed
 
@@ -54,6 +55,9 @@ class Conduct(NamedTuple):
     checkpoint: str | os.PathLike[str] | None
     checkpoint_every: float
     checkpoint_check: bool
+    on_error: str
+    failures: Failures | None = None
+    """What counts exceptions of the function, once this is checked; None if they end the run."""
 
     def checked(self) -> Conduct:
         """Return the same with its arguments checked, a generator for `rng` and a number for `maxtime`."""
@@ -70,12 +74,15 @@ class Conduct(NamedTuple):
             progress=checked_flag("progress", self.progress),
             checkpoint_every=checked_number("checkpoint_every", self.checkpoint_every, at_least=0.0),
             checkpoint_check=checked_flag("checkpoint_check", self.checkpoint_check),
+            failures=failures_for(self.on_error),
         )
 
 
 def minimize_task(task: Task, conduct: Conduct) -> Result:
     """Return the result of a run without constraints; `conduct` has been checked."""
-    fun = function_of_point(task.fun, task.args)
+    fun, failures = function_of_point(task.fun, task.args), conduct.failures
+    if failures is not None:
+        fun, task = excused(fun, failures, task, vectorized=conduct.vectorized)
     if conduct.vectorized:
         task = task._replace(fun=row_by_row(task.fun, task.args), args=())
     with showing_compilation(conduct.progress):
@@ -83,7 +90,13 @@ def minimize_task(task: Task, conduct: Conduct) -> Result:
     call = scipy_style(conduct.callback, lambda outcome: result_of(outcome, setup.name, trace=False))
     save = None if conduct.checkpoint is None else Saver(conduct.checkpoint, setup.setting)
     with showing_compilation(conduct.progress), _crew_of(fun, conduct) as crew:
-        found, setup, memory, rng = _begin(setup, start, conduct, None if crew.is_here else crew.evaluate)
+        elsewhere = None if crew.is_here and failures is None else crew.evaluate
+        try:
+            found, setup, memory, rng = _begin(setup, start, conduct, elsewhere)
+        except ValueError as error:
+            if failures is not None and failures.remark:
+                error.add_note(failures.remark)
+            raise
         with Interrupts() as interrupts:
 
             def open_run(_: object = None) -> StagedRun:
@@ -116,7 +129,18 @@ def minimize_task(task: Task, conduct: Conduct) -> Result:
                     save(run)
     result = result_of(outcome, setup.name, trace=conduct.trace, box=setup.setting.box)
     result.time = monitor.seconds
-    return result
+    return result if failures is None else failures.told_in(result)
+
+
+def excused(
+    fun: Callable[[Any], Any], failures: Failures, task: Task, *, vectorized: bool
+) -> tuple[Callable[[Any], Any], Task]:
+    """Return a function in which exceptions count as NaN, and the task with it."""
+    if not callable(task.fun):
+        # What is wrong with it is said later.
+        return fun, task
+    forgiving = failures.excused(fun) if vectorized else Excused(fun)
+    return forgiving, task._replace(fun=forgiving, args=())
 
 
 def _begin(
@@ -179,11 +203,12 @@ class _Crew(NamedTuple):
 def _crew_of(fun: Callable[[Any], Any], conduct: Conduct) -> Iterator[_Crew]:
     """Yield what evaluates the points of a run."""
     workers = conduct.workers
+    read = as_value if conduct.failures is None else conduct.failures.read
     if conduct.vectorized:
         yield _Crew(at_once(fun))
     elif workers == 1:
-        yield _Crew(Here(fun), is_here=True)
+        yield _Crew(Here(fun, read), is_here=True)
     else:
         # Workers get the function itself, at points inside the bounds: nothing else need pickle.
-        with evaluator(fun, workers) as evaluate:
+        with evaluator(fun, workers, read) as evaluate:
             yield _Crew(evaluate)

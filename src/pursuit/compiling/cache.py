@@ -29,7 +29,7 @@ _PACKAGE = Path(__file__).parents[1]
 # What fixes a trajectory, by folder. The rest of the package sets up runs and reports on them.
 _FOLDERS = ("compiling", "engine", "methods", "problems")
 # The programs, which nothing compiled depends on.
-_PROGRAMS = ("methods/differences/",)
+_PROGRAMS = ("methods/differences/", "methods/evolution/")
 # How many versions of the package keep their compiled code: a few, for people who switch between them.
 _VERSIONS_KEPT = 3
 # Numba's type hints do not cover all that these take and have.

@@ -8,6 +8,7 @@ noise a lower value counts only if the same point is lower again.
 from __future__ import annotations
 
 from collections.abc import Generator
+from dataclasses import replace
 
 import numpy as np
 
@@ -27,12 +28,14 @@ Found = tuple[Vector, float] | None
 
 
 def find_better(
-    x: Vector, f: float, box: Box, noise: float, rng: np.random.Generator
+    x: Vector, f: float, box: Box, noise: float, rng: np.random.Generator, reach: float = 1.0
 ) -> Generator[Request, Vector, Found]:
     """Return a point around x that is better by more than noise explains, and its value; None without one.
 
-    It takes 2 n + 20 values, and a few more if something better is found.
+    It looks up to `reach` first step sizes away, or one if that is more. It takes 2 n + 20 values, and a few
+    more if something better is found.
     """
+    box = replace(box, sigma0=box.sigma0 * max(1.0, reach))
     along = yield from _along_coordinates(x, f, box, noise, rng)
     if along is None:
         along = yield from _along_directions(x, f, box, noise, rng)

@@ -75,7 +75,9 @@ class Probes:
     __slots__ = ("indices", "origin", "steps")
 
     def __init__(self, origin: Vector, indices: NDArray[np.int64], steps: Vector) -> None:
-        self.origin, self.indices, self.steps = origin, indices, steps
+        self.origin: Vector = origin
+        self.indices: NDArray[np.int64] = indices
+        self.steps: Vector = steps
 
     def __len__(self) -> int:
         return len(self.indices)

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Iterator
-from typing import Any
-
 import numpy as np
 
 from pursuit.methods.differences.matrix import Limited
 from pursuit.methods.differences.state import State
+from pursuit.methods.state_checks import Ranges, check_bounds, check_numbers
 
-# What numbers must be, by the names of their fields: more than 0, no less, or no less and perhaps infinite.
-_POSITIVE = {"batch", "sigma0", "radius", "lengths", "probe_factor", "diagonal"}
 _COUNTS = {
     "best",
     "evaluations",
@@ -27,28 +22,25 @@ _COUNTS = {
     "turn",
     "flat",
 }
-_NOT_NEGATIVE = _COUNTS | {"lowest_at", "doubt", "level", "scale", "grain", "spacing", "blocks.curvature"}
-_PERHAPS_INFINITE = {"xtol", "ftol", "at", "longest"}
-# Curvatures are NaN where they were not measured, and bounds infinite where there is none; so is the inverse
-# of what is nearly 0.
-_ANYTHING = {"curvature", "box.lower", "box.upper", "matrix.inverse"}
+_RANGES = Ranges(
+    positive=frozenset({"batch", "sigma0", "radius", "lengths", "probe_factor", "diagonal"}),
+    not_negative=frozenset(
+        _COUNTS | {"lowest_at", "doubt", "level", "scale", "grain", "spacing", "blocks.curvature"}
+    ),
+    perhaps_infinite=frozenset({"xtol", "ftol", "at", "longest"}),
+    unlimited=frozenset({"box.lower", "box.upper"}),
+    # Curvatures are NaN where they were not measured, and the inverse of what is nearly 0 is infinite.
+    anything=frozenset({"curvature", "matrix.inverse"}),
+)
 
 
 def check_state(state: State, n: int) -> None:
     """Raise a `ValueError` if a state is not one for n variables."""
-    opening, blocks, matrix, box = state.opening, state.blocks, state.matrix, state.box
+    opening, blocks, matrix = state.opening, state.blocks, state.matrix
     points = 0 if opening is None else opening.values.size
     shapes = {"points": (points, n), "values": (points,), "hessian": (n, n), "B": (n, n), "inverse": (n, n)}
-    for path, entry in _numbers(state):
-        shape = shapes.get(path.split(".")[-1], (n,))
-        if isinstance(entry, np.ndarray) and entry.shape != shape:
-            raise ValueError(f"the entry {path} must have shape {shape}, but has {entry.shape}")
-        _check_signs(path, entry)
-    if isinstance(box.lower, np.ndarray) != isinstance(box.upper, np.ndarray):
-        raise ValueError("it must have bounds for every variable, or none")
-    for entry in (state.x, state.x if state.masked is None else state.masked.mean):
-        if not np.all((box.lower <= entry) & (entry <= box.upper)):
-            raise ValueError("its iterates must be within its bounds")
+    check_numbers(state, n, _RANGES, shapes)
+    check_bounds(state.box, state.x, state.x if state.masked is None else state.masked.mean)
     if opening is not None and not opening.best < points:
         raise ValueError(f"the best of its {points} points must be one of them, but is {opening.best}")
     if blocks is not None and not (blocks.done < n and np.array_equal(np.sort(blocks.order), np.arange(n))):
@@ -57,26 +49,3 @@ def check_state(state: State, n: int) -> None:
         raise ValueError("its matrix must have as many steps as changes of the gradient")
     if not (state.probes.all() and state.turn < n):
         raise ValueError(f"its probes must not be 0, and its turn one of {n} variables")
-
-
-def _numbers(record: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """Yield the numbers and arrays in a record by the dotted names of their fields."""
-    for field in dataclasses.fields(record):
-        entry, path = getattr(record, field.name), f"{prefix}{field.name}"
-        for part in entry if isinstance(entry, tuple) else (entry,):
-            if dataclasses.is_dataclass(part):
-                yield from _numbers(part, f"{path}.")
-            elif part is not None and not isinstance(part, str):
-                yield path, part
-
-
-def _check_signs(path: str, entry: Any) -> None:
-    """Reject numbers that a field cannot hold."""
-    names = {path, path.split(".")[-1]}
-    is_free = path in _ANYTHING or not names.isdisjoint(_PERHAPS_INFINITE)
-    if not (is_free or np.isfinite(entry).all()):
-        raise ValueError(f"the entry {path} must be finite")
-    if names & _POSITIVE and not np.all(entry > 0.0):
-        raise ValueError(f"the entry {path} must be positive")
-    if names & (_NOT_NEGATIVE | _PERHAPS_INFINITE) and not np.all(entry >= 0.0):
-        raise ValueError(f"the entry {path} must not be negative")

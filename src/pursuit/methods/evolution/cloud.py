@@ -27,7 +27,7 @@ class Cloud:
     popsize: int
     seed: int
     held: tuple[Array, Array] | None
-    """The normal vectors z_i and the points before they are projected; None if they are drawn from the seed."""
+    """The normal vectors z_i and the points before they are projected; None if drawn from the seed."""
     again: tuple[int, ...] = ()
     """Which points are evaluated a second time, after all others."""
 

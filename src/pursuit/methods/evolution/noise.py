@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 
 from pursuit.checks import Vector
+from pursuit.methods.check import find_better
 from pursuit.methods.evolution.cloud import Cloud
 from pursuit.methods.evolution.state import Answer, Average, Noise, State
 from pursuit.methods.programs import NOISE, Asking, Ending
 from pursuit.methods.regression import Quadratic, fitted
 
 # sigma grows where less than this part of the variance of a round is signal, this fast.
-_SIGNAL, _WIDEN = 0.4, 0.3
-# But no farther than this many first step sizes: pure noise looks the same from everywhere.
-_WIDEST = 100.0
+_SIGNAL, _WIDEN = 0.4, 0.6
+# The average has gone astray if it is this many times the noise above the lowest.
+_LOST = 2.0
+# Nothing but noise is seen only if it was looked for this far away.
+_WIDE = 20.0
 # Up to this many variables the latest points are kept, so that a quadratic can be fitted to them:
 FEW = 36
 # this many for each of its terms, and at least.
@@ -46,7 +50,7 @@ def look(state: State, x: Vector, f: float) -> Asking:
         level = float(np.std(values, ddof=1))
         state.noise_model = Noise(level=level, spread=level)
         mean = float(np.mean(values))
-        state.average = Average(state.x, mean, mean)
+        state.average = state.record = Average(state.x, mean, mean, sigma=state.sigma, noise=level)
         if state.rounds == 0:
             state.start = mean
         state.lap = state.evaluations
@@ -71,31 +75,45 @@ def heard(state: State, cloud: Cloud, values: Vector) -> Vector:
     means = values[:size].copy()
     means[k] = (values[k] + values[size]) / 2.0
     memory = 10.0 + 2.0 * state.x.size / (0.3 * size)
-    state.average = state.average.moved(state.x, float(np.median(means)), memory)
+    average = state.average.moved(state.x, float(np.median(means)), memory)
+    # A mean of points on a bound is beside it by rounding.
+    state.average = replace(average, mean=state.box.clip(average.mean))
+    _go_back_if_lost(state)
     return means
+
+
+def _go_back_if_lost(state: State) -> None:
+    """Keep the lowest average; if wide steps have led far above it, go back and take shorter ones."""
+    average, record = state.average, state.record
+    if average.slow <= record.slow:
+        state.record = replace(average, sigma=state.sigma, noise=state.noise)
+    elif state.noise_model.signal < _SIGNAL and average.slow > record.slow + _LOST * record.noise:
+        state.x, state.average = record.mean, record
+        state.widest = math.sqrt(record.sigma * max(state.sigma, record.sigma))
+        state.sigma, state.path = min(state.sigma, record.sigma), np.zeros_like(state.x)
 
 
 def widening(state: State) -> float:
     """Return by how much log sigma must grow at least, so that values differ by more than noise."""
-    if state.sigma >= _WIDEST:
+    if state.sigma >= state.widest:
         return -math.inf
     signal = state.noise_model.signal
     return _WIDEN * (_SIGNAL - signal) if signal < _SIGNAL else -math.inf
 
 
-def judge(state: State) -> Asking:
+def judge(state: State, rng: np.random.Generator) -> Asking:
     """End the run if values have not fallen for a long time, or are nothing but noise."""
     n, done = state.x.size, state.evaluations - state.lap
     is_pure = False
     is_idle = state.noise_model.signal < _PURE_SIGNAL and state.average.slow > state.start - state.noise
-    if is_idle and state.evaluations >= _PURE * n + 20:
+    if is_idle and state.sigma >= min(_WIDE, state.widest) and state.evaluations >= _PURE * n + 20:
         is_pure = state.lap_value == math.inf and state.seen is not None and _fit(state) is None
     if done >= _LAP_SWEEPS * n + _LAP:
         fallen = state.lap_value - state.average.slow
         state.lap, state.lap_value = state.evaluations, state.average.slow
         is_pure |= fallen < _FALL * state.noise
     if is_pure:
-        yield from _settle(state)
+        yield from _settle(state, rng)
 
 
 def _fit(state: State) -> Quadratic | None:
@@ -118,9 +136,7 @@ def _candidates(state: State) -> tuple[list[Vector], Quadratic | None]:
         n = state.x.size
         radius = _TRUST * math.sqrt(n) if quadratic.kind else _TRUST_ROUND
         points.insert(0, quadratic.lowest(state.box.lower, state.box.upper, radius))
-    if state.seen is not None and state.seen_values is not None:
-        points.append(state.seen[int(np.argmin(state.seen_values))])
-    return [*points, state.start_x], quadratic
+    return [*points, state.lowest_x, state.start_x], quadratic
 
 
 def answer_of(state: State) -> tuple[Vector, float, float]:
@@ -140,8 +156,8 @@ def answer_of(state: State) -> tuple[Vector, float, float]:
     return points[0], value, math.hypot(error, _WRONG * state.noise)
 
 
-def _settle(state: State) -> Asking:
-    """Evaluate what may be the best point again, choose one, and end the run."""
+def _settle(state: State, rng: np.random.Generator) -> Asking:
+    """Evaluate what may be the best point again, choose one, and end the run if none around it is better."""
     points, quadratic = _candidates(state)
     each = max(2, min(16, (2 * state.x.size + 20) // len(points)))
     values = (yield np.repeat(np.array(points), each, axis=0)).reshape(len(points), each)
@@ -157,7 +173,15 @@ def _settle(state: State) -> Asking:
         _, f, error, x = min(found, key=lambda one: one[0])
         state.answer = Answer(x, f, error)
         state.x, state.f = x, f
-    state.ending = Ending(NOISE, "Noise hides whatever is left to gain.")
+    reach = max(state.longest, state.sigma * state.matrix.longest)
+    better = yield from find_better(state.x, state.f, state.box, state.noise, rng, reach)
+    if better is None:
+        state.ending = Ending(NOISE, "Noise hides whatever is left to gain.")
+        return
+    length = float(np.max(np.abs(better[0] - state.x) / state.box.sigma0))
+    (state.x, state.f), state.answer = better, None
+    state.average = state.record = Average(*better, better[1], sigma=length, noise=state.noise)
+    state.search_again(length)
 
 
 def _combined(f: float, error: float, other: float, other_error: float, wrong: float) -> tuple[float, float]:

@@ -29,9 +29,10 @@ import numpy as np
 from pursuit.checks import Vector, checked_count
 from pursuit.methods.check import find_better
 from pursuit.methods.evolution import noise
+from pursuit.methods.evolution.checks import check_state
 from pursuit.methods.evolution.cloud import Cloud, drawn
 from pursuit.methods.evolution.matrix import Full, Rates, Weights, first_matrix, rates_of, weights_of
-from pursuit.methods.evolution.state import Average, State
+from pursuit.methods.evolution.state import Average, Noise, State
 from pursuit.methods.programs import CONVERGED, FLAT, STUCK, UNBOUNDED, Asking, Box, Ending, Start
 
 # More points of a round than these bring nothing but parallel work: as a multiple of the usual number.
@@ -50,7 +51,6 @@ _IDLE, _IDLE_SWEEPS = 60, 30
 _GAIN, _REAL_GAIN = 1e-12, 1e-8
 # The first sigma of another search, as a part of the longest steps that have helped.
 _NARROW = 0.01
-_MOST_SEARCHES = 12
 # f is taken to be unbounded if it is negative and still falling at steps of this many first steps.
 _FAR = 1e12
 _KEPT = "f seems to be unbounded below: it is negative, and still falls very far from the start."
@@ -101,6 +101,7 @@ class Evolution(NamedTuple):
             lowest=start.value,
             gained=start.value,
             average=Average(start.x, start.value, start.value),
+            record=Average(start.x, start.value, start.value),
         )
 
     def iterate(self, state: State, rng: np.random.Generator) -> Asking:
@@ -144,6 +145,9 @@ class Evolution(NamedTuple):
     def check(self, state: State, n: int) -> None:
         """Reject a state that is not one for n variables."""
         check_state(state, n)
+        most = self.popsize if self.is_given else _MOST_POINTS * self.popsize
+        if not self.popsize <= state.popsize <= most:
+            raise ValueError(f"its popsize must be from {self.popsize} to {most}, but is {state.popsize}")
 
 
 def _ranked(cloud: Cloud, values: Vector) -> Any:
@@ -197,7 +201,7 @@ def _learn(state: State, cloud: Cloud, order: Any, weights: Weights, rates: Rate
 def _move(state: State, spread: Vector | float, step: Vector) -> Vector:
     """Move the mean by M times a step; return the step that it has made, which bounds may have cut off.
 
-    Otherwise sigma would learn that the mean always goes the same way, and grow while it is pressed to a bound.
+    Otherwise sigma would grow while the mean is pressed to a bound, as it would always go the same way.
     """
     before, moved = state.x, state.x + spread * state.matrix.stretched(step[np.newaxis])[0]
     state.x = state.box.clip(moved) if state.box.is_bounded else moved
@@ -224,14 +228,15 @@ def _widen(state: State, values: Vector) -> None:
 def _judge(state: State, rng: np.random.Generator) -> Asking:
     """End the run, or begin another search, if nothing is left to gain this way."""
     length = state.sigma * state.matrix.longest
-    if not (math.isfinite(length) and np.isfinite(state.x).all()):
+    if not (math.isfinite(length + state.noise + state.average.slow) and np.isfinite(state.x).all()):
+        _forget(state)
         state.ending = Ending(STUCK, "The values of f are too extreme to compute with.")
     elif state.flat * state.popsize >= _FLAT * state.x.size:
         state.ending = Ending(FLAT, "All values around x are equal: nothing shows where f might be lower.")
     elif length > _FAR and state.lowest < min(0.0, state.start):
         state.ending = Ending(UNBOUNDED, _KEPT)
     elif state.estimate:
-        yield from noise.judge(state)
+        yield from noise.judge(state, rng)
     else:
         patience = _IDLE + _IDLE_SWEEPS * state.x.size // state.popsize
         is_idle = state.rounds - max(state.gained_at, state.began) > patience
@@ -239,24 +244,21 @@ def _judge(state: State, rng: np.random.Generator) -> Asking:
             yield from _end_search(state, rng)
 
 
+def _forget(state: State) -> None:
+    """Go back to the best point, without what may have overflowed."""
+    state.x, state.f, state.sigma = state.lowest_x, state.lowest, 1.0
+    state.matrix, state.path = first_matrix(state.x.size), np.zeros_like(state.x)
+    state.noise_model, state.average = Noise(), Average(state.x, state.f, state.f)
+
+
 def _end_search(state: State, rng: np.random.Generator) -> Asking:
     """End the run if this search has gained nothing, and nothing better lies around the best point."""
     state.x = state.lowest_x
     if state.began_with - state.lowest <= _least_gain(state, _REAL_GAIN):
-        better = yield from find_better(state.lowest_x, state.lowest, state.box, 0.0, rng)
+        better = yield from find_better(state.lowest_x, state.lowest, state.box, 0.0, rng, state.longest)
         if better is None or better[1] >= state.lowest - _least_gain(state, _REAL_GAIN):
             state.ending = Ending(CONVERGED, "Converged: a second search from x has found nothing better.")
             return
         state.x, state.f = better
         _improve(state, *better)
-    state.searches += 1
-    if state.searches >= _MOST_SEARCHES:
-        state.ending = Ending(STUCK, "Searches from x still find better points, but next to nothing.")
-        return
-    state.sigma = _NARROW * (state.longest or 1.0)
-    state.matrix, state.path = first_matrix(state.x.size), np.zeros_like(state.x)
-    state.began, state.began_with = state.rounds, state.lowest
-
-
-def check_state(state: State, n: int) -> None:
-    """Raise a `ValueError` if a state, which comes from a file, is not one for n variables."""
+    state.search_again(_NARROW * (state.longest or 1.0))

@@ -8,8 +8,11 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from pursuit.checks import Vector
-from pursuit.methods.evolution.matrix import Array, Matrix
-from pursuit.methods.programs import Box, Ending
+from pursuit.methods.evolution.matrix import Array, Matrix, first_matrix
+from pursuit.methods.programs import STUCK, Box, Ending
+
+# A run ends after so many searches.
+_MOST_SEARCHES = 12
 
 
 @dataclass(frozen=True)
@@ -52,6 +55,10 @@ class Average:
     fast: float
     """and one that forgets faster: while they differ, f still falls."""
     rounds: int = 0
+    sigma: float = 1.0
+    """How long steps were."""
+    noise: float = 0.0
+    """The noise of a value there."""
 
     def moved(self, mean: Vector, value: float, memory: float) -> Average:
         """Return the averages after another round."""
@@ -102,6 +109,8 @@ class State:
     lowest: float
     """The lowest value so far."""
     average: Average
+    record: Average
+    """The lowest of all averages."""
     noise_model: Noise = field(default_factory=Noise)
     seen: Array | None = None
     """The latest points, if there are few variables, under noise,"""
@@ -126,7 +135,19 @@ class State:
     lap_value: float = math.inf
     """and the average of values at that time."""
     answer: Answer | None = None
+    widest: float = 100.0
+    """How far sigma may grow under noise: pure noise looks the same from everywhere."""
     ending: Ending | None = None
+
+    def search_again(self, sigma: float) -> None:
+        """Begin another search at x with steps of this length, or end the run after many."""
+        self.searches += 1
+        if self.searches >= _MOST_SEARCHES:
+            self.ending = Ending(STUCK, "Searches from x still find better points, but next to nothing.")
+            return
+        self.sigma, self.matrix, self.path = sigma, first_matrix(self.x.size), np.zeros_like(self.x)
+        self.began, self.began_with = self.rounds, self.lowest
+        self.lap, self.lap_value = self.evaluations, math.inf
 
     @property
     def noise(self) -> float:
