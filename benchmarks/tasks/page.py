@@ -40,7 +40,7 @@ def write(folder: Path, method: str = "auto") -> Path:
     )  # fmt: skip
     verdict = (
         f"`{method}` is within {_LEVEL} of the best tool's median gap on "
-        f"{len(compared - behind)} of {len(compared)} tasks, with every budget. Its runs were made by the code "
+        f"{len(compared - behind)} of {len(compared)} tasks, with every budget. Its runs were made by code "
         f"{', '.join(sorted({row.version for row in rows if row.solver == method}))}."
         if compared
         else f"There are no runs of `{method}` yet."
