@@ -94,10 +94,8 @@ def _all(rows: Sequence[Row]) -> str:
             here = [row for row in rows if (row.task, row.budget) == (task.name, str(budget))]
             for name in dict.fromkeys(row.solver for row in here):
                 runs = [row for row in here if row.solver == name]
-                claimed, wrong = (
-                    (row.success == "True" for row in runs),
-                    (is_wrong(task, row) for row in runs),
-                )
+                claimed = sum(row.success == "True" for row in runs)
+                wrong = sum(is_wrong(task, row) for row in runs)
                 lines.append([
                     task.title, spaced(budget), name, _pair(summary(runs)),
                     spaced(int(statistics.median(int(row.evaluations) for row in runs))),
