@@ -125,7 +125,7 @@ def _introduction() -> str:
         "same first step sizes and the same budget of evaluations. Starts, noise, and the data of some "
         "tasks depend on the seed; there are five. **A run is judged by the true gap**: how far the "
         "expected value of f at the returned point is above the minimum. That is known, or for the "
-        "controller and the hyper-parameters the lowest that long runs have found; for the policies it is "
+        "controller and the hyper-parameters just below the lowest of long runs; for the policies it is "
         "the largest return that there could be. The truss is judged by its weight once it is thick "
         "enough. No rule of our methods is chosen here.\n\n"
         "The others get variables in units of their first steps. L-BFGS-B takes forward differences "
