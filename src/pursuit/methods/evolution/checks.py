@@ -22,9 +22,7 @@ def check_state(state: State, n: int) -> None:
     check_numbers(state, n, _RANGES, shapes)
     means = (state.average.mean, state.record.mean)
     found = () if state.answer is None else (state.answer.x,)
-    check_bounds(
-        state.box, state.x, state.start_x, state.lowest_x, state.average.mean, state.record.mean, *found
-    )
+    check_bounds(state.box, state.x, state.start_x, state.lowest_x, *means, *found)
     matrix, first = state.matrix, first_matrix(n)
     if type(matrix) is not type(first):
         raise ValueError(f"its matrix must not be of the class {type(matrix).__name__} for {n} variables")
