@@ -17,13 +17,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Generator
+from dataclasses import replace
 
 import numpy as np
 
 from pursuit.checks import Vector
 from pursuit.methods.check import find_better
 from pursuit.methods.differences.matrix import first_matrix
-from pursuit.methods.differences.noise import look_for_noise
+from pursuit.methods.differences.noise import look_for_noise, repeat
 from pursuit.methods.differences.state import EPS, TINY, State
 from pursuit.methods.programs import CONVERGED, FLAT, KINKS, NOISE, UNBOUNDED, Asking, Ending, Request
 
@@ -153,8 +154,13 @@ def end_in_noise(state: State, rng: np.random.Generator) -> Asking:
     """End the run where noise hides what is left; values that repeat are only noisy if they are rounded."""
     value = float((yield state.x[np.newaxis])[0])
     if state.noise_model.is_random or _is_rounded(state, value):
-        ending = Ending(NOISE, "Noise hides whatever is left to gain.")
-        yield from end_unless_better(state, rng, ending, 0.0)
+        if state.noise_model.is_random:
+            # Noise that was taken for too small would make lucky values look better than it explains.
+            level = state.noise_model.level
+            yield from repeat(state)
+            level = max(level, state.noise_model.level)
+            state.noise_model = replace(state.noise_model, level=level)
+        yield from end_unless_better(state, rng, Ending(NOISE, "Noise hides whatever is left to gain."), 0.0)
     else:
         state.ending = Ending(KINKS, "Values repeat, but do not follow slopes: f may have kinks or jumps.")
 
