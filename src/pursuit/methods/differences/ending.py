@@ -119,16 +119,18 @@ def has_kinks(state: State, rng: np.random.Generator) -> Generator[Request, Vect
     way = state.longest / float(np.linalg.norm(np.broadcast_to(box.sigma0, state.x.shape)))
     near = _NEAR * min(max(way, 1e-3), 1e3) * box.sigma0
     for closer in range(_CLOSER):
-        lines = near * rng.standard_normal((_LINES, state.x.size))
-        if box.is_bounded:
-            room = np.minimum(box.upper - state.x, state.x - box.lower)
-            lines = np.where(np.abs(lines) * _MULTIPLE < room, lines, 0.0)
-        steps = np.concatenate([lines, -lines, _MULTIPLE * lines, -_MULTIPLE * lines])
-        v = (yield box.clip(state.x + steps)).reshape(4, _LINES)
-        close, far = np.abs(v[0] + v[1] - 2.0 * state.f), np.abs(v[2] + v[3] - 2.0 * state.f)
-        is_seen = close > _CLEAR * noise
-        is_smooth = np.where(is_seen, far >= _SMOOTH * close, (far <= _CLEAR_FAR * noise) & (closer == 0))
-        if 2 * np.count_nonzero(is_smooth & np.isfinite(far)) > _LINES:
+        smooth = 0
+        for _ in range(_LINES):  # one after the other: points of many variables take much memory
+            u = near * rng.standard_normal(state.x.size)
+            if box.is_bounded:
+                room = np.minimum(box.upper - state.x, state.x - box.lower)
+                u = np.where(np.abs(u) * _MULTIPLE < room, u, 0.0)
+            v = yield state.x + np.multiply.outer([1.0, -1.0, _MULTIPLE, -_MULTIPLE], u)
+            close, far = abs(v[0] + v[1] - 2.0 * state.f), abs(v[2] + v[3] - 2.0 * state.f)
+            is_seen = close > _CLEAR * noise
+            is_smooth = far >= _SMOOTH * close if is_seen else far <= _CLEAR_FAR * noise and closer == 0
+            smooth += math.isfinite(far) and is_smooth
+        if 2 * smooth > _LINES:
             return False
         near = near / _MULTIPLE
     return True
