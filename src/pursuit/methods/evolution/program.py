@@ -21,6 +21,7 @@ used, so that runs are the same for every increasing transformation of f, as lon
 from __future__ import annotations
 
 import math
+from collections.abc import Generator
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -33,7 +34,7 @@ from pursuit.methods.evolution.checks import check_state
 from pursuit.methods.evolution.cloud import Cloud, drawn
 from pursuit.methods.evolution.matrix import Full, Rates, Weights, first_matrix, rates_of, weights_of
 from pursuit.methods.evolution.state import Average, Noise, State
-from pursuit.methods.programs import CONVERGED, FLAT, STUCK, UNBOUNDED, Asking, Box, Ending, Start
+from pursuit.methods.programs import CONVERGED, FLAT, STUCK, UNBOUNDED, Asking, Box, Ending, Request, Start
 
 # More points of a round than these bring nothing but parallel work: as a multiple of the usual number.
 _MOST_POINTS = 4
@@ -51,6 +52,8 @@ _IDLE, _IDLE_SWEEPS = 60, 30
 _GAIN, _REAL_GAIN = 1e-12, 1e-8
 # The first sigma of another search, as a part of the longest steps that have helped.
 _NARROW = 0.01
+# Down to this power of a tenth of the first steps is looked for something better where none has helped.
+_CLOSEST = 50
 # f is taken to be unbounded if it is negative and still falling at steps of this many first steps.
 _FAR = 1e12
 _KEPT = "f seems to be unbounded below: it is negative, and still falls very far from the start."
@@ -240,7 +243,7 @@ def _judge(state: State, rng: np.random.Generator) -> Asking:
     else:
         patience = _IDLE + _IDLE_SWEEPS * state.x.size // state.popsize
         is_idle = state.rounds - max(state.gained_at, state.began) > patience
-        if is_idle or length <= state.xtol * max(state.longest, state.xtol):
+        if is_idle or length <= state.xtol * (state.longest or state.xtol):
             yield from _end_search(state, rng)
 
 
@@ -254,6 +257,9 @@ def _forget(state: State) -> None:
 def _end_search(state: State, rng: np.random.Generator) -> Asking:
     """End the run if this search has gained nothing, and nothing better lies around the best point."""
     state.x = state.lowest_x
+    if state.longest == 0.0 and state.searches == 0 and (yield from _look_closer(state, rng)):
+        state.search_again(state.sigma)
+        return
     if state.began_with - state.lowest <= _least_gain(state, _REAL_GAIN):
         better = yield from find_better(state.lowest_x, state.lowest, state.box, 0.0, rng, state.longest)
         if better is None or better[1] >= state.lowest - _least_gain(state, _REAL_GAIN):
@@ -262,3 +268,18 @@ def _end_search(state: State, rng: np.random.Generator) -> Asking:
         state.x, state.f = better
         _improve(state, *better)
     state.search_again(_NARROW * (state.longest or 1.0))
+
+
+def _look_closer(state: State, rng: np.random.Generator) -> Generator[Request, Vector, bool]:
+    """Take ever shorter steps along a line, where all may have been too long; say whether one has helped."""
+    z = state.box.sigma0 * rng.standard_normal(state.x.size)
+    for length in 10.0 ** -np.arange(1.0, _CLOSEST + 1.0):
+        points = state.box.clip(state.x + length * np.array([z, -z]))
+        values = yield points
+        i = int(np.argmin(values))
+        if values[i] < state.lowest - _least_gain(state, _GAIN):
+            state.sigma = float(length)
+            state.x, state.f = points[i], float(values[i])
+            _improve(state, state.x, state.f)
+            return True
+    return False
