@@ -3,7 +3,7 @@
 Success is a local claim: another valley far away does not make it wrong. A point y does if
 
 - true(y) < true(x) - gap. The gap is 1e-6 of the decrease of f since the start, plus 1e-12 of |f|, plus the
-  change of f over 2e-8 of the distance below, since x is no more precise than that, plus three times the
+  change of f over 1e-7 of the distance below, since x is no more precise than that, plus three times the
   noise, to which the height of the steps of f counts;
 - it lies within the bounds, and no farther from x in any variable than sigma0 or than the longest way that
   any variable has gone from the start, in units of sigma0: lengths that the run has used;
@@ -27,7 +27,7 @@ from scipy.optimize import minimize
 from benchmarks.attack.families import Formula
 from pursuit.checks import Vector
 
-_OF_DESCENT, _OF_VALUE, _OF_DISTANCE, _NOISES = 1e-6, 1e-12, 2e-8, 3.0
+_OF_DESCENT, _OF_VALUE, _OF_DISTANCE, _NOISES = 1e-6, 1e-12, 1e-7, 3.0
 # Directions are tried at these lengths, in units of the farthest, and on both sides.
 _LENGTHS = 10.0 ** -np.arange(0.0, 7.5, 0.5)
 _RANDOM_DIRECTIONS = 12

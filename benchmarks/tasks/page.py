@@ -40,7 +40,7 @@ def write(folder: Path, method: str = "auto") -> Path:
     )  # fmt: skip
     verdict = (
         f"`{method}` is within {_LEVEL} of the best tool's median gap on "
-        f"{len(compared - behind)} of {len(compared)} tasks, with every budget. Its runs were made by the code "
+        f"{len(compared - behind)} of {len(compared)} tasks, with every budget. Its runs were made by code "
         f"{', '.join(sorted({row.version for row in rows if row.solver == method}))}."
         if compared
         else f"There are no runs of `{method}` yet."
@@ -94,10 +94,8 @@ def _all(rows: Sequence[Row]) -> str:
             here = [row for row in rows if (row.task, row.budget) == (task.name, str(budget))]
             for name in dict.fromkeys(row.solver for row in here):
                 runs = [row for row in here if row.solver == name]
-                claimed, wrong = (
-                    (row.success == "True" for row in runs),
-                    (is_wrong(task, row) for row in runs),
-                )
+                claimed = sum(row.success == "True" for row in runs)
+                wrong = sum(is_wrong(task, row) for row in runs)
                 lines.append([
                     task.title, spaced(budget), name, _pair(summary(runs)),
                     spaced(int(statistics.median(int(row.evaluations) for row in runs))),
@@ -127,7 +125,7 @@ def _introduction() -> str:
         "same first step sizes and the same budget of evaluations. Starts, noise, and the data of some "
         "tasks depend on the seed; there are five. **A run is judged by the true gap**: how far the "
         "expected value of f at the returned point is above the minimum. That is known, or for the "
-        "controller and the hyper-parameters the lowest that long runs have found; for the policies it is "
+        "controller and the hyper-parameters just below the lowest of long runs; for the policies it is "
         "the largest return that there could be. The truss is judged by its weight once it is thick "
         "enough. No rule of our methods is chosen here.\n\n"
         "The others get variables in units of their first steps. L-BFGS-B takes forward differences "

@@ -221,6 +221,7 @@ def test_the_page_compares_medians_and_counts_wrong_successes(tmp_path):
         csv.writer(file).writerows(rows)
     text = page.write(tmp_path).read_text()
     assert "| pycma | 0.3 / 0.9 | 0.45 / 0.6 | 1.5 | no | 2 of 3 |" in text
+    assert "| BOBYQA | 0.5 / 0.6 | 150 | 2, 2 | 3 |" in text
     assert "`auto` is within 1.2 of the best tool's median gap on 0 of 1 tasks" in text
     assert page.is_wrong(task, rows[0]._replace(gap="0.06", success="True"))
     assert not page.is_wrong(task, rows[0]._replace(gap="0.04", success="True"))

@@ -41,35 +41,44 @@ class Quadratic(NamedTuple):
         return float(self.c + self.g @ z + z @ self.H @ z / 2.0), error
 
     def lowest(self, lower: Vector | float, upper: Vector | float, radius: float) -> Vector:
-        """Return the lowest point within bounds and a radius in units of its scales.
-
-        Variables that would cross a bound stop on it, and the others are solved for again.
-        """
-        n = self.g.size
+        """Return the lowest point within bounds and a radius in units of its scales."""
         low, high = (lower - self.center) / self.scales, (upper - self.center) / self.scales
-        z, held = np.zeros(n), np.zeros(n, dtype=bool)
-        while not held.all():
-            free = np.flatnonzero(~held)
-            slope = (self.g + self.H @ np.where(held, z, 0.0))[free]
-            z[free] = _step(self.H[np.ix_(free, free)], slope, radius)
-            crossing = ~held & ((z < low) | (z > high))
-            z = np.clip(z, low, high)
-            if not crossing.any():
-                break
-            held |= crossing
+        z = lowest_within(self.g, self.H, low, high, radius)
         return np.clip(self.center + self.scales * z, lower, upper)
+
+
+def lowest_within(g: Vector, H: Array, low: Vector, high: Vector, radius: float) -> Vector:
+    """Return the minimum of g'z + z'Hz/2 within bounds and, for free variables, a radius.
+
+    Variables that would cross a bound stop on it, and the others are solved for again.
+    """
+    z, held = np.zeros(g.size), ((low >= 0.0) & (g >= 0.0)) | ((high <= 0.0) & (g <= 0.0))
+    while not held.all():
+        free = np.flatnonzero(~held)
+        slope = (g + H @ np.where(held, z, 0.0))[free]
+        z[free] = _step(H[np.ix_(free, free)], slope, radius)
+        crossing = ~held & ((z < low) | (z > high))
+        z = np.clip(z, low, high)
+        if not crossing.any():
+            break
+        held |= crossing
+    return z
 
 
 def _step(H: Array, g: Vector, radius: float) -> Vector:
     """Return the minimum of g'z + z'Hz/2 within a radius, H made positive if it is not."""
     values, U = np.linalg.eigh(H)
     slopes = U.T @ g
-    curvatures = np.maximum(values, _SMALLEST * max(float(np.abs(values).max()), 1e-300))
-    for _ in range(100):
+    largest = max(float(np.abs(values).max()), float(np.linalg.norm(g)) / radius, 1e-300)
+    shift = max(0.0, _SMALLEST * largest - float(values[0]))
+    for _ in range(30):
+        curvatures = values + shift
         step: Vector = -U @ (slopes / curvatures)
-        if float(np.linalg.norm(step)) <= radius:
+        length = float(np.linalg.norm(step))
+        if length <= 1.01 * radius:
             break
-        curvatures = 1.3 * curvatures + 1e-3 * curvatures.max()
+        # Newton's method for 1/|z| = 1/radius, which is nearly linear in the shift.
+        shift += (length - radius) / radius * length**2 / float(np.sum(slopes**2 / curvatures**3))
     return step
 
 

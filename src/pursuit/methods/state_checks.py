@@ -16,14 +16,14 @@ from pursuit.methods.programs import Box
 
 
 class Ranges(NamedTuple):
-    """What numbers must be, by the names of their fields; those that are not named must be finite."""
+    """What numbers must be, by the names of their fields; others are finite, and whole ones not negative."""
 
     positive: frozenset[str]
     not_negative: frozenset[str]
     perhaps_infinite: frozenset[str]
     """Those that are not negative, but may be infinite."""
     unlimited: frozenset[str]
-    """Those that may be infinite, with either sign."""
+    """Those that may be infinite, with either sign, and whole numbers that may be negative."""
     anything: frozenset[str] = frozenset()
     """Those that may be NaN as well, by their whole names."""
 
@@ -68,5 +68,7 @@ def _check_range(path: str, names: set[str], entry: Any, ranges: Ranges) -> None
         raise ValueError(f"the entry {path} must be finite")
     if names & ranges.positive and not np.all(entry > 0.0):
         raise ValueError(f"the entry {path} must be positive")
-    if names & (ranges.not_negative | ranges.perhaps_infinite) and not np.all(entry >= 0.0):
+    is_count = isinstance(entry, int) and not names & ranges.unlimited
+    is_size = names & (ranges.not_negative | ranges.perhaps_infinite)
+    if (is_count or is_size) and not np.all(entry >= 0.0):
         raise ValueError(f"the entry {path} must not be negative")

@@ -132,10 +132,8 @@ COUNTS = (
     "sweeps",
     "failures",
     "still",
-    "poor",
     "turn",
     "opening.evaluations",
-    "opening.best",
     "masked.sweeps",
 )
 SIZES = (
@@ -170,7 +168,6 @@ def test_lengths_that_are_not_positive_are_refused(load, checkpoints, name):
 
 
 def test_places_that_do_not_exist_are_refused(load):
-    refused(load, "two variables", **{"opening.best": 5})
     refused(load, "some under noise", turn=20)
 
 

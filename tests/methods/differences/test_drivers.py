@@ -137,6 +137,6 @@ def test_the_default_begins_with_it():
     assert_same(default, minimized("valley"))
 
 
-def test_it_has_no_options():
-    with pytest.raises(ValueError, match="'memory' is not an option of the method differences: it has none"):
+def test_an_option_that_it_has_not_is_refused():
+    with pytest.raises(ValueError, match="'memory' is not an option of the method differences: its options are quiet"):
         pursuit.minimize(valley, np.zeros(N), method="differences", options={"memory": 3})

@@ -8,27 +8,12 @@ from pursuit.methods.differences.matrix import Limited
 from pursuit.methods.differences.state import State
 from pursuit.methods.state_checks import Ranges, check_bounds, check_numbers
 
-_COUNTS = {
-    "best",
-    "evaluations",
-    "done",
-    "passes",
-    "hidden",
-    "sweeps",
-    "failures",
-    "still",
-    "poor",
-    "searches",
-    "turn",
-    "flat",
-}
 _RANGES = Ranges(
     positive=frozenset({"batch", "sigma0", "radius", "lengths", "probe_factor", "diagonal"}),
-    not_negative=frozenset(
-        _COUNTS | {"lowest_at", "doubt", "level", "scale", "grain", "spacing", "blocks.curvature"}
-    ),
+    not_negative=frozenset({"doubt", "level", "scale", "grain", "spacing", "blocks.curvature"}),
     perhaps_infinite=frozenset({"xtol", "ftol", "at", "longest"}),
-    unlimited=frozenset({"box.lower", "box.upper"}),
+    # Sweeps that lie before the first one have not been.
+    unlimited=frozenset({"box.lower", "box.upper", "measured", "looked"}),
     # Curvatures are NaN where they were not measured, and the inverse of what is nearly 0 is infinite.
     anything=frozenset({"curvature", "matrix.inverse"}),
 )
@@ -41,8 +26,6 @@ def check_state(state: State, n: int) -> None:
     shapes = {"points": (points, n), "values": (points,), "hessian": (n, n), "B": (n, n), "inverse": (n, n)}
     check_numbers(state, n, _RANGES, shapes)
     check_bounds(state.box, state.x, state.x if state.masked is None else state.masked.mean)
-    if opening is not None and not opening.best < points:
-        raise ValueError(f"the best of its {points} points must be one of them, but is {opening.best}")
     if blocks is not None and not (blocks.done < n and np.array_equal(np.sort(blocks.order), np.arange(n))):
         raise ValueError("its blocks must be a permutation of its variables, with some of them left")
     if isinstance(matrix, Limited) and len(matrix.steps) != len(matrix.changes):

@@ -25,17 +25,7 @@ from pursuit.methods.check import find_better
 from pursuit.methods.differences.matrix import first_matrix
 from pursuit.methods.differences.noise import look_for_noise
 from pursuit.methods.differences.state import EPS, TINY, State
-from pursuit.methods.programs import (
-    CONVERGED,
-    FLAT,
-    KINKS,
-    NOISE,
-    STUCK,
-    UNBOUNDED,
-    Asking,
-    Ending,
-    Request,
-)
+from pursuit.methods.programs import CONVERGED, FLAT, KINKS, NOISE, UNBOUNDED, Asking, Ending, Request
 
 # f is taken to be unbounded if it is negative and still falling this many first steps away.
 _FAR = 1e12
@@ -54,8 +44,6 @@ _CLOSER = 4
 # Second differences count if they are so many times the noise. If those nearby are not, those far away must
 # not be so large that a smooth f would have shown nearby as well.
 _CLEAR, _CLEAR_FAR = 20.0, 1e7
-# A better point around x is accepted so often.
-_MOST_SEARCHES = 12
 _UNBOUNDED = "f seems to be unbounded below: it is negative, and still falls very far from the start."
 _FLAT = "All values around x are equal: nothing shows where f might be lower."
 _KINKS = "f has kinks: its second differences do not behave like those of a smooth f."
@@ -66,33 +54,36 @@ _ROUNDING = "Converged: rounding hides whatever is left to gain."
 
 def judge(state: State, rng: np.random.Generator, left: float) -> Asking:
     """End the run if nothing is left to gain, given what coordinates promise."""
-    is_lower = state.f < min(0.0, state.start - 100.0 * state.noise)
-    if is_lower and state.longest > _FAR * state.box.largest:
+    noise = state.noise_model
+    if state.f < min(0.0, state.start - 100.0 * state.noise) and state.longest > _FAR * state.box.largest:
         state.ending = Ending(UNBOUNDED, _UNBOUNDED)
-        return
-    if not _stands_still(state) or state.noise_model.is_random:
+    if state.ending or not _stands_still(state) or noise.is_random:
         return
     if state.flat:
-        if state.failures >= _MOST:
-            state.ending = Ending(FLAT, _FLAT)
+        state.ending = Ending(FLAT, _FLAT) if state.failures >= _MOST else None
         return
-    is_over = False
-    small, hidden = _small_gains(state)
-    if not state.noise_model.is_known:
-        is_over = (state.still >= _STANDSTILL and left <= small) or (
-            state.failures >= _STANDSTILL and left <= hidden
-        )
+    # Where f falls to 0, what matters is what it has fallen by: steps of xtol change it by that squared.
+    fallen = abs(state.start - state.f)
+    hidden = 10.0 * state.noise + EPS**1.5 * fallen
+    if state.f == 0.0:
+        # Nothing is known of its rounding but that of the values around it.
+        hidden += 10.0 * EPS**2 * float(np.nansum(np.abs(state.curvature) * state.probes**2))
+    small = max(hidden, 10.0 * state.ftol * abs(state.f), 10.0 * state.xtol**2 * fallen)
+    is_still = state.still >= _STANDSTILL and left <= small
+    is_over = (is_still or (state.failures >= _STANDSTILL and left <= hidden)) and not noise.is_known
     if is_over or state.sweeps >= state.looked + _PAUSE:
         state.looked = state.sweeps
         if (yield from has_kinks(state, rng)):
-            # Random noise that has come up late looks like kinks.
+            # Noise that has come up late looks like kinks, and so does rounding.
             yield from look_for_noise(state)
-            state.ending = None if state.noise_model.is_random else Ending(KINKS, _KINKS)
+            if _is_rounded(state, state.f) and not noise.is_known:
+                state.is_suspicious, state.measured = True, -10
+            elif not state.noise_model.is_random:
+                state.ending = Ending(KINKS, _KINKS)
             return
     if is_over:
-        reason = Ending(CONVERGED, _STEPS if state.still >= _STANDSTILL else _ROUNDING)
-        yield from end_unless_better(state, rng, reason, small)
-    elif not state.noise_model.is_known and (state.failures >= _MOST or state.still >= _MOST_STILL):
+        yield from end_unless_better(state, rng, Ending(CONVERGED, _STEPS if is_still else _ROUNDING), small)
+    elif not noise.is_known and (state.failures >= _MOST or state.still >= _MOST_STILL):
         state.ending = Ending(KINKS, _FAILING)
 
 
@@ -103,15 +94,10 @@ def end_unless_better(state: State, rng: np.random.Generator, ending: Ending, sm
     if better is None or not better[1] < f - small:
         state.ending = ending
         return
-    state.searches += 1
-    if state.searches > _MOST_SEARCHES:
-        state.ending = Ending(STUCK, "Points around x are better, but no step finds them.")
-        return
     state.x, state.f = better
     state.masked = state.last_step = state.last_gradient = None
-    state.failures = state.still = state.poor = 0
+    state.failures, state.still, state.lap_f, state.lap_gain = 0, 0, state.f, 0.0
     state.matrix, state.is_scaled = first_matrix(np.maximum(state.matrix.diagonal, TINY)), False
-    state.lap_f, state.lap_gain = state.f, 0.0
 
 
 def _stands_still(state: State) -> bool:
@@ -121,17 +107,6 @@ def _stands_still(state: State) -> bool:
         is_slow = gain < _SLOW * state.lap_gain
         state.lap_f, state.lap_gain = state.f, gain
     return is_slow or max(state.failures, state.still) >= _STANDSTILL
-
-
-def _small_gains(state: State) -> tuple[float, float]:
-    """Return which gains are too small to matter, and which are hidden by rounding."""
-    # Where f falls to 0, what matters is what it has fallen by: steps of xtol change it by that squared.
-    fallen = abs(state.start - state.f)
-    hidden = 10.0 * state.noise + EPS**1.5 * fallen
-    if state.f == 0.0:
-        # Nothing is known of its rounding but that of the values around it.
-        hidden += 10.0 * EPS**2 * float(np.nansum(np.abs(state.curvature) * state.probes**2))
-    return max(hidden, 10.0 * state.ftol * abs(state.f), 10.0 * state.xtol**2 * fallen), hidden
 
 
 def has_kinks(state: State, rng: np.random.Generator) -> Generator[Request, Vector, bool]:
@@ -177,9 +152,12 @@ def left_to_gain(state: State) -> float:
 def end_in_noise(state: State, rng: np.random.Generator) -> Asking:
     """End the run where noise hides what is left; values that repeat are only noisy if they are rounded."""
     value = float((yield state.x[np.newaxis])[0])
-    is_rounded = state.noise_model.grain > 0.0 or value in (float(np.float32(value)), float(f"{value:.9g}"))
-    if state.noise_model.is_random or is_rounded:
+    if state.noise_model.is_random or _is_rounded(state, value):
         ending = Ending(NOISE, "Noise hides whatever is left to gain.")
         yield from end_unless_better(state, rng, ending, 0.0)
     else:
         state.ending = Ending(KINKS, "Values repeat, but do not follow slopes: f may have kinks or jumps.")
+
+
+def _is_rounded(state: State, value: float) -> bool:
+    return state.noise_model.grain > 0.0 or value in (float(np.float32(value)), float(f"{value:.9g}"))

@@ -56,6 +56,12 @@ def search(
         multiples = [following]
 
 
+def first_multiple(state: State, p: Vector, slope: float) -> float:
+    """Return the first multiple: sigma0, or to where a parabola that falls from f to 0 has its minimum."""
+    length = 1.0 / float(np.linalg.norm(p / state.box.sigma0))
+    return min(length, 2.0 * state.f / -slope) if state.f > 0.0 else length
+
+
 def _cubic(f: float, slope: float, seen: Seen) -> tuple[float, float]:
     """Return c and d of f + slope t + c t^2/2 + d t^3/2 through the two lowest values; NaN without any."""
     lowest = sorted((value, 2.0 * ((value - f) / t - slope) / t, t) for t, value in seen if value < math.inf)

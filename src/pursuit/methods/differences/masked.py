@@ -50,14 +50,19 @@ def begin_masked(state: State, rng: np.random.Generator) -> Asking:
     state.masked_at = state.f
     radius = state.box.largest * math.sqrt(n)
     state.masked = Masked(
-        radius=radius, scale=np.zeros(n), mean=state.x, slow=state.f, fast=state.f, lowest=state.f
+        radius=radius,
+        scale=np.zeros(n),
+        mean=state.x,
+        slow=state.f,
+        fast=state.f,
+        lowest=state.f + 2.0 * state.noise,
     )
     state.last_step = state.last_gradient = None
     state.failures = 0
 
 
-def iterate_masked(state: State, rng: np.random.Generator) -> Asking:
-    """Make a sweep and a step while noise masks the slopes; the phase ends when they stand out again."""
+def iterate_masked(state: State, rng: np.random.Generator) -> Generator[Request, Vector, bool]:
+    """Make a sweep and a step while noise masks the slopes; return whether they stand out again."""
     masked = state.masked
     assert masked is not None
     if masked.sweeps:
@@ -65,8 +70,7 @@ def iterate_masked(state: State, rng: np.random.Generator) -> Asking:
             yield from measure_noise(state, rng)
         yield from _noisy_sweep(state, rng)
     hidden = masked.hidden + 1 if state.slope_noise() > _HIDDEN else 0
-    masked = replace(masked, hidden=hidden, sweeps=masked.sweeps + 1)
-    state.masked = masked
+    masked = state.masked = replace(masked, hidden=hidden, sweeps=masked.sweeps + 1)
     if not np.isfinite(state.curvature).any() or not np.nanmax(np.abs(state.curvature)) > 0.0:
         state.lengths = np.minimum(10.0 * state.lengths, 1e3 * state.box.sigma0)
         state.failures += 1
@@ -74,17 +78,17 @@ def iterate_masked(state: State, rng: np.random.Generator) -> Asking:
         scale = np.maximum(sizes_of(state, np.nanmedian(np.abs(state.curvature))), masked.scale / 2.0)
         if masked.sweeps > 1 and not state.failures and state.slope_noise() < CLEAR:
             state.masked, state.matrix = None, first_matrix(scale)
-            return
-        yield from _masked_step(state, replace(masked, scale=scale))
-    masked = state.masked
+            return True
+        masked = yield from _masked_step(state, replace(masked, scale=scale))
     if masked.slow < masked.lowest - _FALL * state.noise:
-        state.masked = masked = replace(masked, lowest=masked.slow, lowest_at=masked.sweeps)
-    idle = masked.sweeps - masked.lowest_at
-    in_vain = masked.slow > state.start - 2.0 * state.noise
-    patience = _IN_VAIN if in_vain or not state.noise_model.is_random else 1.0
-    is_idle = idle >= max(patience * _MOST_IDLE, masked.sweeps // 2)
+        masked = replace(masked, lowest=masked.slow, lowest_at=masked.sweeps)
+    state.masked = masked
+    in_vain = masked.slow > state.start - 2.0 * state.noise or not state.noise_model.is_random
+    patience = _IN_VAIN if in_vain else 1.0
+    is_idle = masked.sweeps - masked.lowest_at >= max(patience * _MOST_IDLE, masked.sweeps // 2)
     if hidden >= patience * _MOST_HIDDEN or state.failures >= patience * _MOST_FAILURES or is_idle:
         yield from end_in_noise(state, rng)
+    return False
 
 
 def _noisy_sweep(state: State, rng: np.random.Generator) -> Asking:
@@ -131,7 +135,7 @@ def _refine_value(state: State, values: Vector) -> None:
         state.f += float(off.mean()) / (1.0 + (error / noise) ** 2)
 
 
-def _masked_step(state: State, masked: Masked) -> Asking:
+def _masked_step(state: State, masked: Masked) -> Generator[Request, Vector, Masked]:
     """Take a step, and choose the lengths of the next probes."""
     a = masked.scale
     farthest = 10.0 * max(state.box.largest * math.sqrt(state.x.size), state.longest)
@@ -146,7 +150,7 @@ def _masked_step(state: State, masked: Masked) -> Asking:
         state.failures = 0
         along = 0.03 * np.sqrt(np.mean(a * last**2) / a)
         state.lengths = np.maximum(0.3 * np.abs(last), along + 1e-12 * state.box.sigma0)
-    state.masked = replace(
+    return replace(
         masked,
         radius=radius,
         mean=masked.mean + 0.15 * (state.x - masked.mean),
@@ -169,10 +173,14 @@ def _plane_step(state: State, a: Vector, radius: float) -> Generator[Request, Ve
     if not np.isfinite(W).all():
         return None
     corners = [[W[0] + W[1], -W[0] - W[1]]] if k > 1 else []
-    v = yield state.box.clip(state.x + np.concatenate([W, -W, *corners]))
+    points = state.box.clip(state.x + np.concatenate([W, -W, *corners]))
+    # Points are cut at bounds: values then belong to another direction, and to another middle.
+    V, M = (points[:k] - points[k : 2 * k]) / (2.0 * t[:, np.newaxis]), (points[:k] + points[k : 2 * k]) / 2.0
+    M -= state.x
+    v = yield points
     up, down = v[:k], v[k : 2 * k]
-    ok, expected = np.isfinite(up + down), V @ state.gradient
-    slope = np.where(ok, (up - down) / (2.0 * t), expected)
+    ok, expected, f = np.isfinite(up + down), V @ state.gradient, state.f
+    slope = np.where(ok, (up - down) / (2.0 * t) - (V * M) @ a, expected)
     if ok[0]:
         # Probes may be the longer the better their slopes agree with these.
         seen = expected[0] * max(0.0, 1.0 - state.slope_noise() ** 2)
@@ -180,10 +188,16 @@ def _plane_step(state: State, a: Vector, radius: float) -> Generator[Request, Ve
         state.probe_factor = (
             max(4.0, state.probe_factor / 2.0) if disagree else min(1e4, 1.5 * state.probe_factor)
         )
-    H = np.diag(np.where(ok, np.maximum((up + down - 2.0 * state.f) / t**2, 0.05 * energy), 1e300))
+    H = np.diag(
+        np.where(
+            ok,
+            np.maximum((up + down - 2.0 * f - 2.0 * M @ state.gradient - (M * M) @ a) / t**2, 0.05 * energy),
+            1e300,
+        )
+    )
     if k > 1:
-        mixed = (v[4:].sum() - up.sum() - down.sum() + 2.0 * state.f) / (2.0 * t[0] * t[1])
-        H[0, 1] = H[1, 0] = mixed if np.isfinite(mixed) else 0.0
+        mixed = (v[4:].sum() - up.sum() - down.sum() + 2.0 * f) / (2.0 * t[0] * t[1])
+        H[0, 1] = H[1, 0] = mixed if np.isfinite(mixed) and not (state.box.is_bounded and M.any()) else 0.0
     r = np.sqrt(np.diag(H))
     values, U = np.linalg.eigh(H / np.outer(r, r))
     step: Vector = -((U @ ((U.T @ (slope / r)) / np.maximum(np.abs(values), 0.05))) / r) @ V

@@ -42,10 +42,6 @@ class Dense:
         """The diagonal of B."""
         return np.diagonal(self.B).copy()
 
-    def times(self, s: Vector) -> Vector:
-        """Return B s."""
-        return self.B @ s
-
     def updated(self, s: Vector, change: Vector) -> Dense:
         """Return the BFGS matrix that knows by how much the gradient changes along s."""
         Bs, Hy = self.B @ s, self.inverse @ change
@@ -95,10 +91,6 @@ class Limited:
     steps: tuple[Vector, ...] = ()
     changes: tuple[Vector, ...] = ()
     fresh: bool = True
-
-    def times(self, s: Vector) -> Vector:
-        """Return the part of B s that is due to the diagonal."""
-        return self.diagonal * s
 
     def updated(self, s: Vector, change: Vector) -> Limited:
         """Return the matrix with one more pair, its diagonal scaled to the curvature along s."""

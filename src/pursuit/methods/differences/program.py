@@ -27,7 +27,7 @@ from pursuit.methods.differences import interpolation
 from pursuit.methods.differences.blocks import FEWEST, begin_blocks, iterate_blocks
 from pursuit.methods.differences.checks import check_state
 from pursuit.methods.differences.ending import judge, left_to_gain
-from pursuit.methods.differences.line import search
+from pursuit.methods.differences.line import first_multiple, search
 from pursuit.methods.differences.masked import BLURRED, begin_masked, iterate_masked
 from pursuit.methods.differences.matrix import first_matrix
 from pursuit.methods.differences.noise import find_lengths, is_loud, look_for_noise, measure_noise
@@ -49,9 +49,6 @@ _TO_BOUND = 10.0
 _REACH, _REACH_IN_NOISE = 100.0, 4.0
 # After a failure, steps that are shorter than the first by more than this factor are not believed.
 _SHORT = 1e6
-# After so many steps in a row that gain less than this part of what the model predicts, the matrix is begun
-# again.
-_MOST_POOR, _POOR = 4, 0.02
 
 
 class Differences(NamedTuple):
@@ -79,7 +76,7 @@ class Differences(NamedTuple):
             curvature=np.full(n, np.nan),
             doubt=np.ones(n),
             matrix=first_matrix((sigma0.min() / sigma0) ** 2),
-            lengths=np.maximum(_FIRST_PROBE * sigma0, 1e-8 * np.abs(x)),
+            lengths=_first_lengths(x, sigma0),
             probes=np.ones(n),
             start=start.value,
             lap_f=start.value,
@@ -109,6 +106,10 @@ class Differences(NamedTuple):
         check_state(state, n)
 
 
+def _first_lengths(x: Vector, sigma0: Vector | float) -> Vector:
+    return np.maximum(_FIRST_PROBE * sigma0, 1e-8 * np.abs(x))
+
+
 def _iteration(state: State, rng: np.random.Generator, quiet: bool) -> Asking:
     """Make an iteration of the present phase."""
     if not state.is_open:
@@ -122,8 +123,8 @@ def _iteration(state: State, rng: np.random.Generator, quiet: bool) -> Asking:
     elif state.blocks is not None:
         yield from iterate_blocks(state, rng)
     elif state.masked is not None:
-        yield from iterate_masked(state, rng)
-        yield from _step(state, rng) if state.masked is None else ()
+        if (yield from iterate_masked(state, rng)):
+            yield from _step(state, rng)
     else:
         yield from _iterate(state, rng)
 
@@ -150,39 +151,32 @@ def _open(state: State, rng: np.random.Generator, quiet: bool) -> Asking:
 
 def _iterate(state: State, rng: np.random.Generator) -> Asking:
     """Make a sweep and a step."""
-    if _should_measure(state):
-        before, state.measured = state.noise, state.sweeps
+    noise, before = state.noise_model, state.noise
+    is_due = state.sweeps >= state.measured + (10 if state.failures < 2 else 1)
+    # Noise is measured if it would explain what has happened, or if it may have changed.
+    if (state.is_suspicious and is_due) or (noise.is_known and abs(state.f) < 0.1 * noise.at):
+        state.measured = state.sweeps
         yield from measure_noise(state, rng)
         if state.noise_model.is_known and state.noise > 10.0 * before:
             # What was measured so far was noise.
             yield from find_lengths(state, rng)
             state.matrix = first_matrix(np.ones(state.x.size))
             state.last_gradient, state.is_scaled = None, False
-    if not state.is_scaled and (state.sweeps > 0 or state.noise_model.is_known or state.is_uneven):
+    is_noisy = state.noise_model.is_known
+    if not state.is_scaled and (state.sweeps > 0 or is_noisy or state.is_uneven):
         yield from measuring_sweep(state, rng)
     else:
         yield from sweep(state, rng, both=state.failures + state.still > 0)
     _learn(state)
-    if state.noise_model.is_known and (state.failures > 2 or state.slope_noise() > BLURRED):
+    if is_noisy and (state.failures > 2 or state.slope_noise() > BLURRED):
         yield from begin_masked(state, rng)
-        if state.masked is not None:
-            yield from iterate_masked(state, rng)
     else:
         yield from _step(state, rng)
 
 
-def _should_measure(state: State) -> bool:
-    """Say whether to measure the noise: if it would explain what has happened, or if it may have changed."""
-    noise = state.noise_model
-    if noise.is_known and abs(state.f) < 0.1 * noise.at:
-        return True
-    return state.is_suspicious and state.sweeps >= state.measured + (10 if state.failures < 2 else 1)
-
-
 def _learn(state: State) -> None:
     """Tell the matrix how the gradient changed along the last step, and note whether f contradicts that."""
-    is_rounded = state.is_suspicious and state.measured < 0 < state.sweeps
-    state.is_suspicious = is_rounded
+    state.is_suspicious &= state.measured < 0 < state.sweeps
     step, g = state.last_step, state.last_gradient
     if step is None or g is None:
         return
@@ -199,32 +193,31 @@ def _learn(state: State) -> None:
 def _step(state: State, rng: np.random.Generator) -> Asking:
     """Take a quasi-Newton step with the slopes of a sweep, and choose the lengths of the next probes."""
     p, slope = _direction(state)
-    if not slope < 0.0:
+    left = left_to_gain(state) if state.failures + state.still > 0 or not slope < 0.0 else math.inf
+    if slope < 0.0:
+        yield from _take(state, p, slope)
+    else:
+        state.failures += 1
         if state.gradient.any():
             # All variables are pressed against bounds. Long probes on one side might have got that wrong.
-            short = np.maximum(_FIRST_PROBE * state.box.sigma0, 1e-8 * np.abs(state.x))
-            state.lengths = np.minimum(state.lengths, short)
+            state.lengths = np.minimum(state.lengths, _first_lengths(state.x, state.box.sigma0))
         else:
             # Longer probes may see what these do not.
             longer = np.minimum(1e3 * state.lengths, 10.0 * state.box.sigma0)
             state.lengths = np.maximum(state.lengths, longer)
-        state.failures += 1
-        yield from judge(state, rng, left_to_gain(state))
-        return
+    yield from judge(state, rng, left)
+
+
+def _take(state: State, p: Vector, slope: float) -> Asking:
+    """Search along a direction, go to the best point, and choose the lengths of the next probes."""
     is_first = state.sweeps == 1 and state.matrix.fresh and not state.noise_model.is_known
-    t = _first_multiple(state, p, slope) if is_first else 1.0
+    t = first_multiple(state, p, slope) if is_first else 1.0
     if state.box.is_bounded:
         # Variables that stop on a bound reach it on shorter steps, too, and do not approach it for ever.
         is_last = (p == state.box.lower - state.x) | (p == state.box.upper - state.x)
         p = np.where(is_last, _TO_BOUND * p, p)
     t, f = yield from search(state, p, slope, t, _FARTHEST_FIRST if state.matrix.fresh else _FARTHEST)
-    gain = state.f - f
-    state.is_suspicious |= not gain > 0.05 * t * -slope
-    state.poor = state.poor + 1 if not is_first and gain < _POOR * -slope else 0
-    if state.poor == _MOST_POOR:
-        # The matrix is wrong here: begin it again.
-        state.is_scaled = False
-    left = left_to_gain(state) if state.failures + state.still > 0 else math.inf
+    state.is_suspicious |= not state.f - f > 0.05 * t * -slope
     _move(state, state.box.after(state.x, t * p), f)
     choose_lengths(state)
     if state.failures:
@@ -233,19 +226,13 @@ def _step(state: State, rng: np.random.Generator) -> Asking:
         state.lengths = np.maximum(state.lengths, np.minimum(10.0**state.failures * state.lengths, longest))
     if not state.is_scaled and state.last_step is not None:
         # The next sweep is to tell curvatures.
-        least = _LONG_PROBE * float(np.linalg.norm(state.last_step)) / math.sqrt(state.x.size)
-        state.lengths = np.maximum(state.lengths, least)
-    yield from judge(state, rng, left)
+        state.lengths = np.maximum(state.lengths, _LONG_PROBE * state.sigma)
 
 
 def _direction(state: State) -> tuple[Vector, float]:
     """Return the quasi-Newton step of the variables that may move, and the slope along it."""
     g, free = state.gradient, state.free()
     low, high = state.box.lower - state.x, state.box.upper - state.x
-    if state.failures:
-        downward = _down_the_curvature(state)
-        if downward is not None:
-            return downward
     p = state.matrix.step(g, free, low, high)
     if not -math.inf < g @ p < 0.0:
         p = np.clip(np.where(free, -g / state.matrix.diagonal, 0.0), low, high)
@@ -257,32 +244,6 @@ def _direction(state: State) -> tuple[Vector, float]:
     if length > farthest and state.is_scaled:
         p = p * (farthest / length)
     return p, float(g @ p)
-
-
-def _down_the_curvature(state: State) -> tuple[Vector, float] | None:
-    """Return a step along the coordinate with the most negative curvature, and a slope that stands for it."""
-    D = np.where(state.doubt < 0.5, state.curvature, 0.0)
-    i = int(np.nanargmin(np.where(np.isfinite(D), D, 0.0)))
-    reach = max(state.longest, float(np.min(state.box.sigma0)))
-    step = np.clip(-reach if state.gradient[i] > 0.0 else reach, *_room(state, i))
-    slope = float(state.gradient[i] * step + D[i] * step * step / 2.0)
-    if not (D[i] < 0.0 and -math.inf < slope < 0.0):
-        return None
-    p = np.zeros_like(state.x)
-    p[i] = step
-    return p, slope
-
-
-def _room(state: State, i: int) -> tuple[float, float]:
-    """Return how far a variable may move down and up."""
-    lower, upper = np.broadcast_arrays(state.box.lower - state.x, state.box.upper - state.x)
-    return float(lower[i]), float(upper[i])
-
-
-def _first_multiple(state: State, p: Vector, slope: float) -> float:
-    """Return the first step: sigma0, or to where a parabola that falls from f to 0 has its minimum."""
-    length = 1.0 / float(np.linalg.norm(p / state.box.sigma0))
-    return min(length, 2.0 * state.f / -slope) if state.f > 0.0 else length
 
 
 def _move(state: State, x: Vector, f: float) -> None:

@@ -58,10 +58,8 @@ class Opening:
 
     points: NDArray[np.float64]
     values: Vector
-    best: int
-    """Which of them is the current iterate."""
     gradient: Vector
-    """That of the model at the current iterate."""
+    """That of the model at the current iterate, the best of the points."""
     hessian: NDArray[np.float64]
     radius: float
     """The trust radius."""
@@ -156,8 +154,6 @@ class State:
     """Searches in a row that have found nothing better."""
     still: int = 0
     """Steps in a row that have gained next to nothing."""
-    poor: int = 0
-    """Steps in a row that have gained a small part of what the model predicts."""
     sees: bool = False
     """Whether a value of the present sweep differs from f(x)."""
     flat: int = 0
@@ -176,8 +172,6 @@ class State:
     """and the gain of as many sweeps before."""
     looked: int = -10
     """The sweep after which kinks were looked for."""
-    searches: int = 0
-    """How often the last look has found a better point."""
     ending: Ending | None = None
 
     @property

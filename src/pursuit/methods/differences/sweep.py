@@ -40,8 +40,6 @@ _PART_OF_STEP = 0.1
 _RELATIVE, _ABSOLUTE = 1e-9, 1e-15
 # No probe is longer than this many first or longest steps.
 _LONGEST = 10.0
-# Variables that are pressed against a bound are probed in one sweep of this many.
-_SELDOM = 4
 
 
 def inward(state: State, lengths: Vector, rng: np.random.Generator) -> Vector:
@@ -50,87 +48,71 @@ def inward(state: State, lengths: Vector, rng: np.random.Generator) -> Vector:
     if not state.box.is_bounded:
         return np.where(ahead, lengths, -lengths)
     up, down = state.box.upper - state.x, state.x - state.box.lower
-    room = np.where(ahead, up, down)
-    ahead = np.where((room < lengths) & (up != down), up > down, ahead)
+    ahead = np.where((np.where(ahead, up, down) < lengths) & (up != down), up > down, ahead)
     return np.where(ahead, np.minimum(lengths, up), -np.minimum(lengths, down))
 
 
 def sweep(state: State, rng: np.random.Generator, both: bool) -> Asking:
     """Probe along every coordinate; on both sides if asked to, or where unknown curvatures would matter."""
     choose_probes(state, state.lengths, rng)
-    which = np.arange(state.x.size) if both else _worth_probing(state)
-    ahead = yield from probe(state, which)
+    every = np.arange(state.x.size)
+    ahead = yield from probe(state, every)
     errors = float(np.linalg.norm(state.probes * _curvature(state) * state.doubt))
     slopes = float(np.linalg.norm(state.gradient))
-    if both or errors > _DOUBT * slopes:
-        yield from probe_back(state, which, ahead)
-    elif not math.isfinite(slopes):
-        wrong = ~np.isfinite(ahead)
-        yield from probe_back(state, which[wrong], ahead[wrong])
+    if both or errors > _DOUBT * slopes or not math.isfinite(slopes):
+        yield from probe_back(state, every, ahead)
     _end_sweep(state)
 
 
 def measuring_sweep(state: State, rng: np.random.Generator) -> Asking:
     """Probe along every coordinate, and on both sides of as many as needed to scale the matrix."""
-    n, noise = state.x.size, state.noise_model
+    n, is_noisy = state.x.size, state.noise_model.is_known
     choose_probes(state, state.lengths, rng)
-    order, size = rng.permutation(n), int(_SAMPLE + math.sqrt(n))
-    few, others = np.sort(order[:size]), np.sort(order[size:])
+    few, others = np.split(rng.permutation(n), [int(_SAMPLE + math.sqrt(n))])
     yield from probe_back(state, few, (yield from probe(state, few)))
-    found = state.curvature[few]
-    found = found[np.isfinite(found)]
+    found = state.curvature[few][np.isfinite(state.curvature[few])]
     is_convex = found.size > 0 and float(np.mean(found < 0.0)) <= _NEGATIVE
     sizes = np.abs(found)
-    if noise.is_known or state.poor > 0 or (is_convex and sizes.max() > _SPREAD * sizes.min()):
+    if is_noisy or (is_convex and sizes.max() > _SPREAD * sizes.min()):
         yield from probe_back(state, others, (yield from probe(state, others)))
-        is_convex = float(np.mean(state.curvature < 0.0)) <= _NEGATIVE or state.poor > 0
+        is_convex = float(np.mean(state.curvature < 0.0)) <= _NEGATIVE
         if is_convex and np.isfinite(state.curvature).any():
             sizes = sizes_of(state, np.nanmedian(np.abs(state.curvature)))
             low, high = np.quantile(sizes, [0.1, 0.9])
-            differ = high > _DIFFER * low or sizes.max() > _OUTLIER * sizes.min() or noise.is_known
+            differ = high > _DIFFER * low or sizes.max() > _OUTLIER * sizes.min() or is_noisy
             state.matrix = first_matrix(sizes if differ else np.full(n, float(sizes.mean())))
-    elif others.size:
+    else:
         if is_convex:
             mean = float(sizes.mean())
             state.matrix = first_matrix(np.full(n, mean))
             # One curvature for all is not exact, so that long probes would be wrong.
-            short = np.minimum(state.lengths, math.sqrt(_ROUNDINGS * state.noise / mean))
-            state.probes = np.where(np.isfinite(state.curvature), state.probes, _shortened(state, short))
+            short = np.maximum(math.sqrt(_ROUNDINGS * state.noise / mean), _shortest(state))
+            short = np.copysign(np.minimum(np.abs(state.probes), short), state.probes)
+            state.probes = np.where(np.isfinite(state.curvature), state.probes, _exact(state, short))
         yield from probe(state, others, state.matrix.diagonal if is_convex else np.zeros(n))
     if state.last_gradient is not None and state.last_probes is not None:
         # The slopes before the last step were taken for those of a function without curvature.
-        D = np.where(
-            np.isfinite(state.curvature), state.curvature, state.matrix.diagonal if is_convex else 0.0
-        )
+        D = np.where(np.isfinite(state.curvature), state.curvature, is_convex * state.matrix.diagonal)
         state.last_gradient = state.last_gradient - state.last_probes * D / 2.0
     state.last_probes, state.is_scaled = None, True
     _end_sweep(state)
 
 
 def choose_probes(state: State, lengths: Vector, rng: np.random.Generator) -> None:
-    """Choose the probes of a sweep; the steps are such that x and x + h differ by exactly h."""
+    """Choose the probes of a sweep."""
     longest = _LONGEST * max(state.box.largest, state.longest)
-    probes = (state.x + inward(state, np.minimum(lengths, longest), rng)) - state.x
-    probes[probes == 0.0] = TINY
-    state.probes = probes
+    state.probes = _exact(state, inward(state, np.minimum(lengths, longest), rng))
 
 
-def _shortened(state: State, lengths: Vector) -> Vector:
-    """Return the probes with other lengths."""
-    least = _RELATIVE * np.abs(state.x) + _ABSOLUTE * state.box.sigma0
-    lengths = np.minimum(np.abs(state.probes), np.maximum(lengths, least))
-    probes = (state.x + np.copysign(lengths, state.probes)) - state.x
-    probes[probes == 0.0] = TINY
-    return probes
+def _exact(state: State, steps: Vector) -> Vector:
+    """Return steps such that x and x + h differ by exactly h, and none is 0."""
+    steps = (state.x + steps) - state.x
+    steps[steps == 0.0] = TINY
+    return steps
 
 
-def _worth_probing(state: State) -> Indices:
-    """Return all variables but those that stay pressed against a bound, by all that the model knows."""
-    step = state.last_step
-    if not state.box.is_bounded or step is None or not state.is_scaled or state.sweeps % _SELDOM == 0:
-        return np.arange(state.x.size)
-    state.gradient = state.gradient + state.matrix.times(step)
-    return np.flatnonzero(~(state.pressed(state.gradient) & (step == 0.0)))
+def _shortest(state: State) -> Vector:
+    return _RELATIVE * np.abs(state.x) + _ABSOLUTE * state.box.sigma0
 
 
 def _curvature(state: State) -> Vector:
@@ -143,12 +125,10 @@ def probe(state: State, i: Indices, curvature: Vector | None = None) -> Generato
     """Probe along some coordinates, which gives their slopes; return the values."""
     h = state.probes[i]
     F = yield Probes(state.x, i, h)
-    if np.any(state.f != F):
-        state.sees = True
+    state.sees |= bool(np.any(state.f != F))
     D = (_curvature(state) if curvature is None else curvature)[i]
-    gradient = state.gradient.copy()
-    gradient[i] = np.where(np.abs(h) > TINY, (F - state.f) / h - h * D / 2.0, 0.0)
-    state.gradient = gradient
+    state.gradient = state.gradient.copy()
+    state.gradient[i] = np.where(np.abs(h) > TINY, (F - state.f) / h - h * D / 2.0, 0.0)
     return F
 
 
@@ -156,14 +136,11 @@ def probe_back(state: State, i: Indices, F: Vector) -> Asking:
     """Probe to the other side as well: central slopes, and curvatures. F are the values ahead."""
     if state.box.is_bounded:
         back = state.x - state.probes
-        inside = (back >= state.box.lower)[i] & (back <= state.box.upper)[i]
+        inside = ((back >= state.box.lower) & (back <= state.box.upper))[i]
         i, F = i[inside], F[inside]
-    if not i.size:
-        return
     f, h = state.f, state.probes[i]
     B = yield Probes(state.x, i, -h)
-    if np.any(f != B):
-        state.sees = True
+    state.sees |= bool(np.any(f != B))
     D = (F + B - 2.0 * f) / h**2
     two, one = np.isfinite(D), np.isfinite(B)
     gradient, curvature, doubt = state.gradient.copy(), state.curvature.copy(), state.doubt.copy()
@@ -204,4 +181,4 @@ def choose_lengths(state: State) -> None:
         # The better a curvature is known, the longer a probe may be, in relation to the last step.
         longest = _PART_OF_STEP * np.sqrt(np.mean(D * state.last_step**2) / D)
         h = np.maximum(h, np.minimum(h / np.sqrt(np.maximum(state.doubt, 1e-9)), longest))
-    state.lengths = np.maximum(h, _RELATIVE * np.abs(state.x) + _ABSOLUTE * state.box.sigma0)
+    state.lengths = np.maximum(h, _shortest(state))

@@ -6,10 +6,9 @@ from pursuit.methods.evolution.matrix import Limited, first_matrix
 from pursuit.methods.evolution.state import State
 from pursuit.methods.state_checks import Ranges, check_bounds, check_numbers
 
-_COUNTS = {"repeats", "rounds", "evaluations", "flat", "gained_at", "began", "searches", "lap"}
 _RANGES = Ranges(
     positive=frozenset({"sigma", "sigma0", "popsize", "diagonal"}),
-    not_negative=frozenset(_COUNTS | {"level", "spread", "longest", "error"}),
+    not_negative=frozenset({"level", "spread", "noise", "longest", "widest", "error"}),
     perhaps_infinite=frozenset({"xtol", "ftol"}),
     # All values of a round may be infinite; so is what is compared with the first of its kind.
     unlimited=frozenset({"f", "gained", "began_with", "lap_value", "box.lower", "box.upper"}),
@@ -21,8 +20,11 @@ def check_state(state: State, n: int) -> None:
     count = 0 if state.seen_values is None else state.seen_values.size
     shapes = {"M": (n, n), "seen": (count, n), "seen_values": (count,)}
     check_numbers(state, n, _RANGES, shapes)
+    means = (state.average.mean, state.record.mean)
     found = () if state.answer is None else (state.answer.x,)
-    check_bounds(state.box, state.x, state.start_x, state.lowest_x, state.average.mean, *found)
+    check_bounds(
+        state.box, state.x, state.start_x, state.lowest_x, state.average.mean, state.record.mean, *found
+    )
     matrix, first = state.matrix, first_matrix(n)
     if type(matrix) is not type(first):
         raise ValueError(f"its matrix must not be of the class {type(matrix).__name__} for {n} variables")
