@@ -91,7 +91,7 @@ class Evolution(NamedTuple):
         return State(
             x=start.x,
             f=start.value,
-            sigma=1.0,
+            scale=1.0,
             box=Box.of(start),
             xtol=start.xtol,
             ftol=start.ftol,
@@ -114,7 +114,7 @@ class Evolution(NamedTuple):
         popsize = self._round_size(state)
         weights = weights_of(state.x.size, popsize)
         rates = rates_of(state.x.size, popsize, weights.mass)
-        cloud = drawn(state.x, state.sigma * state.box.sigma0, state.matrix, state.box, popsize, rng)
+        cloud = drawn(state.x, state.scale * state.box.sigma0, state.matrix, state.box, popsize, rng)
         if state.estimate:
             cloud = replace(cloud, again=(int(rng.integers(popsize)),))
         values = yield cloud
@@ -164,7 +164,7 @@ def _ranked(cloud: Cloud, values: Vector) -> Any:
 def _improve(state: State, x: Vector, f: float) -> None:
     """Keep the best point."""
     state.lowest_x, state.lowest = x, f
-    state.longest = max(state.longest, state.sigma * state.matrix.longest)
+    state.longest = max(state.longest, state.scale * state.matrix.longest)
     if f < state.gained - _least_gain(state, _GAIN):
         state.gained, state.gained_at = f, state.rounds
 
@@ -198,7 +198,7 @@ def _learn(state: State, cloud: Cloud, order: Any, weights: Weights, rates: Rate
     change = c / rates.damping * (float(np.linalg.norm(state.path)) / expected - 1.0)
     if state.estimate:
         change = max(change, noise.widening(state))
-    state.sigma *= math.exp(min(change, 1.0))
+    state.scale *= math.exp(min(change, 1.0))
 
 
 def _move(state: State, spread: Vector | float, step: Vector) -> Vector:
@@ -220,17 +220,17 @@ def _move(state: State, spread: Vector | float, step: Vector) -> Vector:
 def _widen(state: State, values: Vector) -> None:
     """Let sigma grow where all values are equal, and shrink where there are none."""
     if not np.isfinite(values).any():
-        state.sigma /= _CHANGE
+        state.scale /= _CHANGE
     elif values.min() == values.max():
         state.flat += 1
-        state.sigma *= _CHANGE
+        state.scale *= _CHANGE
     else:
         state.flat = 0
 
 
 def _judge(state: State, rng: np.random.Generator) -> Asking:
     """End the run, or begin another search, if nothing is left to gain this way."""
-    length = state.sigma * state.matrix.longest
+    length = state.scale * state.matrix.longest
     if not (math.isfinite(length + state.noise + state.average.slow) and np.isfinite(state.x).all()):
         _forget(state)
         state.ending = Ending(STUCK, "The values of f are too extreme to compute with.")
@@ -249,7 +249,7 @@ def _judge(state: State, rng: np.random.Generator) -> Asking:
 
 def _forget(state: State) -> None:
     """Go back to the best point, without what may have overflowed."""
-    state.x, state.f, state.sigma = state.lowest_x, state.lowest, 1.0
+    state.x, state.f, state.scale = state.lowest_x, state.lowest, 1.0
     state.matrix, state.path = first_matrix(state.x.size), np.zeros_like(state.x)
     state.noise_model, state.average = Noise(), Average(state.x, state.f, state.f)
 
@@ -258,7 +258,7 @@ def _end_search(state: State, rng: np.random.Generator) -> Asking:
     """End the run if this search has gained nothing, and nothing better lies around the best point."""
     state.x = state.lowest_x
     if state.longest == 0.0 and state.searches == 0 and (yield from _look_closer(state, rng)):
-        state.search_again(state.sigma)
+        state.search_again(state.scale)
         return
     if state.began_with - state.lowest <= _least_gain(state, _REAL_GAIN):
         better = yield from find_better(state.lowest_x, state.lowest, state.box, 0.0, rng, state.longest)
@@ -278,7 +278,7 @@ def _look_closer(state: State, rng: np.random.Generator) -> Generator[Request, V
         values = yield points
         i = int(np.argmin(values))
         if values[i] < state.lowest - _least_gain(state, _GAIN):
-            state.sigma = float(length)
+            state.scale = float(length)
             state.x, state.f = points[i], float(values[i])
             _improve(state, state.x, state.f)
             return True
