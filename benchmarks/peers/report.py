@@ -86,8 +86,9 @@ def how_measured(measured: Measurements) -> str:
     groups = sorted({(row.n, not row.rotated) for row in rows})
     caps = "; ".join(_caps_of(rows, n, not along_axes) for n, along_axes in groups)
     equal = f" ({caps})" if caps else ""
-    return f"""Every solver has its default settings, the same start, the first step size {SIGMA0:g} if it
-takes one, and the same caps{equal}. Every call of f counts, wherever it comes from. A run ends with the
+    return f"""Every solver has its default settings, unless its name or a note says otherwise, the same
+start, the first step size {SIGMA0:g} if it takes one, and the same caps{equal}. Every call of f counts,
+wherever it comes from. A run ends with the
 first value not above the target, at a cap, or when the solver quits. Each runs in a process of its own
 with a single thread. All get the same plain Python function around a compiled value: our loop is not
 compiled around it, as it would be around a function jitted by Numba; what that gains is in
