@@ -23,7 +23,7 @@ class Ranges(NamedTuple):
     perhaps_infinite: frozenset[str]
     """Those that are not negative, but may be infinite."""
     unlimited: frozenset[str]
-    """Those that may be infinite, with either sign, and whole numbers that may be negative, by whole names."""
+    """Those that may be infinite, with either sign, or negative whole numbers, by whole names."""
     anything: frozenset[str] = frozenset()
     """Those that may be NaN as well, by whole names."""
 

@@ -147,7 +147,6 @@ def test_an_iterate_outside_of_bounds_is_refused(refuse, name):
 
 
 def test_a_matrix_of_the_wrong_kind_or_without_its_directions_is_refused(checkpoints, tmp_path):
-    few, arrays = checkpoints["few"]
     many, others = checkpoints["many"]
     directions = many["state"]["matrix.paths"]["length"]
     less = {**many, "state": {**many["state"], "matrix.paths": {"length": directions - 1}}}
