@@ -194,6 +194,7 @@ def test_maxfev_is_never_exceeded():
             calls = []
             result = run("restarts", lambda x: calls.append(1) or valleys(x), maxfev=maxfev)  # noqa: B023
             assert result.nfev == len(calls) <= maxfev
+            assert (result.trace.nit[-1], result.trace.nfev[-1]) == (result.nit, result.nfev)
 
 
 def test_restarts_widen_the_search_and_share_the_budget():
