@@ -9,8 +9,8 @@
             converged
         kinks: steps fail again and again although slopes promise a gain
 
-A run is at a standstill after two failures, after two steps that gain next to nothing, or when four sweeps
-have gained little beside the four before.
+A run is at a standstill after two failures, after two steps that gain next to nothing, when four sweeps have
+gained little beside the four before, or while steps gain a small part of what the model predicts.
 """
 
 from __future__ import annotations
@@ -34,11 +34,13 @@ _STANDSTILL, _MOST = 2, 4
 _MOST_STILL = 8
 # So many sweeps are compared with as many before; they are a standstill if they gain less than this part.
 _SWEEPS, _SLOW = 4, 0.03
+# Steps that gain less than this part of what the model predicts are a standstill.
+_KEPT = 0.4
 # Kinks are not looked for more often than after so many sweeps,
 _PAUSE = 8
 # on so many lines, at this part of the longest step and at a multiple of it, where second differences of a
 # smooth f are 256 times as large. On most lines they are to be this many times as large.
-_LINES, _NEAR, _MULTIPLE, _SMOOTH = 4, 1e-4, 16.0, 70.0
+_LINES, _NEAR, _MULTIPLE, _SMOOTH = 4, 1e-4, 16.0, 150.0
 # How often that is tried, each time closer by the multiple.
 _CLOSER = 4
 # Second differences count if they are so many times the noise. If those nearby are not, those far away must
@@ -106,7 +108,7 @@ def _stands_still(state: State) -> bool:
         gain = state.lap_f - state.f
         is_slow = gain < _SLOW * state.lap_gain
         state.lap_f, state.lap_gain = state.f, gain
-    return is_slow or max(state.failures, state.still) >= _STANDSTILL
+    return is_slow or state.kept < _KEPT or max(state.failures, state.still) >= _STANDSTILL
 
 
 def has_kinks(state: State, rng: np.random.Generator) -> Generator[Request, Vector, bool]:

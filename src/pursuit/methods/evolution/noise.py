@@ -30,13 +30,14 @@ _LAP_SWEEPS, _LAP, _FALL = 60, 300, 0.1
 # From this many evaluations for each variable on, values that no quadratic predicts better than their mean
 # are nothing but noise, if less than this part of their variance is signal.
 _PURE, _PURE_SIGNAL = 12, 0.3
-# How far from the points of a quadratic its minimum is believed, in their standard deviations: per variable,
-# and in all if it has no curvatures of its own.
+# How far from the points of a quadratic its minimum is believed, in their standard deviations: per variable if
+# it has all terms, and in all if it has not.
 _TRUST, _TRUST_ROUND = 1.5, 1.0
+# While more than this part of the variance of a round is signal, the mean of the rounds is known better than
+# where a round quadratic has its minimum.
+_CLEAR = 0.6
 # How wrong a quadratic may be, as a part of the noise.
 _WRONG = 0.3
-
-
 # Values at the same point that differ by less, as a part of |f| and of what f has fallen by, are rounded.
 _ROUNDING = 1e-12
 
@@ -134,7 +135,7 @@ def _candidates(state: State) -> tuple[list[Vector], Quadratic | None]:
     points, quadratic = [state.average.mean, state.x], _fit(state)
     if quadratic is not None:
         n = state.x.size
-        radius = _TRUST * math.sqrt(n) if quadratic.kind else _TRUST_ROUND
+        radius = _TRUST * math.sqrt(n) if quadratic.kind == 2 else _TRUST_ROUND
         points.insert(0, quadratic.lowest(state.box.lower, state.box.upper, radius))
     return [*points, state.lowest_x, state.start_x], quadratic
 
@@ -144,7 +145,7 @@ def answer_of(state: State) -> tuple[Vector, float, float]:
     if state.answer is not None:
         return state.answer.x, state.answer.f, state.answer.error
     points, quadratic = _candidates(state)
-    if quadratic is None:
+    if quadratic is None or (quadratic.kind == 0 and state.noise_model.signal > _CLEAR):
         is_falling = abs(state.average.slow - state.average.fast) >= 0.5 * state.noise
         average = state.average
         return (
