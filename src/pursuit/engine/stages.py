@@ -108,10 +108,12 @@ class Past(NamedTuple):
         """Return the trace of the whole run."""
         trace = now.trace()
         trace = trace._replace(nit=self.nit + trace.nit, nfev=self.nfev + trace.nfev)
-        # No iteration occurs twice.
-        new = slice(1 if self.ended else 0, None)
-        columns = zip(self.trace, trace, strict=True)
-        return Trace(*(np.concatenate([before, column[new]]) for before, column in columns))
+        # No iteration occurs twice; evaluations of one that did not end belong to the one before.
+        new, before = slice(1 if self.ended else 0, None), self.trace
+        if self.ended and len(trace.nit) == 1:
+            before = before._replace(nfev=np.append(before.nfev[:-1], trace.nfev))
+        columns = zip(before, trace, strict=True)
+        return Trace(*(np.concatenate([first, second[new]]) for first, second in columns))
 
 
 def ended_stages(records: tuple[StageRecord, ...], stages: dict[str, str | type]) -> list[Ended]:

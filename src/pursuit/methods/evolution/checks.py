@@ -7,7 +7,7 @@ from pursuit.methods.evolution.state import State
 from pursuit.methods.state_checks import Ranges, check_bounds, check_numbers
 
 _RANGES = Ranges(
-    positive=frozenset({"sigma", "sigma0", "popsize", "diagonal"}),
+    positive=frozenset({"scale", "sigma", "sigma0", "popsize", "diagonal"}),
     not_negative=frozenset({"level", "spread", "noise", "longest", "widest", "error"}),
     perhaps_infinite=frozenset({"xtol", "ftol"}),
     # All values of a round may be infinite; so is what is compared with the first of its kind.
