@@ -17,13 +17,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Generator
+from dataclasses import replace
 
 import numpy as np
 
 from pursuit.checks import Vector
 from pursuit.methods.check import find_better
 from pursuit.methods.differences.matrix import first_matrix
-from pursuit.methods.differences.noise import look_for_noise
+from pursuit.methods.differences.noise import look_for_noise, repeat
 from pursuit.methods.differences.state import EPS, TINY, State
 from pursuit.methods.programs import CONVERGED, FLAT, KINKS, NOISE, UNBOUNDED, Asking, Ending, Request
 
@@ -120,16 +121,18 @@ def has_kinks(state: State, rng: np.random.Generator) -> Generator[Request, Vect
     way = state.longest / float(np.linalg.norm(np.broadcast_to(box.sigma0, state.x.shape)))
     near = _NEAR * min(max(way, 1e-3), 1e3) * box.sigma0
     for closer in range(_CLOSER):
-        lines = near * rng.standard_normal((_LINES, state.x.size))
-        if box.is_bounded:
-            room = np.minimum(box.upper - state.x, state.x - box.lower)
-            lines = np.where(np.abs(lines) * _MULTIPLE < room, lines, 0.0)
-        steps = np.concatenate([lines, -lines, _MULTIPLE * lines, -_MULTIPLE * lines])
-        v = (yield box.clip(state.x + steps)).reshape(4, _LINES)
-        close, far = np.abs(v[0] + v[1] - 2.0 * state.f), np.abs(v[2] + v[3] - 2.0 * state.f)
-        is_seen = close > _CLEAR * noise
-        is_smooth = np.where(is_seen, far >= _SMOOTH * close, (far <= _CLEAR_FAR * noise) & (closer == 0))
-        if 2 * np.count_nonzero(is_smooth & np.isfinite(far)) > _LINES:
+        smooth = 0
+        for _ in range(_LINES):  # one after the other: points of many variables take much memory
+            u = near * rng.standard_normal(state.x.size)
+            if box.is_bounded:
+                room = np.minimum(box.upper - state.x, state.x - box.lower)
+                u = np.where(np.abs(u) * _MULTIPLE < room, u, 0.0)
+            v = yield state.x + np.multiply.outer([1.0, -1.0, _MULTIPLE, -_MULTIPLE], u)
+            close, far = abs(v[0] + v[1] - 2.0 * state.f), abs(v[2] + v[3] - 2.0 * state.f)
+            is_seen = close > _CLEAR * noise
+            is_smooth = far >= _SMOOTH * close if is_seen else far <= _CLEAR_FAR * noise and closer == 0
+            smooth += math.isfinite(far) and is_smooth
+        if 2 * smooth > _LINES:
             return False
         near = near / _MULTIPLE
     return True
@@ -155,8 +158,13 @@ def end_in_noise(state: State, rng: np.random.Generator) -> Asking:
     """End the run where noise hides what is left; values that repeat are only noisy if they are rounded."""
     value = float((yield state.x[np.newaxis])[0])
     if state.noise_model.is_random or _is_rounded(state, value):
-        ending = Ending(NOISE, "Noise hides whatever is left to gain.")
-        yield from end_unless_better(state, rng, ending, 0.0)
+        if state.noise_model.is_random:
+            # Noise that was taken for too small would make lucky values look better than it explains.
+            level = state.noise_model.level
+            yield from repeat(state)
+            level = max(level, state.noise_model.level)
+            state.noise_model = replace(state.noise_model, level=level)
+        yield from end_unless_better(state, rng, Ending(NOISE, "Noise hides whatever is left to gain."), 0.0)
     else:
         state.ending = Ending(KINKS, "Values repeat, but do not follow slopes: f may have kinks or jumps.")
 

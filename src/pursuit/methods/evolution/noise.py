@@ -30,8 +30,8 @@ _LAP_SWEEPS, _LAP, _FALL = 60, 300, 0.1
 # From this many evaluations for each variable on, values that no quadratic predicts better than their mean
 # are nothing but noise, if less than this part of their variance is signal.
 _PURE, _PURE_SIGNAL = 12, 0.3
-# How far from the points of a quadratic its minimum is believed, in their standard deviations: per variable if
-# it has all terms, and in all if it has not.
+# How far from the points of a quadratic its minimum is believed, in their standard deviations: per variable
+# if it has all terms, and in all if it has not.
 _TRUST, _TRUST_ROUND = 1.5, 1.0
 # While more than this part of the variance of a round is signal, the mean of the rounds is known better than
 # where a round quadratic has its minimum.
