@@ -22,8 +22,8 @@ Array = NDArray[np.float64]
 # Up to this many variables M is a matrix: a round takes n^2 operations for each of its values. Beyond, memory
 # is linear.
 DENSE = 200
-# The most numbers that the directions of `Limited` may hold, but for the fewest of them: 32 MB.
-_DIRECTION_NUMBERS, _FEWEST_DIRECTIONS = 4_000_000, 2
+# The most numbers that the directions of `Limited` may hold, but for the fewest of them: 8 MB.
+_DIRECTION_NUMBERS, _FEWEST_DIRECTIONS = 1_000_000, 2
 # How many times as fast as sep-CMA-ES the diagonal learns. Beside low-rank factors it may: on a weighted sum
 # of |x_i| in 300 variables this takes a tenth of the evaluations.
 _DIAGONAL_SPEED = 5.0
