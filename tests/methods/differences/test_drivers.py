@@ -138,5 +138,7 @@ def test_the_default_begins_with_it():
 
 
 def test_an_option_that_it_has_not_is_refused():
-    with pytest.raises(ValueError, match="'memory' is not an option of the method differences: its options are quiet"):
+    with pytest.raises(
+        ValueError, match="'memory' is not an option of the method differences: its options are quiet"
+    ):
         pursuit.minimize(valley, np.zeros(N), method="differences", options={"memory": 3})
