@@ -108,8 +108,8 @@ WORK: dict[str, Callable[[Any, int], Work]] = {
     "lm-cma": _of_lm_cma,
     "l-cma": _of_l_cma,
 }
-"""By method. Iterations of `differences`, `evolution` and `adaptive-sarp` differ too much to be counted; their
-time is judged where their targets are."""
+"""By method. Iterations of `differences`, `evolution` and `adaptive-sarp` differ too much to be counted;
+their time is judged where their targets are."""
 
 
 def work_of(method: str, n: int) -> Work:

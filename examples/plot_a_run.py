@@ -1,7 +1,7 @@
 """Plot a run: the best value so far, the step size, and which method was at work.
 
 The function has kinks, so `auto`, the default, begins with `differences`, notices that slopes mean nothing
-here, and goes on with `momentum`, which only compares values. `result.stages` says the same in numbers.
+here, and goes on with `evolution`, which only compares values. `result.stages` says the same in numbers.
 """
 
 import matplotlib

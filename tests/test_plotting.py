@@ -149,7 +149,9 @@ def test_values_that_span_little_have_a_linear_axis():
 
 def test_estimates_are_drawn_where_values_are_noisy():
     noise = np.random.default_rng(1)
-    result = traced(lambda x: x @ x + noise.normal(scale=0.1), np.full(5, 4.0), maxfev=2000)
+    result = traced(
+        lambda x: x @ x + noise.normal(scale=0.1), np.full(5, 4.0), method="evolution", maxfev=2000
+    )
     assert result.fun_is_estimate
     ax = result.plot(fmin=0.0)
     assert ax.get_ylabel() == "estimated value"

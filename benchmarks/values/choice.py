@@ -1,4 +1,4 @@
-"""What it costs `auto` to choose: its evaluations beside those of the better of `differences` and `evolution`.
+"""What it costs `auto` to choose: its evaluations beside the better of `differences` and `evolution`.
 
 ``python -m benchmarks.values.choice`` reads the rows that ``python -m benchmarks.values --methods auto
 differences evolution --most 100 --seeds 3 --out docs/results/choice`` has made, writes ``choice.md`` beside

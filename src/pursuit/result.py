@@ -40,7 +40,8 @@ class Result(OptimizeResult):
     nit, nfev : int
         The iterations and the evaluations spent.
     success : bool
-        Whether the run ended as it should: at the target, or where nothing was left to gain.
+        Whether the target was reached; without one, whether the method has looked around x and found nothing
+        better.
     status : int
         The reason for stopping, a `pursuit.engine.stopping.Reason`.
     message : str

@@ -84,16 +84,23 @@ def test_from_a_few_points_on_the_batch_only_divides_what_differences_evaluates(
         assert len(many.points) - len(four.points) < batch
 
 
-def test_evolution_divides_a_round_without_a_difference_and_fills_the_last_part():
-    """With N variables a round has 2 * 5 + 1 points; for rounds of up to 8, 2 * 6 + 1, the last part 5."""
+def test_evolution_divides_a_round_without_a_difference():
+    """With N variables a round has 14 points or more."""
     _, own = watched(None, "evolution")
-    _, one = watched(1, "evolution")
-    assert own.points == one.points
-    assert max(own.sizes) == 11
-    _, eight = watched(8, "evolution")
-    assert eight.sizes.count(8) == pytest.approx(eight.sizes.count(5), abs=1)
-    _, many = watched(40, "evolution")
-    assert max(many.sizes) == 37
+    usual = 14
+    assert max(own.sizes) < 2 * usual
+    for batch in (1, 8, usual):
+        _, parts = watched(batch, "evolution")
+        assert parts.points == own.points
+        assert max(parts.sizes) == batch
+
+
+def test_rounds_of_evolution_are_as_large_as_the_batch_up_to_four_times_their_size():
+    for batch, most in ((40, 40), (56, 56), (200, 2 * 56)):
+        _, many = watched(batch, "evolution")
+        large = [size for size in many.sizes if size > 4]
+        assert large[0] == min(batch, 56)
+        assert max(large) <= most
 
 
 @pytest.mark.parametrize("method", ["differences", "evolution"])
@@ -190,7 +197,7 @@ def test_a_checkpoint_keeps_its_rounds(tmp_path):
         points = loaded.ask()
         sizes.add(len(points))
         loaded.tell(points, [bowl(x) for x in points])
-    assert max(sizes) == 27
+    assert max(sizes) == 30
 
 
 @pytest.mark.parametrize("method", ["differences", "evolution"])

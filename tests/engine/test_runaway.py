@@ -8,8 +8,8 @@ from helpers import options_for
 from pursuit.engine.stopping import RUNAWAY, Reason
 
 N = 20
-# The default begins with it.
-PROGRAMS = ("auto", "differences")
+# They say in their own words why they end.
+PROGRAMS = ("auto", "differences", "evolution")
 METHODS = ["auto", "differences", "evolution", "adaptive-sarp", "rp", "sarp", "cma", "ep-cma-2"]
 FALLING = {
     "linear": lambda x: float(x.sum()),

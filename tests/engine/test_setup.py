@@ -38,7 +38,8 @@ def assert_same(one, other):
 def test_worker_processes_evaluate_inside_the_bounds():
     arguments = {"method": "evolution", "bounds": BOUNDS, "sigma0": SIZES, "maxiter": 5, "rng": 1}
     assert_same(
-        pursuit.minimize(bowl, START, workers=2, **arguments), pursuit.minimize(bowl, START, **arguments)
+        pursuit.minimize(bowl, START, workers=2, **arguments),
+        pursuit.minimize(bowl, START, batch=16, **arguments),  # eight for each worker
     )
 
 

@@ -27,7 +27,7 @@ def valleys(x):
 
 # Stages of different kinds: a change of method, wide and narrow restarts, within bounds and without.
 CASES = {
-    "kinks": (kinks, {"ftarget": 1e-3}),
+    "kinks": (kinks, {"ftarget": 1e-3, "batch": 1}),
     "restarts": (valleys, {"restarts": 5, "maxfev": 12_000, "sigma0": 1.5}),
     "bounds": (valleys, {"restarts": 3, "maxfev": 12_000, "bounds": [(-4.0, 4.5)] * 6}),
     "sizes": (kinks, {"sigma0": np.array([1.0, 0.5, 2.0, 1.0, 3.0, 1.0]), "maxfev": 9_000}),
@@ -69,7 +69,7 @@ def test_on_kinks_auto_changes_to_evolution_and_says_so():
     assert result.success
     assert result.method == "auto (differences, evolution)"
     first, second = result.stages
-    assert (first.method, second.method, second.start) == ("differences", "evolution", "the start")
+    assert (first.method, second.method, second.start) == ("differences", "evolution", "the best point")
     assert (
         f"`differences` stopped after {first.nfev} evaluations because {second.why}; `evolution` continued"
         in result.message
@@ -86,12 +86,18 @@ def test_on_a_ridge_auto_changes_to_evolution_too(n):
     assert [stage.method for stage in result.stages] == ["differences", "evolution"]
 
 
-def test_the_second_stage_is_a_run_of_momentum_from_the_original_start():
+def test_the_second_stage_is_a_run_of_evolution_from_the_best_point():
+    """Its first steps are a part of the way that was come."""
     result = run("kinks")
     generator = np.random.default_rng(5)
-    alone = pursuit.minimize(kinks, START, method="differences", rng=generator)
+    alone = pursuit.minimize(
+        kinks, START, method="differences", rng=generator, batch=1, options={"quiet": True}
+    )
     assert alone.nfev == result.stages[0].nfev
-    second = pursuit.minimize(kinks, START, method="evolution", rng=generator, ftarget=1e-3)
+    step = 0.3 * np.sqrt(np.mean((alone.x - START) ** 2))
+    second = pursuit.minimize(
+        kinks, alone.x, method="evolution", rng=generator, batch=1, sigma0=step, ftarget=1e-3
+    )
     assert (second.fun, second.nfev - 1) == (result.fun, result.stages[1].nfev)
     np.testing.assert_array_equal(second.x, result.x)
 
@@ -188,14 +194,15 @@ def test_maxfev_is_never_exceeded():
             calls = []
             result = run("restarts", lambda x: calls.append(1) or valleys(x), maxfev=maxfev)  # noqa: B023
             assert result.nfev == len(calls) <= maxfev
+            assert (result.trace.nit[-1], result.trace.nfev[-1]) == (result.nit, result.nfev)
 
 
 def test_restarts_widen_the_search_and_share_the_budget():
     result = run("evolution", restarts=3, maxfev=None)
     assert [stage.start for stage in result.stages[:2]] == ["the start", "a new point"]
     wide = [stage for stage in result.stages[1:] if stage.most is None]
-    pairs = [stage.options["m"] for stage in wide]
-    assert pairs == [8, 16, 32]
+    usual = 4 + int(3.0 * np.log(6))
+    assert [stage.options["popsize"] for stage in wide] == [2 * usual, 4 * usual, 8 * usual]
     for number, stage in enumerate(result.stages):
         if stage.most is not None:
             before = [one for one in result.stages[1:number] if one.most is None]
@@ -265,12 +272,12 @@ def test_wrong_restarts_are_refused(restarts):
 
 
 def test_options_of_a_later_stage_are_checked_at_once():
-    with pytest.raises(ValueError, match="m must be at least 1"):
-        pursuit.minimize(bowl, START, options={"m": 0})
-    with pytest.raises(ValueError, match="is not an option of the method auto: its options are m"):
+    with pytest.raises(ValueError, match="popsize must be at least 4"):
+        pursuit.minimize(bowl, START, options={"popsize": 0})
+    with pytest.raises(ValueError, match="is not an option of the method auto: its options are popsize"):
         pursuit.minimize(bowl, START, options={"kappa": 3.0})
-    wide = pursuit.minimize(kinks, START, rng=1, maxfev=3_000, options={"m": 9})
-    assert [stage.options for stage in wide.stages] == [{}, {"m": 9}]
+    wide = pursuit.minimize(kinks, START, rng=1, maxfev=3_000, options={"popsize": 19})
+    assert wide.stages[-1].options == {"popsize": 19}
 
 
 def test_a_run_with_other_restarts_is_not_resumed(tmp_path):

@@ -22,9 +22,9 @@ METHODS = {
     "sarp-bracketing": ("sarp", {"line_search": "bracketing"}),
     "own": (Narrowing, {"offspring": 3}),
 }
-# `differences` uses BLAS and LAPACK, whose last bits depend on the processor: its runs are the same on one
-# machine, and not written down.
-UNRECORDED = ("auto", "differences")
+# These use BLAS and LAPACK, whose last bits depend on the processor: their runs are the same on one machine,
+# and not written down.
+UNRECORDED = ("auto", "differences", "evolution")
 RECORDED = [name for name in METHODS if name not in UNRECORDED]
 # A rotation without rounding errors, whose bits depend on no library.
 HADAMARD = 0.5 * np.array([[1, 1, 1, 1], [1, -1, 1, -1], [1, 1, -1, -1], [1, -1, -1, 1]], dtype=float)

@@ -21,6 +21,9 @@ dimensions = st.integers(2, 8)
 seeds = st.integers(0, 2**32 - 1)
 names = st.sampled_from(["exp", "lin", "two", "rosenbrock"])
 few = settings(max_examples=25)
+# How far trajectories are followed: how long a gain counts, and so when a search of `evolution` ends, depends
+# on how large it is.
+ITERATIONS = {"evolution": 60}
 
 
 # Strictly increasing on the positive numbers, in floating point too: each spreads neighbours apart.
@@ -40,7 +43,12 @@ def test_strictly_monotone_transformations_of_f_change_nothing(method, n, seed, 
     transform = TRANSFORMATIONS[change]
     plain, changed = (
         pursuit.minimize(
-            f, problem.x0, method=method, rng=seed, maxiter=150, options=options_for(method, kappa=1e3)
+            f,
+            problem.x0,
+            method=method,
+            rng=seed,
+            maxiter=ITERATIONS.get(method, 150),
+            options=options_for(method, kappa=1e3),
         )
         for f in (problem, lambda x: transform(problem(x)))
     )
@@ -130,7 +138,7 @@ def drive(scheme, f, x0, draw, iterations):
     return state.x, np.array(values)
 
 
-# Scales of the variables, which `evolution` learns, do not turn with them.
+# `evolution` draws a whole round at once; what it promises is below.
 @pytest.mark.parametrize("method", [method for method in COMPARING if method != "evolution"])
 @given(n=dimensions, seed=seeds, name=names)
 @few
@@ -162,3 +170,19 @@ def test_rotating_problem_start_and_normals_rotates_the_trajectory(method, n, se
     turned_x, turned_values = drive(scheme, turned, turned.x0, turned_normals, len(normals))
     np.testing.assert_allclose(turned_values, values, rtol=1e-6)
     np.testing.assert_allclose(turned.Q @ turned_x, x, rtol=1e-6, atol=1e-6 * np.abs(x).max())
+
+
+@pytest.mark.parametrize("name", ["exp", "two"])
+def test_evolution_takes_as_many_evaluations_in_turned_coordinates(name):
+    """In distribution, and up to 200 variables, for which it learns a full matrix."""
+    problem = make_problem(name, 6, 1e4)
+
+    def median(problem):
+        runs = pursuit.minimize_many(
+            problem, problem.x0, seeds=range(11), method="evolution", ftarget=1e-9, workers=1
+        )
+        assert runs.success_share == 1.0
+        return np.median(runs.nfev)
+
+    along, turned = median(problem), median(pursuit.problems.rotated(problem, 1))
+    assert 0.8 * along < turned < 1.25 * along

@@ -204,9 +204,7 @@ class Checkpoint:
             raise ValueError("its best point, its value and its step size must be finite")
         if np.isnan(state.f):
             raise ValueError("the value of its latest iterate must be a number")
-        # What a scheme estimates under noise may rise again.
-        has_risen = hasattr(scheme, "findings") and tally.best.value < state.fx
-        if tally.best.value != state.fx and not has_risen:
+        if tally.best.value != state.fx:
             raise ValueError("its best value is not that at its best point")
         if np.isnan(self._arrays["trace.fun"][: tally.rows]).any():
             raise ValueError("the values of its trace must be numbers")

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pursuit.methods.differences.program import Differences
     from pursuit.methods.ep_cma import EpCma
     from pursuit.methods.evolution.program import Evolution
-    from pursuit.methods.hooks import Findings, Patience, Rounds, Scheme
+    from pursuit.methods.hooks import Patience, Scheme
     from pursuit.methods.l_cma import LCma
     from pursuit.methods.line_searches import (
         AdaptiveStep,
@@ -57,7 +57,6 @@ __all__ = [
     "EpCma",
     "Evolution",
     "ExactStep",
-    "Findings",
     "LCma",
     "Line",
     "LmCma",
@@ -70,7 +69,6 @@ __all__ = [
     "R1Nes",
     "RandomGradient",
     "RandomPursuit",
-    "Rounds",
     "Sarp",
     "Scheme",
     "SepCma",
@@ -100,7 +98,6 @@ _PLACES = {
     "EpCma": "ep_cma",
     "Evolution": "evolution.program",
     "ExactStep": "line_searches",
-    "Findings": "hooks",
     "LCma": "l_cma",
     "Line": "line_searches",
     "LmCma": "lm_cma",
@@ -113,7 +110,6 @@ _PLACES = {
     "R1Nes": "r1_nes",
     "RandomGradient": "rg",
     "RandomPursuit": "random_pursuit",
-    "Rounds": "hooks",
     "Sarp": "sarp",
     "Scheme": "hooks",
     "SepCma": "sep_cma",

@@ -15,8 +15,8 @@ import numpy as np
 from pursuit.checks import Vector
 from pursuit.methods.programs import Box, Probes, Request
 
-# How many random directions there are, but no more numbers in them than this.
-_DIRECTIONS, _MOST_NUMBERS = 10, 4_000_000
+# How many random directions there are, and how many numbers in those of one request.
+_DIRECTIONS, _NUMBERS = 10, 100_000
 # The shortest length, as a part of the longest.
 _SHORTEST = 1e-4
 # How much lower than x a point must be, in standard deviations of the noise, and how often it is evaluated
@@ -73,11 +73,13 @@ def _along_coordinates(
 def _along_directions(
     x: Vector, f: float, box: Box, noise: float, rng: np.random.Generator
 ) -> Generator[Request, Vector, Found]:
-    """Look along random directions."""
-    count = min(_DIRECTIONS, max(1, _MOST_NUMBERS // x.size))
-    lengths = box.sigma0 * _SHORTEST ** (np.arange(count) / max(1, count - 1))[:, np.newaxis]
-    steps = lengths * rng.standard_normal((count, x.size))
-    points = box.clip(np.concatenate([x + steps, x - steps]))
-    values = yield points
-    i = int(np.argmin(values))
-    return (points[i], float(values[i])) if values[i] < f - _CLEAR * noise else None
+    """Look along random directions, several at a time while their points take little memory."""
+    lengths = _SHORTEST ** (np.arange(_DIRECTIONS) / (_DIRECTIONS - 1))[:, np.newaxis]
+    for some in np.array_split(lengths, min(_DIRECTIONS, -(-x.size * _DIRECTIONS // _NUMBERS))):
+        steps = box.sigma0 * some * rng.standard_normal((len(some), x.size))
+        points = box.clip(np.concatenate([x + steps, x - steps]))
+        values = yield points
+        i = int(np.argmin(values))
+        if values[i] < f - _CLEAR * noise:
+            return points[i], float(values[i])
+    return None

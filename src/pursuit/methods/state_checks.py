@@ -23,9 +23,9 @@ class Ranges(NamedTuple):
     perhaps_infinite: frozenset[str]
     """Those that are not negative, but may be infinite."""
     unlimited: frozenset[str]
-    """Those that may be infinite, with either sign, and whole numbers that may be negative."""
+    """Those that may be infinite, with either sign, or negative whole numbers, by whole names."""
     anything: frozenset[str] = frozenset()
-    """Those that may be NaN as well, by their whole names."""
+    """Those that may be NaN as well, by whole names."""
 
 
 def check_numbers(state: Any, n: int, ranges: Ranges, shapes: Mapping[str, tuple[int, ...]]) -> None:
@@ -63,12 +63,12 @@ def _check_range(path: str, names: set[str], entry: Any, ranges: Ranges) -> None
         return
     if np.isnan(entry).any():
         raise ValueError(f"the entry {path} must be a number")
-    may_be_infinite = names & (ranges.perhaps_infinite | ranges.unlimited)
-    if not (may_be_infinite or np.isfinite(entry).all()):
+    is_unlimited = path in ranges.unlimited
+    if not (is_unlimited or names & ranges.perhaps_infinite or np.isfinite(entry).all()):
         raise ValueError(f"the entry {path} must be finite")
     if names & ranges.positive and not np.all(entry > 0.0):
         raise ValueError(f"the entry {path} must be positive")
-    is_count = isinstance(entry, int) and not names & ranges.unlimited
+    is_count = isinstance(entry, int) and not is_unlimited
     is_size = names & (ranges.not_negative | ranges.perhaps_infinite)
     if (is_count or is_size) and not np.all(entry >= 0.0):
         raise ValueError(f"the entry {path} must not be negative")

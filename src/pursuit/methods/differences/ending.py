@@ -9,21 +9,22 @@
             converged
         kinks: steps fail again and again although slopes promise a gain
 
-A run is at a standstill after two failures, after two steps that gain next to nothing, or when four sweeps
-have gained little beside the four before.
+A run is at a standstill after two failures, after two steps that gain next to nothing, when four sweeps have
+gained little beside the four before, or while steps gain a small part of what the model predicts.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Generator
+from dataclasses import replace
 
 import numpy as np
 
 from pursuit.checks import Vector
 from pursuit.methods.check import find_better
 from pursuit.methods.differences.matrix import first_matrix
-from pursuit.methods.differences.noise import look_for_noise
+from pursuit.methods.differences.noise import look_for_noise, repeat
 from pursuit.methods.differences.state import EPS, TINY, State
 from pursuit.methods.programs import CONVERGED, FLAT, KINKS, NOISE, UNBOUNDED, Asking, Ending, Request
 
@@ -34,11 +35,13 @@ _STANDSTILL, _MOST = 2, 4
 _MOST_STILL = 8
 # So many sweeps are compared with as many before; they are a standstill if they gain less than this part.
 _SWEEPS, _SLOW = 4, 0.03
+# Steps that gain less than this part of what the model predicts are a standstill.
+_KEPT = 0.4
 # Kinks are not looked for more often than after so many sweeps,
 _PAUSE = 8
 # on so many lines, at this part of the longest step and at a multiple of it, where second differences of a
 # smooth f are 256 times as large. On most lines they are to be this many times as large.
-_LINES, _NEAR, _MULTIPLE, _SMOOTH = 4, 1e-4, 16.0, 70.0
+_LINES, _NEAR, _MULTIPLE, _SMOOTH = 4, 1e-4, 16.0, 150.0
 # How often that is tried, each time closer by the multiple.
 _CLOSER = 4
 # Second differences count if they are so many times the noise. If those nearby are not, those far away must
@@ -106,7 +109,7 @@ def _stands_still(state: State) -> bool:
         gain = state.lap_f - state.f
         is_slow = gain < _SLOW * state.lap_gain
         state.lap_f, state.lap_gain = state.f, gain
-    return is_slow or max(state.failures, state.still) >= _STANDSTILL
+    return is_slow or state.kept < _KEPT or max(state.failures, state.still) >= _STANDSTILL
 
 
 def has_kinks(state: State, rng: np.random.Generator) -> Generator[Request, Vector, bool]:
@@ -118,16 +121,18 @@ def has_kinks(state: State, rng: np.random.Generator) -> Generator[Request, Vect
     way = state.longest / float(np.linalg.norm(np.broadcast_to(box.sigma0, state.x.shape)))
     near = _NEAR * min(max(way, 1e-3), 1e3) * box.sigma0
     for closer in range(_CLOSER):
-        lines = near * rng.standard_normal((_LINES, state.x.size))
-        if box.is_bounded:
-            room = np.minimum(box.upper - state.x, state.x - box.lower)
-            lines = np.where(np.abs(lines) * _MULTIPLE < room, lines, 0.0)
-        steps = np.concatenate([lines, -lines, _MULTIPLE * lines, -_MULTIPLE * lines])
-        v = (yield box.clip(state.x + steps)).reshape(4, _LINES)
-        close, far = np.abs(v[0] + v[1] - 2.0 * state.f), np.abs(v[2] + v[3] - 2.0 * state.f)
-        is_seen = close > _CLEAR * noise
-        is_smooth = np.where(is_seen, far >= _SMOOTH * close, (far <= _CLEAR_FAR * noise) & (closer == 0))
-        if 2 * np.count_nonzero(is_smooth & np.isfinite(far)) > _LINES:
+        smooth = 0
+        for _ in range(_LINES):  # one after the other: points of many variables take much memory
+            u = near * rng.standard_normal(state.x.size)
+            if box.is_bounded:
+                room = np.minimum(box.upper - state.x, state.x - box.lower)
+                u = np.where(np.abs(u) * _MULTIPLE < room, u, 0.0)
+            v = yield state.x + np.multiply.outer([1.0, -1.0, _MULTIPLE, -_MULTIPLE], u)
+            close, far = abs(v[0] + v[1] - 2.0 * state.f), abs(v[2] + v[3] - 2.0 * state.f)
+            is_seen = close > _CLEAR * noise
+            is_smooth = far >= _SMOOTH * close if is_seen else far <= _CLEAR_FAR * noise and closer == 0
+            smooth += math.isfinite(far) and is_smooth
+        if 2 * smooth > _LINES:
             return False
         near = near / _MULTIPLE
     return True
@@ -153,8 +158,13 @@ def end_in_noise(state: State, rng: np.random.Generator) -> Asking:
     """End the run where noise hides what is left; values that repeat are only noisy if they are rounded."""
     value = float((yield state.x[np.newaxis])[0])
     if state.noise_model.is_random or _is_rounded(state, value):
-        ending = Ending(NOISE, "Noise hides whatever is left to gain.")
-        yield from end_unless_better(state, rng, ending, 0.0)
+        if state.noise_model.is_random:
+            # Noise that was taken for too small would make lucky values look better than it explains.
+            level = state.noise_model.level
+            yield from repeat(state)
+            level = max(level, state.noise_model.level)
+            state.noise_model = replace(state.noise_model, level=level)
+        yield from end_unless_better(state, rng, Ending(NOISE, "Noise hides whatever is left to gain."), 0.0)
     else:
         state.ending = Ending(KINKS, "Values repeat, but do not follow slopes: f may have kinks or jumps.")
 

@@ -28,7 +28,7 @@ _MOST_HIDDEN, _MOST_FAILURES = 14, 8
 # Slopes of pure noise have this noise relative to them, or more.
 _HIDDEN = 0.6
 # or when the mean value has not fallen by this part of the noise for so many sweeps, and half of all.
-_FALL, _MOST_IDLE = 0.25, 20
+_FALL, _MOST_IDLE, _MOST_IDLE_IN_VAIN = 0.25, 30, 8
 # If nothing was gained since the start, or noise is not random, so that means tell no more than values, this
 # part of that patience is enough.
 _IN_VAIN = 0.4
@@ -85,7 +85,8 @@ def iterate_masked(state: State, rng: np.random.Generator) -> Generator[Request,
     state.masked = masked
     in_vain = masked.slow > state.start - 2.0 * state.noise or not state.noise_model.is_random
     patience = _IN_VAIN if in_vain else 1.0
-    is_idle = masked.sweeps - masked.lowest_at >= max(patience * _MOST_IDLE, masked.sweeps // 2)
+    longest = _MOST_IDLE_IN_VAIN if in_vain else _MOST_IDLE
+    is_idle = masked.sweeps - masked.lowest_at >= max(longest, masked.sweeps // 2)
     if hidden >= patience * _MOST_HIDDEN or state.failures >= patience * _MOST_FAILURES or is_idle:
         yield from end_in_noise(state, rng)
     return False

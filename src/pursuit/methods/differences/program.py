@@ -45,6 +45,10 @@ _FAILING_PROBE = 1e-2
 _FARTHEST_FIRST, _FARTHEST = 10.0, 4.0
 # How many times as fast as others variables approach a bound that they stop on.
 _TO_BOUND = 10.0
+# The weight of the latest step in the average of what steps gain, as a part of what the model predicts.
+_LATEST = 0.2
+# Curvatures are measured again when it is below this.
+_WRONG = 0.3
 # A step is at most this many times as long as the longest so far, or as the first step sizes.
 _REACH, _REACH_IN_NOISE = 100.0, 4.0
 # After a failure, steps that are shorter than the first by more than this factor are not believed.
@@ -218,6 +222,10 @@ def _take(state: State, p: Vector, slope: float) -> Asking:
         p = np.where(is_last, _TO_BOUND * p, p)
     t, f = yield from search(state, p, slope, t, _FARTHEST_FIRST if state.matrix.fresh else _FARTHEST)
     state.is_suspicious |= not state.f - f > 0.05 * t * -slope
+    state.kept += _LATEST * (min(1.0, 2.0 * (state.f - f) / -slope) - state.kept)
+    if state.kept < _WRONG:
+        # The matrix is wrong here: begin it again.
+        state.is_scaled, state.kept = False, 1.0
     _move(state, state.box.after(state.x, t * p), f)
     choose_lengths(state)
     if state.failures:

@@ -164,6 +164,8 @@ class State:
     """Whose curvature is measured next under noise."""
     probe_factor: float = 60.0
     """How many times the noise of a value probes are to change f, under noise."""
+    kept: float = 1.0
+    """How much of what the model predicts steps have gained of late."""
     longest: float = 0.0
     """The longest step so far."""
     lap_f: float = 0.0

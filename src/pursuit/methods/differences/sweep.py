@@ -67,15 +67,17 @@ def sweep(state: State, rng: np.random.Generator, both: bool) -> Asking:
 def measuring_sweep(state: State, rng: np.random.Generator) -> Asking:
     """Probe along every coordinate, and on both sides of as many as needed to scale the matrix."""
     n, is_noisy = state.x.size, state.noise_model.is_known
+    # The first time, curvatures are worth what they cost only if they differ, and if nearly all are positive.
+    is_wanted = is_noisy or state.sweeps > 2
     choose_probes(state, state.lengths, rng)
     few, others = np.split(rng.permutation(n), [int(_SAMPLE + math.sqrt(n))])
     yield from probe_back(state, few, (yield from probe(state, few)))
     found = state.curvature[few][np.isfinite(state.curvature[few])]
     is_convex = found.size > 0 and float(np.mean(found < 0.0)) <= _NEGATIVE
     sizes = np.abs(found)
-    if is_noisy or (is_convex and sizes.max() > _SPREAD * sizes.min()):
+    if is_wanted or (is_convex and sizes.max() > _SPREAD * sizes.min()):
         yield from probe_back(state, others, (yield from probe(state, others)))
-        is_convex = float(np.mean(state.curvature < 0.0)) <= _NEGATIVE
+        is_convex = state.sweeps > 2 or float(np.mean(state.curvature < 0.0)) <= _NEGATIVE
         if is_convex and np.isfinite(state.curvature).any():
             sizes = sizes_of(state, np.nanmedian(np.abs(state.curvature)))
             low, high = np.quantile(sizes, [0.1, 0.9])

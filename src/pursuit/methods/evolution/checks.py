@@ -7,7 +7,7 @@ from pursuit.methods.evolution.state import State
 from pursuit.methods.state_checks import Ranges, check_bounds, check_numbers
 
 _RANGES = Ranges(
-    positive=frozenset({"sigma", "sigma0", "popsize", "diagonal"}),
+    positive=frozenset({"scale", "sigma", "sigma0", "popsize", "diagonal"}),
     not_negative=frozenset({"level", "spread", "noise", "longest", "widest", "error"}),
     perhaps_infinite=frozenset({"xtol", "ftol"}),
     # All values of a round may be infinite; so is what is compared with the first of its kind.
@@ -22,9 +22,7 @@ def check_state(state: State, n: int) -> None:
     check_numbers(state, n, _RANGES, shapes)
     means = (state.average.mean, state.record.mean)
     found = () if state.answer is None else (state.answer.x,)
-    check_bounds(
-        state.box, state.x, state.start_x, state.lowest_x, state.average.mean, state.record.mean, *found
-    )
+    check_bounds(state.box, state.x, state.start_x, state.lowest_x, *means, *found)
     matrix, first = state.matrix, first_matrix(n)
     if type(matrix) is not type(first):
         raise ValueError(f"its matrix must not be of the class {type(matrix).__name__} for {n} variables")

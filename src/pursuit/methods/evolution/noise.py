@@ -30,13 +30,14 @@ _LAP_SWEEPS, _LAP, _FALL = 60, 300, 0.1
 # From this many evaluations for each variable on, values that no quadratic predicts better than their mean
 # are nothing but noise, if less than this part of their variance is signal.
 _PURE, _PURE_SIGNAL = 12, 0.3
-# How far from the points of a quadratic its minimum is believed, in their standard deviations: per variable,
-# and in all if it has no curvatures of its own.
+# How far from the points of a quadratic its minimum is believed, in their standard deviations: per variable
+# if it has all terms, and in all if it has not.
 _TRUST, _TRUST_ROUND = 1.5, 1.0
+# While more than this part of the variance of a round is signal, the mean of the rounds is known better than
+# where a round quadratic has its minimum.
+_CLEAR = 0.6
 # How wrong a quadratic may be, as a part of the noise.
 _WRONG = 0.3
-
-
 # Values at the same point that differ by less, as a part of |f| and of what f has fallen by, are rounded.
 _ROUNDING = 1e-12
 
@@ -50,7 +51,7 @@ def look(state: State, x: Vector, f: float) -> Asking:
         level = float(np.std(values, ddof=1))
         state.noise_model = Noise(level=level, spread=level)
         mean = float(np.mean(values))
-        state.average = state.record = Average(state.x, mean, mean, sigma=state.sigma, noise=level)
+        state.average = state.record = Average(state.x, mean, mean, sigma=state.scale, noise=level)
         if state.rounds == 0:
             state.start = mean
         state.lap = state.evaluations
@@ -86,16 +87,16 @@ def _go_back_if_lost(state: State) -> None:
     """Keep the lowest average; if wide steps have led far above it, go back and take shorter ones."""
     average, record = state.average, state.record
     if average.slow <= record.slow:
-        state.record = replace(average, sigma=state.sigma, noise=state.noise)
+        state.record = replace(average, sigma=state.scale, noise=state.noise)
     elif state.noise_model.signal < _SIGNAL and average.slow > record.slow + _LOST * record.noise:
         state.x, state.average = record.mean, record
-        state.widest = math.sqrt(record.sigma * max(state.sigma, record.sigma))
-        state.sigma, state.path = min(state.sigma, record.sigma), np.zeros_like(state.x)
+        state.widest = math.sqrt(record.sigma * max(state.scale, record.sigma))
+        state.scale, state.path = min(state.scale, record.sigma), np.zeros_like(state.x)
 
 
 def widening(state: State) -> float:
     """Return by how much log sigma must grow at least, so that values differ by more than noise."""
-    if state.sigma >= state.widest:
+    if state.scale >= state.widest:
         return -math.inf
     signal = state.noise_model.signal
     return _WIDEN * (_SIGNAL - signal) if signal < _SIGNAL else -math.inf
@@ -106,7 +107,7 @@ def judge(state: State, rng: np.random.Generator) -> Asking:
     n, done = state.x.size, state.evaluations - state.lap
     is_pure = False
     is_idle = state.noise_model.signal < _PURE_SIGNAL and state.average.slow > state.start - state.noise
-    if is_idle and state.sigma >= min(_WIDE, state.widest) and state.evaluations >= _PURE * n + 20:
+    if is_idle and state.scale >= min(_WIDE, state.widest) and state.evaluations >= _PURE * n + 20:
         is_pure = state.lap_value == math.inf and state.seen is not None and _fit(state) is None
     if done >= _LAP_SWEEPS * n + _LAP:
         fallen = state.lap_value - state.average.slow
@@ -134,7 +135,7 @@ def _candidates(state: State) -> tuple[list[Vector], Quadratic | None]:
     points, quadratic = [state.average.mean, state.x], _fit(state)
     if quadratic is not None:
         n = state.x.size
-        radius = _TRUST * math.sqrt(n) if quadratic.kind else _TRUST_ROUND
+        radius = _TRUST * math.sqrt(n) if quadratic.kind == 2 else _TRUST_ROUND
         points.insert(0, quadratic.lowest(state.box.lower, state.box.upper, radius))
     return [*points, state.lowest_x, state.start_x], quadratic
 
@@ -144,7 +145,7 @@ def answer_of(state: State) -> tuple[Vector, float, float]:
     if state.answer is not None:
         return state.answer.x, state.answer.f, state.answer.error
     points, quadratic = _candidates(state)
-    if quadratic is None:
+    if quadratic is None or (quadratic.kind == 0 and state.noise_model.signal > _CLEAR):
         is_falling = abs(state.average.slow - state.average.fast) >= 0.5 * state.noise
         average = state.average
         return (
@@ -173,7 +174,7 @@ def _settle(state: State, rng: np.random.Generator) -> Asking:
         _, f, error, x = min(found, key=lambda one: one[0])
         state.answer = Answer(x, f, error)
         state.x, state.f = x, f
-    reach = max(state.longest, state.sigma * state.matrix.longest)
+    reach = max(state.longest, state.scale * state.matrix.longest)
     better = yield from find_better(state.x, state.f, state.box, state.noise, rng, reach)
     if better is None:
         state.ending = Ending(NOISE, "Noise hides whatever is left to gain.")

@@ -21,6 +21,7 @@ used, so that runs are the same for every increasing transformation of f, as lon
 from __future__ import annotations
 
 import math
+from collections.abc import Generator
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -33,7 +34,7 @@ from pursuit.methods.evolution.checks import check_state
 from pursuit.methods.evolution.cloud import Cloud, drawn
 from pursuit.methods.evolution.matrix import Full, Rates, Weights, first_matrix, rates_of, weights_of
 from pursuit.methods.evolution.state import Average, Noise, State
-from pursuit.methods.programs import CONVERGED, FLAT, STUCK, UNBOUNDED, Asking, Box, Ending, Start
+from pursuit.methods.programs import CONVERGED, FLAT, STUCK, UNBOUNDED, Asking, Box, Ending, Request, Start
 
 # More points of a round than these bring nothing but parallel work: as a multiple of the usual number.
 _MOST_POINTS = 4
@@ -51,6 +52,8 @@ _IDLE, _IDLE_SWEEPS = 60, 30
 _GAIN, _REAL_GAIN = 1e-12, 1e-8
 # The first sigma of another search, as a part of the longest steps that have helped.
 _NARROW = 0.01
+# Down to this power of a tenth of the first steps is looked for something better where none has helped.
+_CLOSEST = 50
 # f is taken to be unbounded if it is negative and still falling at steps of this many first steps.
 _FAR = 1e12
 _KEPT = "f seems to be unbounded below: it is negative, and still falls very far from the start."
@@ -88,7 +91,7 @@ class Evolution(NamedTuple):
         return State(
             x=start.x,
             f=start.value,
-            sigma=1.0,
+            scale=1.0,
             box=Box.of(start),
             xtol=start.xtol,
             ftol=start.ftol,
@@ -111,7 +114,7 @@ class Evolution(NamedTuple):
         popsize = self._round_size(state)
         weights = weights_of(state.x.size, popsize)
         rates = rates_of(state.x.size, popsize, weights.mass)
-        cloud = drawn(state.x, state.sigma * state.box.sigma0, state.matrix, state.box, popsize, rng)
+        cloud = drawn(state.x, state.scale * state.box.sigma0, state.matrix, state.box, popsize, rng)
         if state.estimate:
             cloud = replace(cloud, again=(int(rng.integers(popsize)),))
         values = yield cloud
@@ -161,7 +164,7 @@ def _ranked(cloud: Cloud, values: Vector) -> Any:
 def _improve(state: State, x: Vector, f: float) -> None:
     """Keep the best point."""
     state.lowest_x, state.lowest = x, f
-    state.longest = max(state.longest, state.sigma * state.matrix.longest)
+    state.longest = max(state.longest, state.scale * state.matrix.longest)
     if f < state.gained - _least_gain(state, _GAIN):
         state.gained, state.gained_at = f, state.rounds
 
@@ -195,7 +198,7 @@ def _learn(state: State, cloud: Cloud, order: Any, weights: Weights, rates: Rate
     change = c / rates.damping * (float(np.linalg.norm(state.path)) / expected - 1.0)
     if state.estimate:
         change = max(change, noise.widening(state))
-    state.sigma *= math.exp(min(change, 1.0))
+    state.scale *= math.exp(min(change, 1.0))
 
 
 def _move(state: State, spread: Vector | float, step: Vector) -> Vector:
@@ -217,17 +220,17 @@ def _move(state: State, spread: Vector | float, step: Vector) -> Vector:
 def _widen(state: State, values: Vector) -> None:
     """Let sigma grow where all values are equal, and shrink where there are none."""
     if not np.isfinite(values).any():
-        state.sigma /= _CHANGE
+        state.scale /= _CHANGE
     elif values.min() == values.max():
         state.flat += 1
-        state.sigma *= _CHANGE
+        state.scale *= _CHANGE
     else:
         state.flat = 0
 
 
 def _judge(state: State, rng: np.random.Generator) -> Asking:
     """End the run, or begin another search, if nothing is left to gain this way."""
-    length = state.sigma * state.matrix.longest
+    length = state.scale * state.matrix.longest
     if not (math.isfinite(length + state.noise + state.average.slow) and np.isfinite(state.x).all()):
         _forget(state)
         state.ending = Ending(STUCK, "The values of f are too extreme to compute with.")
@@ -240,13 +243,13 @@ def _judge(state: State, rng: np.random.Generator) -> Asking:
     else:
         patience = _IDLE + _IDLE_SWEEPS * state.x.size // state.popsize
         is_idle = state.rounds - max(state.gained_at, state.began) > patience
-        if is_idle or length <= state.xtol * max(state.longest, state.xtol):
+        if is_idle or length <= state.xtol * (state.longest or state.xtol):
             yield from _end_search(state, rng)
 
 
 def _forget(state: State) -> None:
     """Go back to the best point, without what may have overflowed."""
-    state.x, state.f, state.sigma = state.lowest_x, state.lowest, 1.0
+    state.x, state.f, state.scale = state.lowest_x, state.lowest, 1.0
     state.matrix, state.path = first_matrix(state.x.size), np.zeros_like(state.x)
     state.noise_model, state.average = Noise(), Average(state.x, state.f, state.f)
 
@@ -254,6 +257,9 @@ def _forget(state: State) -> None:
 def _end_search(state: State, rng: np.random.Generator) -> Asking:
     """End the run if this search has gained nothing, and nothing better lies around the best point."""
     state.x = state.lowest_x
+    if state.longest == 0.0 and state.searches == 0 and (yield from _look_closer(state, rng)):
+        state.search_again(state.scale)
+        return
     if state.began_with - state.lowest <= _least_gain(state, _REAL_GAIN):
         better = yield from find_better(state.lowest_x, state.lowest, state.box, 0.0, rng, state.longest)
         if better is None or better[1] >= state.lowest - _least_gain(state, _REAL_GAIN):
@@ -262,3 +268,18 @@ def _end_search(state: State, rng: np.random.Generator) -> Asking:
         state.x, state.f = better
         _improve(state, *better)
     state.search_again(_NARROW * (state.longest or 1.0))
+
+
+def _look_closer(state: State, rng: np.random.Generator) -> Generator[Request, Vector, bool]:
+    """Take ever shorter steps along a line, where all may have been too long; say whether one has helped."""
+    z = state.box.sigma0 * rng.standard_normal(state.x.size)
+    for length in 10.0 ** -np.arange(1.0, _CLOSEST + 1.0):
+        points = state.box.clip(state.x + length * np.array([z, -z]))
+        values = yield points
+        i = int(np.argmin(values))
+        if values[i] < state.lowest - _least_gain(state, _GAIN):
+            state.scale = float(length)
+            state.x, state.f = points[i], float(values[i])
+            _improve(state, state.x, state.f)
+            return True
+    return False

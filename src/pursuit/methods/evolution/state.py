@@ -94,7 +94,8 @@ class State:
     """The mean of the next round."""
     f: float
     """The lowest value of the last round; under noise the average of values."""
-    sigma: float
+    scale: float
+    """sigma in the units of the box, and of all other lengths here."""
     box: Box
     """Its sigma0 are the step sizes of the variables where sigma is 1."""
     xtol: float
@@ -139,15 +140,20 @@ class State:
     """How far sigma may grow under noise: pure noise looks the same from everywhere."""
     ending: Ending | None = None
 
-    def search_again(self, sigma: float) -> None:
+    def search_again(self, scale: float) -> None:
         """Begin another search at x with steps of this length, or end the run after many."""
         self.searches += 1
         if self.searches >= _MOST_SEARCHES:
             self.ending = Ending(STUCK, "Searches from x still find better points, but next to nothing.")
             return
-        self.sigma, self.matrix, self.path = sigma, first_matrix(self.x.size), np.zeros_like(self.x)
+        self.scale, self.matrix, self.path = scale, first_matrix(self.x.size), np.zeros_like(self.x)
         self.began, self.began_with = self.rounds, self.lowest
         self.lap, self.lap_value = self.evaluations, math.inf
+
+    @property
+    def sigma(self) -> float:
+        """The step size of the variable that has the smallest one."""
+        return self.scale * float(np.min(self.box.sigma0))
 
     @property
     def noise(self) -> float:
