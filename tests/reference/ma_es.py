@@ -1,4 +1,4 @@
-"""MA-ES, transcribed from Beyer and Sendhoff, Simplify your covariance matrix adaptation evolution strategy (2017)."""
+"""MA-ES: Beyer and Sendhoff, Simplify your covariance matrix adaptation evolution strategy (2017)."""
 
 import math
 
