@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,6 +16,10 @@ from pursuit.methods.stages import AT_BEST, AT_NEW_POINT, Ended, Stage
 
 # By how many standard deviations of the noise a single value must be below an estimate to be better.
 _LUCK = 3.0
+# And an estimate below another one, in standard errors of their difference.
+_CLEAR = 2.0
+# A stage that has gained less than this part of |f| at its start has gained nothing but rounding.
+_GAIN = 1e-12
 # How many stages a sentence names one by one.
 _NAMED = 3
 
@@ -101,8 +106,12 @@ class Past(NamedTuple):
         if best.reason == Reason.LOUD:
             # It has evaluated a few points, and its best value is only the luckiest.
             return True
-        may_be_luck = best.is_estimate and not now.findings.is_estimate
-        return now.fun < best.fun - (_LUCK * (best.noise or 0.0) if may_be_luck else 0.0)
+        margin = 0.0
+        if best.is_estimate and now.findings.is_estimate:
+            margin = _CLEAR * math.hypot(best.error or 0.0, now.findings.error or 0.0)
+        elif best.is_estimate:
+            margin = _LUCK * (best.noise or 0.0)
+        return now.fun < best.fun - margin
 
     def joined(self, now: Outcome) -> Trace:
         """Return the trace of the whole run."""
@@ -116,14 +125,17 @@ class Past(NamedTuple):
         return Trace(*(np.concatenate([first, second[new]]) for first, second in columns))
 
 
-def ended_stages(records: tuple[StageRecord, ...], stages: dict[str, str | type]) -> list[Ended]:
-    """Return records as the choice of the next stage sees them; `stages` are the methods by their texts."""
+def ended_stages(records: tuple[StageRecord, ...], stages: dict[str, str | type], f0: float) -> list[Ended]:
+    """Return records as the choice of the next stage sees them.
+
+    `stages` are the methods by their texts, and f0 is the value at the start of the run.
+    """
     return [
         Ended(
             stage=stage_of(record, stages),
             nfev=record.nfev,
-            is_unsuited=record.reason.is_unsuited,
-            is_loud=record.reason == Reason.LOUD,
+            reason=record.reason.name.lower(),
+            has_gained=record.fun < f0 - _GAIN * abs(f0),
         )
         for record in records
     ]

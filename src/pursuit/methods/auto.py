@@ -3,21 +3,27 @@
     evaluate x0 again; if the values differ and noise is loud: evolution, from x0
     else: differences, from x0
         if f has kinks, or does not follow its slopes: evolution, from the best point
+        if noise hides the rest, of few variables: evolution, from the best point
+        if nothing was gained: evolution, from x0
         if a target was missed, or restarts are wanted: evolution with large rounds, from x0
 
 Noise is loud if it is a large part of what values differ by at a distance of sigma0 (`differences/noise.py`).
 Then ranks of many values tell more than slopes. Otherwise `differences` learns within a few evaluations per
-variable what `evolution` cannot know, and notices when f does not suit it.
+variable what `evolution` cannot know, and notices when f does not suit it. Where it ends in noise, f may have
+kinks that noise has hidden; where it has gained nothing, x0 may be a saddle.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from pursuit.methods.programs import CONVERGED, KINKS, LOUD, NOISE, STUCK
 from pursuit.methods.stages import AT_BEST, AT_START, EndedStages, Stage, Wish
 
 # How many times as large rounds are where a smooth function is known to have another valley.
 _WIDE = 8
+# Up to this many variables `evolution` looks for what noise has hidden from `differences`.
+_FEW = 200
 
 
 class Auto(NamedTuple):
@@ -49,11 +55,15 @@ class Auto(NamedTuple):
         if len(ended) > 1:
             return None
         (last,) = ended
-        options = cls._options(wish)
-        if last.is_loud:
+        options = dict(wish.options)
+        if last.reason == LOUD:
             return Stage("evolution", options, start=AT_START, why="noise is loud")
-        if last.is_unsuited:
+        if last.reason in (KINKS, STUCK):
             return Stage("evolution", options, start=AT_BEST, why="f does not follow its slopes")
+        if last.reason == NOISE and wish.n <= _FEW:
+            return Stage("evolution", options, start=AT_BEST, why="noise hid the rest")
+        if last.reason == CONVERGED and not last.has_gained:
+            return Stage("evolution", options, start=AT_START, why="it gained nothing")
         if not (wish.has_target or wish.restarts):
             return None
         from pursuit.methods.evolution.program import Evolution
@@ -65,7 +75,3 @@ class Auto(NamedTuple):
     def wide_method(cls) -> str:
         """Return the method that restarts widen."""
         return "evolution"
-
-    @staticmethod
-    def _options(wish: Wish) -> dict[str, Any]:
-        return dict(wish.options)

@@ -31,10 +31,10 @@ class Ended(NamedTuple):
 
     stage: Stage
     nfev: int
-    is_unsuited: bool
-    """Whether it ended because the function does not suit the method."""
-    is_loud: bool
-    """Whether it ended because noise is loud."""
+    reason: str
+    """Why it ended: one of the names in `pursuit.methods.programs` if the method is a program."""
+    has_gained: bool
+    """Whether it has found a better point than the start of the run."""
 
 
 class Wish(NamedTuple):
