@@ -34,9 +34,12 @@ def minimize(fun, name, problem, **arguments):
     return pursuit.minimize(fun, problem.x0, method=method, options=options, **arguments)
 
 
-# `auto` is no scheme, but has stages that are, and `differences` is a program, which is never compiled.
+# Programs are never compiled, and `auto` chooses between two of them.
+PROGRAMS = ("auto", "differences", "evolution")
+
+
 @every_problem
-@pytest.mark.parametrize("name", [name for name in SCHEMES if name not in ("auto", "differences")])
+@pytest.mark.parametrize("name", [name for name in SCHEMES if name not in PROGRAMS])
 def test_python_loop_and_compiled_loop_give_the_same_bits(name, problem_name):
     problem = PROBLEMS[problem_name]
     method, options = SCHEMES[name]

@@ -127,17 +127,10 @@ def test_what_does_not_compile_for_a_gpu_is_refused_with_the_reason(fresh_cache)
         kernels.machine_code(blueprint)
 
 
-def test_a_scheme_of_one_thread_is_refused_before_anything_is_compiled(fresh_cache, monkeypatch):
-    monkeypatch.setattr(kernels, "ptx_of", None)
+@pytest.mark.parametrize(
+    ("method", "name"), [("auto", "Differences"), ("differences", "Differences"), ("evolution", "Evolution")]
+)
+def test_a_program_is_refused(method, name):
     problem = pursuit.problems.exp(5, 100.0)
-    (refusal,) = kernels.build([batch_of(problem, problem.x0, "evolution").blueprint(H200)])
-    assert refusal.startswith(
-        "RankedMomentum on Quadratic cannot be compiled for a GPU: the scheme decides by itself"
-    )
-
-
-@pytest.mark.parametrize("method", ["auto", "differences"])
-def test_a_program_is_refused(method):
-    problem = pursuit.problems.exp(5, 100.0)
-    with pytest.raises(GpuError, match=r"A GPU runs step methods, .* but Differences is a program in Python"):
+    with pytest.raises(GpuError, match=rf"A GPU runs step methods, .* but {name} is a program in Python"):
         batch_of(problem, problem.x0, method)

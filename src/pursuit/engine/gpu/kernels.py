@@ -15,7 +15,6 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
 from numba.core.errors import NumbaError
 
 from pursuit.checks import cut
@@ -119,12 +118,6 @@ def _kept(place: Place) -> MachineCode | None:
 def _build(blueprint: Blueprint) -> MachineCode:
     names = (type(record).__qualname__.rpartition(".")[2] for record in blueprint.fixed[:2])
     refused = f"{' on '.join(names)} cannot be compiled for a GPU"
-    for name, entry in blueprint.own.state._asdict().items():
-        if isinstance(entry, np.ndarray) and entry.dtype.names:
-            raise GpuError(
-                f"{refused}: the scheme decides by itself, in one thread, what to do next, and keeps what it "
-                f"knows in a record, {name}, which the threads of a team cannot share."
-            )
     try:
         ptx = ptx_of(make_kernel(blueprint.plan), _ARGUMENTS, blueprint.capability)
     except NumbaError as error:
