@@ -32,7 +32,7 @@ from pursuit.methods.check import find_better
 from pursuit.methods.evolution import noise
 from pursuit.methods.evolution.checks import check_state
 from pursuit.methods.evolution.cloud import Cloud, drawn
-from pursuit.methods.evolution.matrix import Full, Rates, Weights, first_matrix, rates_of, weights_of
+from pursuit.methods.evolution.matrix import DENSE, Full, Rates, Weights, first_matrix, rates_of, weights_of
 from pursuit.methods.evolution.state import Average, Noise, State
 from pursuit.methods.programs import CONVERGED, FLAT, STUCK, UNBOUNDED, Asking, Box, Ending, Request, Start
 
@@ -218,7 +218,7 @@ def _move(state: State, spread: Vector | float, step: Vector) -> Vector:
 
 
 def _widen(state: State, values: Vector) -> None:
-    """Let sigma grow where all values are equal, and shrink where there are none."""
+    """Let sigma grow where all values are equal, and shrink where there are none, or none that is better."""
     if not np.isfinite(values).any():
         state.scale /= _CHANGE
     elif values.min() == values.max():
@@ -226,6 +226,9 @@ def _widen(state: State, values: Vector) -> None:
         state.scale *= _CHANGE
     else:
         state.flat = 0
+        if state.longest == 0.0 and state.x.size > DENSE and not state.estimate:
+            # Of many variables it takes n evaluations until the path shows that first steps are too long.
+            state.scale /= _CHANGE
 
 
 def _judge(state: State, rng: np.random.Generator) -> Asking:
