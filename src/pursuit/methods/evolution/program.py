@@ -56,6 +56,10 @@ _NARROW = 0.01
 _CLOSEST = 50
 # f is taken to be unbounded if it is negative and still falling at steps of this many first steps.
 _FAR = 1e12
+# x is on a plateau if so many values at this part of the longest steps are equal.
+_PLATEAU, _NEAR = 10, 1e-3
+_CONVERGED = "Converged: a second search from x has found nothing better."
+_EQUAL = "All values around x are equal: nothing shows where f might be lower."
 _KEPT = "f seems to be unbounded below: it is negative, and still falls very far from the start."
 
 
@@ -238,7 +242,7 @@ def _judge(state: State, rng: np.random.Generator) -> Asking:
         _forget(state)
         state.ending = Ending(STUCK, "The values of f are too extreme to compute with.")
     elif state.flat * state.popsize >= _FLAT * state.x.size:
-        state.ending = Ending(FLAT, "All values around x are equal: nothing shows where f might be lower.")
+        state.ending = Ending(FLAT, _EQUAL)
     elif length > _FAR and state.lowest < min(0.0, state.start):
         state.ending = Ending(UNBOUNDED, _KEPT)
     elif state.estimate:
@@ -266,7 +270,8 @@ def _end_search(state: State, rng: np.random.Generator) -> Asking:
     if state.began_with - state.lowest <= _least_gain(state, _REAL_GAIN):
         better = yield from find_better(state.lowest_x, state.lowest, state.box, 0.0, rng, state.longest)
         if better is None or better[1] >= state.lowest - _least_gain(state, _REAL_GAIN):
-            state.ending = Ending(CONVERGED, "Converged: a second search from x has found nothing better.")
+            is_flat = yield from _is_flat(state, rng)
+            state.ending = Ending(FLAT, _EQUAL) if is_flat else Ending(CONVERGED, _CONVERGED)
             return
         state.x, state.f = better
         _improve(state, *better)
@@ -286,3 +291,13 @@ def _look_closer(state: State, rng: np.random.Generator) -> Generator[Request, V
             _improve(state, state.x, state.f)
             return True
     return False
+
+
+def _is_flat(state: State, rng: np.random.Generator) -> Generator[Request, Vector, bool]:
+    """Say whether the values around the best point are all equal to the one there."""
+    for _ in range(_PLATEAU):
+        step = _NEAR * (state.longest or 1.0) * state.box.sigma0 * rng.standard_normal(state.x.size)
+        values = yield state.box.clip(state.lowest_x + step)[np.newaxis]
+        if values[0] != state.lowest:
+            return False
+    return True
