@@ -15,10 +15,9 @@ from pursuit.methods.programs import Asking, Probes, Request
 
 # How often a point is evaluated again to measure random noise.
 _REPEATS = 3
-# Noise is loud if it is this part of what so many values around x differ by: with few variables, with few and
-# bounds, near which slopes under noise are worth less, and with many.
-_LOUD, _LOUD_BOUNDED, _LOUD_MANY, _FEW = 1e-2, 1e-3, 0.1, 36
-_AROUND = 4
+# Noise is loud if it is this part of what so many values around x differ by; with bounds, near which slopes
+# under noise are worth less, a smaller one.
+_LOUD, _LOUD_BOUNDED, _AROUND = 0.1, 0.03, 4
 # The weight of a new measurement beside the earlier ones.
 _LATEST = 0.4
 # What is measured where values are so many times as large says nothing about those at x.
@@ -49,10 +48,10 @@ def is_loud(state: State, rng: np.random.Generator) -> Generator[Request, Vector
     yield from look_for_noise(state)
     if not state.noise_model.is_random:
         return False
-    n, box = state.x.size, state.box
-    values = yield box.clip(state.x + box.sigma0 * rng.standard_normal((_AROUND, n)))
+    box = state.box
+    values = yield box.clip(state.x + box.sigma0 * rng.standard_normal((_AROUND, state.x.size)))
     values = values[np.isfinite(values)]
-    loud = _LOUD_MANY if n > _FEW else _LOUD_BOUNDED if box.is_bounded else _LOUD
+    loud = _LOUD_BOUNDED if box.is_bounded else _LOUD
     return values.size < 2 or state.noise_model.level > loud * float(np.std(values))
 
 
