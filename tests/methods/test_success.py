@@ -26,7 +26,8 @@ def test_bounds_that_are_not_active_do_no_harm_under_noise(seed):
     assert result.success, result.message
     assert np.sum((result.x - 0.5) ** 2) < 0.03  # about half of the noise
     assert result.fun_is_estimate
-    assert abs(result.fun - np.sum((result.x - 0.5) ** 2)) < 0.03
+    # Four standard errors: one estimate in 16 000 is farther off.
+    assert abs(result.fun - np.sum((result.x - 0.5) ** 2)) < 4.0 * result.fun_error < 0.2
 
 
 @pytest.mark.parametrize("seed", range(15))
