@@ -133,7 +133,7 @@ def test_ctrl_c_returns_what_was_found():
         ({"seeds": 2, "method": "newton"}, "method must be one of"),
         ({"seeds": 2, "x0": np.ones((3, 8))}, "a seed for each of 3 starts"),
         ({"x0": np.ones((2, 2, 2))}, "its shape is"),
-        ({"seeds": 2, "trace": 1}, "trace must be True or False"),
+        ({"seeds": 2, "trace": 1}, 'trace must be True, False or "x", but 1'),
     ],
 )
 def test_wrong_arguments_are_refused(arguments, sentence):

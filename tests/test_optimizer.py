@@ -82,7 +82,7 @@ def test_a_trace_is_wanted_or_not(tmp_path):
     pursuit.Optimizer([1.0]).save(tmp_path / "run.npz")
     for call in (lambda trace: pursuit.Optimizer([1.0], trace=trace),
                  lambda trace: pursuit.Optimizer.load(tmp_path / "run.npz", trace=trace)):  # fmt: skip
-        with pytest.raises(TypeError, match="trace must be True or False, but 'yes' was given"):
+        with pytest.raises(ValueError, match="trace must be True, False or \"x\", but 'yes' was given"):
             call("yes")
 
 

@@ -22,6 +22,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pursuit.checks import Vector, checked_number, shown
 from pursuit.constraints import checked_constraints
@@ -140,6 +141,8 @@ class _Rounds:
         self._run: StagedRun | None = None
         self._sigma = setup.setting.first_step
         self._rows: list[_Row] = []
+        self._points: list[Vector] = []
+        """The best points of these rows, if they are kept."""
 
     @property
     def nit(self) -> int:
@@ -164,7 +167,7 @@ class _Rounds:
         return Outcome(
             x=seen.best.x.copy(), fun=seen.best.f, nit=self.nit, nfev=seen.nfev, best_nfev=seen.best.nfev,
             faulty=seen.faulty, sigma=self._step_size, reason=reason, message=message, findings=Findings(),
-            trace=self._trace,
+            trace=self._trace, points=self._best_points if self._conduct.trace == "x" else None,
         ).judged(-math.inf if target is None else target)  # fmt: skip
 
     def result(self, evaluate: Evaluate) -> Result:
@@ -184,7 +187,7 @@ class _Rounds:
         result.time = monitor.seconds
         return result if conduct.failures is None else conduct.failures.told_in(result)
 
-    def _result_of(self, outcome: Outcome, *, trace: bool) -> Result:
+    def _result_of(self, outcome: Outcome, *, trace: bool | str) -> Result:
         """Return an outcome as a result, which is a success only within the constraints."""
         best = self._lagrangian.best
         result = result_of(outcome, self.setup.name, trace=trace, box=self.setup.setting.box)
@@ -196,11 +199,17 @@ class _Rounds:
         rows = [*self._rows, self._row(self._lagrangian.nfev)]
         return Trace(*(np.array(column) for column in zip(*rows, strict=True)))
 
+    def _best_points(self) -> NDArray[np.float64]:
+        """Return the best point so far at each row of the trace."""
+        return np.array([*self._points, self._lagrangian.best.x])
+
     def _note(self) -> None:
         """Keep the best point for the trace, if it has changed."""
         best = self._lagrangian.best
         if not self._rows or self._rows[-1].nfev < best.nfev:
             self._rows.append(self._row(best.nfev))
+            if self._conduct.trace == "x":
+                self._points.append(best.x)
 
     def _row(self, nfev: int) -> _Row:
         """Return the best point so far as a row of the trace."""
@@ -299,7 +308,7 @@ class _Rounds:
             interrupts=interrupts,
             monitor=watch,
             longest_leg=UNLIMITED,
-            found=lambda: self._result_of(self.outcome(), trace=True),
+            found=lambda: self._result_of(self.outcome(), trace=self._conduct.trace or True),
         )
         run.settle()
         ended = run.outcome(reason, last=True)

@@ -96,6 +96,16 @@ def checked_flag(name: str, value: Any) -> bool:
     return bool(value)
 
 
+def checked_trace(value: Any) -> bool | str:
+    """Return `value` if it says what the trace of a run is to have."""
+    if isinstance(value, str) and value == "x":
+        return value
+    if not isinstance(value, bool | np.bool_):
+        kind = ValueError if isinstance(value, str) else TypeError
+        raise kind(f'trace must be True, False or "x", but {shown(value)} was given.')
+    return bool(value)
+
+
 def checked_point(name: str, value: Any) -> Vector:
     """Return a fresh, contiguous float64 copy of a finite one-dimensional point; a number is one, too."""
     point = np.atleast_1d(checked_array(name, value))

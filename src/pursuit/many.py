@@ -18,9 +18,9 @@ from pursuit.checks import (
     checked_array,
     checked_choice,
     checked_count,
-    checked_flag,
     checked_generator,
     checked_seeds,
+    checked_trace,
 )
 from pursuit.engine.driving import Here, drive
 from pursuit.engine.evaluation import begin_worker, check_pickles, checked_workers
@@ -31,6 +31,7 @@ from pursuit.engine.progress import showing_compilation
 from pursuit.engine.setup import Setup, Task, set_up
 from pursuit.engine.staged import StagedRun
 from pursuit.engine.stopping import FTOL, XTOL, Reason
+from pursuit.engine.trace_points import with_points
 from pursuit.methods.catalogue import DEFAULT_METHOD
 from pursuit.problems.objective import as_value, function_of_point
 from pursuit.problems.protocol import Problem
@@ -43,7 +44,7 @@ class _OneRun(NamedTuple):
     number: int
     task: Task
     seed: Any
-    trace: bool
+    trace: bool | str
     on_error: str
 
 
@@ -65,7 +66,7 @@ def minimize_many(
     maxfev: int | None = None,
     options: Mapping[str, Any] | None = None,
     restarts: int = 0,
-    trace: bool = False,
+    trace: bool | str = False,
     device: str = "cpu",
     workers: int = -1,
     on_error: str = "raise",
@@ -131,7 +132,7 @@ def minimize_many(
         fun=fun,
         args=args,
     )
-    trace = checked_flag("trace", trace)
+    trace = checked_trace(trace)
     if failures_for(on_error) is not None and callable(fun):
         task = task._replace(fun=Excused(function_of_point(fun, args)), args=())
     runs = [
@@ -141,6 +142,8 @@ def minimize_many(
     # What is wrong for all runs is an error at once, and what they share is compiled once.
     setup, _ = set_up(task)
     if checked_choice("device", device, ("cpu", "gpu")) == "gpu":
+        if trace == "x":
+            raise ValueError('trace="x" is for runs on a CPU: a GPU keeps no points, so pass trace=True.')
         return Results(_run_on_gpu(runs))
     count = min(checked_count_of(workers), len(runs))
     return Results(_run_all(runs, count, in_threads=setup.can_be_compiled or count == 1))
@@ -280,7 +283,7 @@ def _execute(one: _OneRun, stopped: threading.Event | None = None) -> Result:
     generator = checked_generator(one.seed)
     with showing_compilation(False):
         memory = setup.first_memory(start, setup.value_at(start), generator)
-        run = StagedRun(setup, memory, generator, here=True)
+        run = StagedRun(setup, with_points(memory, one.trace), generator, here=True)
 
     def monitor(_: object) -> Reason:
         return Reason.INTERRUPTED if stopped is not None and stopped.is_set() else Reason.RUNNING

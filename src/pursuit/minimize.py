@@ -43,7 +43,7 @@ def minimize(
     callback: Callable[..., object] | None = None,
     options: Mapping[str, Any] | None = None,
     restarts: int = 0,
-    trace: bool = False,
+    trace: bool | str = False,
     workers: int | Map | Executor = 1,
     vectorized: bool = False,
     batch: int | None = None,
@@ -108,8 +108,10 @@ def minimize(
         from the best point. `evolution` and `auto` search more widely each time; their narrow searches in
         between are not counted. Each takes about as many evaluations as all before it: give `ftarget`,
         `maxfev` or `maxtime` as well. Without them, all restarts are made.
-    trace : bool
-        Whether to return the history of the run.
+    trace : bool or "x"
+        Whether to return the history of the run. With "x" it also has the best point so far at each of its
+        entries, ``result.trace.x``. That takes memory for about 50 points per decade of iterations, each of
+        n numbers, in checkpoints, too; with constraints, for each point that was better than all before.
     workers : int, concurrent.futures.Executor, Dask client, or map-like callable
         What evaluates the points of a round in parallel: a number of processes (-1 for one per core), an
         executor, a Dask client, or a callable like `map`.

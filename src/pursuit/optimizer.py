@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pursuit.arguments import with_known_arguments
-from pursuit.checks import Vector, checked_array, checked_flag, checked_generator
+from pursuit.checks import Vector, checked_array, checked_generator, checked_trace
 from pursuit.engine import checkpoint
 from pursuit.engine.interrupts import Interrupts
 from pursuit.engine.memory import Memory, Unstarted
@@ -22,9 +22,11 @@ from pursuit.engine.setting import Setting
 from pursuit.engine.setup import Setup, Task, restored, rounds_of, set_up
 from pursuit.engine.staged import StagedRun
 from pursuit.engine.stopping import FTOL, XTOL, Reason
+from pursuit.engine.trace_points import with_points
 from pursuit.methods.catalogue import DEFAULT_METHOD
 from pursuit.problems.objective import checked_values
 from pursuit.result import Result, result_of
+from pursuit.resuming import check_trace
 
 
 class Optimizer:
@@ -50,8 +52,8 @@ class Optimizer:
         How many times to start again after a run has stalled, as in `pursuit.minimize`.
     batch : int
         The maximum number of points in a round, as in `pursuit.minimize`; by default the method's choice.
-    trace : bool
-        Whether `result` has the history of the run.
+    trace : bool or "x"
+        Whether `result` has the history of the run; "x" for one with points, as in `pursuit.minimize`.
 
     Notes
     -----
@@ -88,7 +90,7 @@ class Optimizer:
         options: Mapping[str, Any] | None = None,
         restarts: int = 0,
         batch: int | None = None,
-        trace: bool = False,
+        trace: bool | str = False,
     ) -> None:
         limits = {"ftarget": ftarget, "xtol": xtol, "ftol": ftol, "maxiter": maxiter, "maxfev": maxfev}
         task = Task(
@@ -102,9 +104,9 @@ class Optimizer:
             rounds=rounds_of(batch),
         )
         setup, start = set_up(task)
-        self._prepare(setup, start, checked_generator(rng), checked_flag("trace", trace))
+        self._prepare(setup, start, checked_generator(rng), checked_trace(trace))
 
-    def _prepare(self, setup: Setup, start: Vector, rng: np.random.Generator, trace: bool) -> None:
+    def _prepare(self, setup: Setup, start: Vector, rng: np.random.Generator, trace: bool | str) -> None:
         """Become an optimizer that has been told nothing yet."""
         self._setup, self._x0, self._rng, self._trace = setup, start, rng, trace
         self._run: StagedRun | None = None
@@ -168,7 +170,8 @@ class Optimizer:
         with Interrupts():
             if self._run is None:
                 with showing_compilation(False):
-                    self._begin(self._setup.first_memory(self._x0.copy(), values[0], self._rng))
+                    memory = self._setup.first_memory(self._x0.copy(), values[0], self._rng)
+                    self._begin(with_points(memory, self._trace))
             else:
                 self._run.receive(values)
                 if not self._run.rows:
@@ -216,7 +219,12 @@ class Optimizer:
 
     @classmethod
     def load(
-        cls, path: str | os.PathLike[str], *, method: type | None = None, trace: bool = False, **limits: Any
+        cls,
+        path: str | os.PathLike[str],
+        *,
+        method: type | None = None,
+        trace: bool | str = False,
+        **limits: Any,
     ) -> Optimizer:
         """Return the optimizer that was saved to a file.
 
@@ -226,8 +234,8 @@ class Optimizer:
             The file, which may come from anywhere: nothing in it is executed or imported.
         method : type
             The scheme's class, if the method was given as a class and not by name.
-        trace : bool
-            Whether `result` has the history of the run.
+        trace : bool or "x"
+            Whether `result` has the history of the run; "x" only if the run was begun with it.
         **limits
             `ftarget`, `xtol`, `ftol`, `maxiter` or `maxfev`, in place of those that were saved.
 
@@ -240,7 +248,7 @@ class Optimizer:
         ...     pursuit.Optimizer.load(path).ask()
         array([[3., 4.]])
         """
-        return cls._loaded(checkpoint.Checkpoint(path), method, checked_flag("trace", trace), limits)
+        return cls._loaded(checkpoint.Checkpoint(path), method, checked_trace(trace), limits)
 
     def __repr__(self) -> str:
         result = self.result
@@ -259,8 +267,9 @@ class Optimizer:
 
     @classmethod
     def _loaded(
-        cls, found: checkpoint.Checkpoint, method: type | None, trace: bool, limits: Mapping[str, Any]
+        cls, found: checkpoint.Checkpoint, method: type | None, trace: bool | str, limits: Mapping[str, Any]
     ) -> Optimizer:
+        found.checked(lambda _: check_trace(found, trace))
         past = found.past
         stage, x0 = (None, None) if past is None else (past.stage, past.x0)
         setup = found.checked(lambda setting: restored(setting, method, stage, x0)).within_limits(limits)
@@ -314,5 +323,5 @@ def _places(points: Vector, asked: Vector, missing: list[int]) -> list[int]:
     return places
 
 
-def _from_bytes(content: bytes, method: type | None, trace: bool) -> Optimizer:
+def _from_bytes(content: bytes, method: type | None, trace: bool | str) -> Optimizer:
     return Optimizer._loaded(checkpoint.Checkpoint(io.BytesIO(content)), method, trace, {})

@@ -65,7 +65,8 @@ class Result(OptimizeResult):
     trace : History
         With ``trace=True``: the arrays `nit`, `nfev` and `fun` at about 50 iterations per decade, among them
         the first, the last and the best; `method`, which was at work, `sigma`, the step size, and `at_bound`,
-        how many variables of its best point were at a bound.
+        how many variables of its best point were at a bound. With ``trace="x"`` also `x`, the best point so
+        far in each of its rows.
     active_mask : ndarray of int
         With bounds: which variables are at one, as in SciPy: -1 at the lower, 1 at the upper, else 0.
     seed : object
@@ -151,8 +152,29 @@ class Result(OptimizeResult):
         return plot_run(self, fmin=fmin, ax=ax)
 
 
-class History(NamedTuple):
-    """The course of a run at selected iterations, an array for each of these.
+class _Columns(NamedTuple):
+    """The columns of a history."""
+
+    nit: NDArray[np.int64]
+    nfev: NDArray[np.int64]
+    fun: NDArray[np.float64]
+    """The value of the latest iterate."""
+    method: NDArray[np.str_]
+    """Which was at work."""
+    sigma: NDArray[np.float64]
+    """The step size."""
+    at_bound: NDArray[np.int64]
+    """How many variables of the best point are at a bound; 0 without bounds. Each stage begins anew."""
+
+
+class History(_Columns):
+    """The course of a run at selected iterations, an array for each of these columns.
+
+    Attributes
+    ----------
+    x : ndarray or None
+        With ``trace="x"``: the best point so far, one per row; under noise, if the method estimates values,
+        the point that it estimated to be the best. It is no column of the tuple, nor of a table.
 
     Examples
     --------
@@ -165,16 +187,7 @@ class History(NamedTuple):
     np.int64(200)
     """
 
-    nit: NDArray[np.int64]
-    nfev: NDArray[np.int64]
-    fun: NDArray[np.float64]
-    """The value of the latest iterate."""
-    method: NDArray[np.str_]
-    """Which was at work."""
-    sigma: NDArray[np.float64]
-    """The step size."""
-    at_bound: NDArray[np.int64]
-    """How many variables of the best point are at a bound; 0 without bounds. Each stage begins anew."""
+    x: NDArray[np.float64] | None = None
 
     def to_pandas(self) -> Any:
         """Return a `pandas.DataFrame` with these columns."""
@@ -251,7 +264,7 @@ def _rank(result: Result) -> tuple[float, int]:
     return result.fun, result.nfev
 
 
-def result_of(outcome: Outcome, method: str, *, trace: bool, box: Box | None = None) -> Result:
+def result_of(outcome: Outcome, method: str, *, trace: bool | str, box: Box | None = None) -> Result:
     """Return an outcome as a result, with the trace if it is wanted, and the bounds hit if there are any."""
     at_work = list(dict.fromkeys(stage.method for stage in outcome.stages))
     result = Result(
@@ -272,6 +285,8 @@ def result_of(outcome: Outcome, method: str, *, trace: bool, box: Box | None = N
     )
     if trace:
         result.trace = _history(outcome, method)
+        if trace == "x" and outcome.points is not None:
+            result.trace.x = outcome.points()
     if box is not None:
         result.active_mask = active_mask(outcome.x, box)
     return result

@@ -45,6 +45,15 @@ def check_batch(path: str | os.PathLike[str], stored: Rounds | None, batch: int 
         )
 
 
+def check_trace(found: Checkpoint, trace: bool | str) -> None:
+    """Reject a trace with x for a run that has begun without it."""
+    has_begun = found.past is not None or not found.is_unstarted
+    if trace == "x" and has_begun and found.points is None:
+        raise ValueError(
+            'its trace has no x, so the run cannot be resumed with trace="x", but with trace=True'
+        )
+
+
 def resumed(
     found: Checkpoint, path: str | os.PathLike[str], setup: Setup
 ) -> tuple[Setup, Memory | ProgramMemory | Unstarted, np.random.Generator]:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pursuit.checks import Vector, checked_flag, checked_generator, checked_number
+from pursuit.checks import Vector, checked_flag, checked_generator, checked_number, checked_trace
 from pursuit.engine.checkpoint import Checkpoint
 from pursuit.engine.driving import Driven, Evaluate, Here, drive
 from pursuit.engine.evaluation import (
@@ -35,9 +35,10 @@ from pursuit.engine.setup import Setup, Task, set_up
 from pursuit.engine.staged import StagedRun
 from pursuit.engine.stopping import Reason
 from pursuit.engine.tally import UNLIMITED
+from pursuit.engine.trace_points import with_points
 from pursuit.problems.objective import as_value, function_of_point, row_by_row
 from pursuit.result import Result, result_of
-from pursuit.resuming import check_batch, check_objective, resumed
+from pursuit.resuming import check_batch, check_objective, check_trace, resumed
 
 
 class Conduct(NamedTuple):
@@ -50,7 +51,7 @@ class Conduct(NamedTuple):
     maxtime: Any
     """A number once it is checked, which may be infinite."""
     callback: Callable[..., object] | None
-    trace: bool
+    trace: bool | str
     progress: bool
     checkpoint: str | os.PathLike[str] | None
     checkpoint_every: float
@@ -70,7 +71,7 @@ class Conduct(NamedTuple):
             rng=checked_generator(self.rng),
             workers=workers,
             maxtime=math.inf if self.maxtime is None else checked_number("maxtime", self.maxtime, above=0.0),
-            trace=checked_flag("trace", self.trace),
+            trace=checked_trace(self.trace),
             progress=checked_flag("progress", self.progress),
             checkpoint_every=checked_number("checkpoint_every", self.checkpoint_every, at_least=0.0),
             checkpoint_check=checked_flag("checkpoint_check", self.checkpoint_check),
@@ -119,7 +120,9 @@ def minimize_task(task: Task, conduct: Conduct) -> Result:
                     monitor=None if monitor.is_idle else monitor,
                     # A callback is called after every iteration.
                     longest_leg=UNLIMITED if call is None else 1,
-                    found=lambda: result_of(run.outcome(), setup.name, trace=True, box=setup.setting.box),
+                    found=lambda: result_of(
+                        run.outcome(), setup.name, trace=conduct.trace or True, box=setup.setting.box
+                    ),
                 )
                 monitor.close(run)
                 outcome = run.outcome(reason, last=True)
@@ -150,8 +153,9 @@ def _begin(
     path = conduct.checkpoint
     if path is None or not Path(path).exists():
         memory = setup.first_memory(start, setup.value_at(start, elsewhere), conduct.rng)
-        return None, setup, memory, conduct.rng
+        return None, setup, with_points(memory, conduct.trace), conduct.rng
     found = Checkpoint(path)
+    found.checked(lambda _: check_trace(found, conduct.trace))
     check_batch(path, found.setting.rounds, conduct.batch)
     setup, stored, rng = resumed(found, path, setup)
     if conduct.checkpoint_check and not isinstance(stored, Unstarted):

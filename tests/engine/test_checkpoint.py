@@ -25,7 +25,7 @@ def assert_same(one, other):
     np.testing.assert_array_equal(one.x, other.x)
     for name in ("fun", "nit", "nfev", "nfaulty", "sigma"):
         assert one[name] == other[name]
-    for column, twin in zip(one.trace, other.trace, strict=True):
+    for column, twin in zip((*one.trace, one.trace.x), (*other.trace, other.trace.x), strict=True):
         np.testing.assert_array_equal(column, twin)
 
 
@@ -135,7 +135,7 @@ def test_minimize_resumes_where_its_limits_stopped_it(method, kind, tmp_path):
     arguments = {
         "method": method,
         "options": {"kappa": 100.0} if method.startswith("sarp") else {},
-        "trace": True,
+        "trace": "x",
     }
     whole = pursuit.minimize(fun, problem.x0, rng=4, maxiter=500, **arguments)
     path = tmp_path / "run.npz"
@@ -154,7 +154,7 @@ def test_minimize_resumes_exactly_after_its_evaluations_ran_out(method, kind, tm
         "method": method,
         "options": {"kappa": 9.0} if method == "sarp" else {},
         "rng": 4,
-        "trace": True,
+        "trace": "x",
     }
     whole = pursuit.minimize(fun, problem.x0, maxfev=500, **arguments)
     for maxfev in (1, 2, 3, 4, 50, 51, 52, 499, 500):

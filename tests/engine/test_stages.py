@@ -39,14 +39,14 @@ every_case = pytest.mark.parametrize("case", CASES)
 
 def run(case, fun=None, **more):
     objective, arguments = CASES[case]
-    return pursuit.minimize(fun or objective, START, rng=5, trace=True, **{**arguments, **more})
+    return pursuit.minimize(fun or objective, START, rng=5, trace="x", **{**arguments, **more})
 
 
 def assert_same(one, other):
     np.testing.assert_array_equal(one.x, other.x)
     for name in ("fun", "nit", "nfev", "nfaulty", "sigma", "method", "message", "stages"):
         assert one[name] == other[name], name
-    for column, twin in zip(one.trace, other.trace, strict=True):
+    for column, twin in zip((*one.trace, one.trace.x), (*other.trace, other.trace.x), strict=True):
         np.testing.assert_array_equal(column, twin)
 
 
@@ -104,10 +104,11 @@ def test_the_second_stage_is_a_run_of_evolution_from_the_best_point():
 
 @every_case
 def test_what_is_counted_is_what_was_called(case):
-    calls = []
+    calls, points = [], []
 
     def counted(x):
         calls.append(CASES[case][0](x))
+        points.append(x)
         return calls[-1]
 
     result = run(case, counted)
@@ -120,6 +121,8 @@ def test_what_is_counted_is_what_was_called(case):
     assert (trace.nit[-1], trace.nfev[-1]) == (result.nit, result.nfev)
     assert (np.diff(trace.nit) > 0).all()
     assert trace.fun.min() == result.fun
+    best = [points[np.argmin(calls[:nfev])] for nfev in trace.nfev]
+    np.testing.assert_array_equal(trace.x, best)
 
 
 @every_case
@@ -127,7 +130,7 @@ def test_asked_and_told_or_mapped_it_is_the_same_run(case):
     objective, arguments = CASES[case]
     expected = run(case)
     assert_same(expected, run(case, workers=map))
-    optimizer = pursuit.Optimizer(START, rng=5, trace=True, **arguments)
+    optimizer = pursuit.Optimizer(START, rng=5, trace="x", **arguments)
     while not optimizer.stop():
         X = optimizer.ask()
         optimizer.tell(X, [objective(x) for x in X])
@@ -136,7 +139,7 @@ def test_asked_and_told_or_mapped_it_is_the_same_run(case):
 
 def test_compiled_whole_it_is_the_same_run():
     problem = pursuit.problems.rosenbrock(6)
-    arguments = {"rng": 2, "restarts": 2, "xtol": 1e-2, "maxfev": 60_000, "trace": True}
+    arguments = {"rng": 2, "restarts": 2, "xtol": 1e-2, "maxfev": 60_000, "trace": "x"}
     whole = pursuit.minimize(problem, problem.x0, **arguments)
     assert len(whole.stages) >= 4
     assert_same(whole, pursuit.minimize(problem.__call__, problem.x0, **arguments))
@@ -150,7 +153,7 @@ def test_saved_and_loaded_at_any_moment_it_goes_on_as_if_nothing_had_happened(ca
     objective, arguments = CASES[case]
     own = arguments.get("method") if case == "own" else None
     optimizer, stages, path = (
-        pursuit.Optimizer(START, rng=5, trace=True, **arguments),
+        pursuit.Optimizer(START, rng=5, trace="x", **arguments),
         1,
         tmp_path / "run.npz",
     )
@@ -162,7 +165,7 @@ def test_saved_and_loaded_at_any_moment_it_goes_on_as_if_nothing_had_happened(ca
         now = len(optimizer.result.stages)
         if now != stages or X.shape[0] == 1 or number % 97 == 0:
             optimizer.save(path)
-            optimizer = pursuit.Optimizer.load(path, method=own, trace=True)
+            optimizer = pursuit.Optimizer.load(path, method=own, trace="x")
         elif number % 41 == 0:
             optimizer = copy.deepcopy(optimizer)
         stages = now
@@ -173,7 +176,7 @@ def test_saved_and_loaded_at_any_moment_it_goes_on_as_if_nothing_had_happened(ca
 def test_minimize_resumes_in_whichever_stage_its_limits_stopped_it(kind, tmp_path):
     problem = pursuit.problems.rosenbrock(6)
     fun = problem if kind == "problem" else problem.__call__
-    arguments = {"rng": 2, "restarts": 2, "xtol": 1e-2, "trace": True}
+    arguments = {"rng": 2, "restarts": 2, "xtol": 1e-2, "trace": "x"}
     whole = pursuit.minimize(fun, problem.x0, maxfev=60_000, **arguments)
     assert len(whole.stages) >= 4
     ends = np.cumsum([stage.nfev for stage in whole.stages])
@@ -185,6 +188,7 @@ def test_minimize_resumes_in_whichever_stage_its_limits_stopped_it(kind, tmp_pat
             assert part.nfev <= maxfev
     assert (part.fun, part.nfev, len(part.stages)) == (whole.fun, whole.nfev, len(whole.stages))
     np.testing.assert_array_equal(part.x, whole.x)
+    np.testing.assert_array_equal(part.trace.x[-1], part.x)
 
 
 def test_maxfev_is_never_exceeded():

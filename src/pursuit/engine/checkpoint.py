@@ -17,6 +17,7 @@ The file is an uncompressed NumPy archive: `numpy.load` opens it, and no pickle 
   iteration, with arrays ``best``, the best point, ``trace.*``, ``state.*`` and ``received``.
 - ``past``, if the run may have several stages: the present one, the outcomes of those before, and the value
   at the start; arrays ``past.x0``, ``past.best`` and the trace of those before, ``past.nit`` and so on.
+- with ``trace="x"``, arrays ``points.nit`` and ``points.x``: the best points so far, and their iterations.
 
 Fields of a tuple within the tally or the state have dotted names. Before the start of the
 run or of a stage is evaluated, there is only ``generator``, an array ``x0``, and ``past``.
@@ -47,6 +48,7 @@ from pursuit.engine.program_run import ProgramMemory
 from pursuit.engine.setting import Setting
 from pursuit.engine.stages import Past
 from pursuit.engine.tally import LIMITS, Trace, check_tally, start_tally
+from pursuit.engine.trace_points import point_arrays, point_shapes, points_of
 from pursuit.methods.hooks import Rounds, Scheme
 from pursuit.methods.programs import Program, is_program
 from pursuit.problems.boxes import Box
@@ -64,8 +66,6 @@ def check_options(setting: Setting) -> None:
 
 Told = Sequence[float | None]
 """The values of a round that were told, None where they are missing; empty if none were."""
-
-
 AnyMemory = Memory | ProgramMemory | Unstarted
 """The memory of a run of any kind."""
 
@@ -97,6 +97,7 @@ def _write(file: Any, setting: Setting, memory: AnyMemory, told: Told) -> None:
     if memory.past is not None:
         header["past"] = past_entries(memory.past)
         arrays |= past_arrays(memory.past)
+    arrays |= point_arrays(memory.points)
     if isinstance(memory, Unstarted):
         arrays["x0"] = memory.x0
     elif isinstance(memory, ProgramMemory):
@@ -143,6 +144,8 @@ class Checkpoint:
         self.setting: Setting = self._checked(self._read_setting)
         self.past: Past | None = self._checked(self._read_past)
         """What the run remembers besides its present stage; None if there can be no other."""
+        self.points: dict[int, Vector] | None = self._checked(self._read_points)
+        """The best points so far at entries of the trace, by iteration; None if they were not kept."""
         self.told: list[float | None] = self._checked(lambda: _checked_told(self._header.get("told", [])))
         """The values of a round that was told in part, None where they are missing."""
 
@@ -153,11 +156,9 @@ class Checkpoint:
 
     def memory(self, scheme: Any) -> tuple[AnyMemory, np.random.Generator]:
         """Return the memory and the generator of a run, given the scheme of its present stage."""
-        if self.is_unstarted:
-            return self._checked(self._start)
-        return self._checked(
-            lambda: self._of_program(scheme) if is_program(scheme) else self._recalled(scheme)
-        )
+        read = self._of_program if is_program(scheme) else self._recalled
+        memory, generator = self._checked(self._start if self.is_unstarted else lambda: read(scheme))
+        return memory._replace(past=self.past, points=self.points), generator
 
     def checked(self, use: Callable[[Setting], T]) -> T:
         """Return what is made of the setting, with errors that name the file."""
@@ -177,16 +178,20 @@ class Checkpoint:
         arrays = {name: self._arrays.pop(name) for name in shapes}
         return past_of(self._header["past"], arrays, self.setting.method)
 
+    def _read_points(self) -> dict[int, Vector] | None:
+        shapes = point_shapes(self._arrays, self.setting.n)
+        self._expect(shapes, beside=True)
+        return points_of(*(self._arrays.pop(name) for name in shapes)) if shapes else None
+
     def _start(self) -> tuple[Unstarted, np.random.Generator]:
         self._expect({"x0": (self.setting.n,)})
         if not np.isfinite(self._arrays["x0"]).all():
             raise ValueError("its start must be finite")
         state = self._header["generator"]
-        return Unstarted(self._arrays["x0"], state, self.past), generator_in_state(state)
+        return Unstarted(self._arrays["x0"], state), generator_in_state(state)
 
     def _of_program(self, program: Program) -> tuple[ProgramMemory, np.random.Generator]:
-        memory, generator = program_memory(program, self._header, self._arrays, self.setting.n)
-        return memory._replace(past=self.past), generator
+        return program_memory(program, self._header, self._arrays, self.setting.n)
 
     def _recalled(self, scheme: Scheme) -> tuple[Memory, np.random.Generator]:
         header, n = self._header, self.setting.n
@@ -217,7 +222,6 @@ class Checkpoint:
             trace=Trace(*(self._arrays[f"trace.{name}"] for name in Trace._fields)),
             generator=header["generator"],
             received=_checked_rounds(header["received"]),
-            past=self.past,
         )
         return memory, generator
 

@@ -25,6 +25,8 @@ class Memory(NamedTuple):
     """The values that this iteration has received so far, round by round; some of the last may be missing."""
     past: Any = None
     """What the run remembers besides its present stage, a `Past`; None if there can be no other."""
+    points: Any = None
+    """The best points so far at entries of the trace, by iteration; None if they are not kept."""
 
     @property
     def x(self) -> Vector:
@@ -43,6 +45,7 @@ class Unstarted(NamedTuple):
     x0: Vector
     generator: Mapping[str, Any]
     past: Any = None
+    points: Any = None
 
 
 def first_memory(

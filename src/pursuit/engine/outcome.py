@@ -6,6 +6,9 @@ import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
 from pursuit.checks import Vector
 from pursuit.engine.stopping import Reason
 from pursuit.engine.tally import Counting, Row, Trace, Unfinished, finished_trace
@@ -91,6 +94,8 @@ class Outcome(NamedTuple):
     """Puts the trace together, which takes a while."""
     stages: tuple[StageRecord, ...] = ()
     """The outcome of each stage, if there may be several."""
+    points: Callable[[], NDArray[np.float64]] | None = None
+    """Returns the best point so far at each row of the trace; None if they were not kept."""
     missed: bool = False
     """Whether the run has ended without reaching a target that it was given."""
 

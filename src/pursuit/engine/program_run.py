@@ -61,6 +61,8 @@ class ProgramMemory(NamedTuple):
     """The values that this iteration has received so far."""
     past: Any = None
     """What the run remembers besides its present stage, a `Past`; None if there can be no other."""
+    points: Any = None
+    """The best points so far at entries of the trace, by iteration; None if they are not kept."""
 
     def best(self, program: Program) -> tuple[Vector, float, float]:
         """Return the best point, its value, and the noise of a value."""

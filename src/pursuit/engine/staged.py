@@ -7,6 +7,7 @@ run of its own; counts continue from stage to stage, and the best point of all s
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,7 +19,8 @@ from pursuit.engine.program_run import ProgramMemory, ProgramRun
 from pursuit.engine.setup import Setup, set_up_stage
 from pursuit.engine.stages import Past, before, ended_stages, merged
 from pursuit.engine.stopping import Reason
-from pursuit.engine.tally import Limits
+from pursuit.engine.tally import Limits, due_after
+from pursuit.engine.trace_points import points_at, points_by_iteration
 from pursuit.methods.catalogue import method_text
 from pursuit.methods.restarts import next_stage
 from pursuit.methods.stages import AT_BEST, AT_NEW_POINT, Stage
@@ -62,6 +64,10 @@ class StagedRun:
         """The points whose values are wanted now; none if the run has stopped."""
         self._rng = rng
         self._past: Past | None = memory.past
+        self._points: dict[int, Vector] | None = None if memory.points is None else dict(memory.points)
+        """The best points so far at entries of the trace, by iteration; None if they are not kept."""
+        self._due = 0
+        """The next iteration of the present stage that goes into the trace, if points are kept."""
         self._run: Run | ProgramRun | None = None
         self._start: Vector | None = None
         """The start of a stage that has not evaluated it, as its scheme sees it."""
@@ -95,6 +101,7 @@ class StagedRun:
             self._begin_with(values[0])
         else:
             self._run.receive(values)
+            self._keep_point()
             self._continue()
 
     def receive_part(self, values: list[float | None]) -> None:
@@ -108,13 +115,17 @@ class StagedRun:
             self._begin_with(self.setup.value_at(self._waiting()))
             return True
         run: Any = self._run
-        return run.run_leg(iterations) or self._goes_on()
+        if self._points is not None:
+            iterations = min(iterations, self._due - run.nit)
+        is_running = run.run_leg(iterations)
+        self._keep_point()
+        return is_running or self._goes_on()
 
     def memory(self) -> Memory | ProgramMemory | Unstarted:
         """Return what is needed to resume. Its arrays are the run's own: write them to disk at once."""
         if self._run is None:
-            return Unstarted(self._waiting(), self._rng.bit_generator.state, self._past)
-        return self._run.memory()._replace(past=self._past)
+            return Unstarted(self._waiting(), self._rng.bit_generator.state, self._past, self._points)
+        return self._run.memory()._replace(past=self._past, points=self._points)
 
     def settle(self) -> None:
         """Leave the generator where the last finished iteration did, whatever was drawn since."""
@@ -132,6 +143,9 @@ class StagedRun:
             outcome = before(self._past, self.setup.setting.first_step, reason)
         else:
             outcome = merged(self._past, self._run.outcome(reason, last=last))
+        kept = self._points
+        if kept is not None:
+            outcome = outcome._replace(points=partial(points_at, outcome.trace, kept, outcome.x))
         return outcome.judged(self.setup.limits.target)
 
     def _set_up(self, setup: Setup) -> None:
@@ -153,6 +167,10 @@ class StagedRun:
         self._start = None
         setup = self.setup._replace(limits=self._limits())
         self._run = setup.run(memory, self._rng, here=self._is_here)
+        if self._points is not None:
+            before = 0 if self._past is None else self._past.nit
+            self._due = due_after(max(self._points, default=-1) - before)
+            self._keep_point()
         if self.whole:
             self.rows = []
         else:
@@ -179,6 +197,13 @@ class StagedRun:
         if not self.rows:
             self._goes_on()
 
+    def _keep_point(self) -> None:
+        """Keep the best point so far, if points are kept and the trace has an entry for this iteration."""
+        run = self._present()
+        if self._points is not None and run.nit >= self._due:
+            self._points[self.nit] = self.outcome().x
+            self._due = due_after(run.nit)
+
     def _goes_on(self) -> bool:
         """Continue with the next stage after one has ended, if there is one; return whether there is."""
         past, run = self._past, self._present()
@@ -198,6 +223,8 @@ class StagedRun:
         )
         if following is None:
             return False
+        if self._points is not None:
+            self._points = points_by_iteration(self.outcome())
         self._past = past.after(now, following)
         self._change_to(following)
         return True

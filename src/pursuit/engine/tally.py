@@ -237,11 +237,13 @@ def finished_trace(tally: Tally, trace: Trace, last: Row, end: Row | None) -> Tr
     }
     rows[tally.nit] = last
     best = tally.best
+    if end is not None and end.fun < best.value:
+        rows[tally.nit] = end
+        return trace_of(rows)
     # The best point has not changed since.
     rows[best.nit] = Row(best.nfev, best.value, best.sigma, last.at_bound)
     if end is not None:
-        before = rows[tally.nit]
-        rows[tally.nit] = end if end.fun < best.value else before._replace(nfev=end.nfev)
+        rows[tally.nit] = rows[tally.nit]._replace(nfev=end.nfev)
     return trace_of(rows)
 
 
