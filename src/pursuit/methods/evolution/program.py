@@ -49,7 +49,7 @@ _FLAT = 10
 _IDLE, _IDLE_SWEEPS = 60, 30
 # Gains count if they are more than this part of what f has fallen by so far; those of a second search, and of
 # the last look around, if they are more than that.
-_GAIN, _REAL_GAIN = 1e-12, 1e-8
+_GAIN, _REAL_GAIN = 1e-16, 1e-10
 # The first sigma of another search, as a part of the longest steps that have helped.
 _NARROW = 0.01
 # Down to this power of a tenth of the first steps is looked for something better where none has helped.
