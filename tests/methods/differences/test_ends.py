@@ -175,6 +175,16 @@ def test_kinks_are_noticed_and_named_before_the_budget_is_spent(name):
 
 W8 = np.geomspace(1.0, 100.0, 8)
 Q8 = np.linalg.qr(np.random.default_rng(0).standard_normal((8, 8)))[0]
+
+
+@pytest.mark.parametrize("kink", [0.3, 1 / 3, 2.0])
+def test_a_kink_that_is_met_exactly_ends_the_run(kink):
+    # A value of 0 looks rounded, but says nothing about the values around it.
+    result = pursuit.minimize(lambda x: abs(x[0] - kink), [0.0], method="differences", rng=1, maxfev=10_000)
+    assert result.status == Reason.KINKS
+    assert abs(result.x[0] - kink) < 1e-12
+
+
 RIDGES = {
     "total variation": (lambda x: abs(x - 1.0).sum() + 10.0 * abs(np.diff(x)).sum(), np.zeros(10)),
     "weighted and rotated": (lambda x: float((W8 * abs(Q8 @ (x - 1.0))).sum()), np.zeros(8)),

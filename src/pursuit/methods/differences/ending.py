@@ -170,4 +170,6 @@ def end_in_noise(state: State, rng: np.random.Generator) -> Asking:
 
 
 def _is_rounded(state: State, value: float) -> bool:
+    if value == 0.0:  # has few digits, whatever the others have
+        return state.noise_model.grain > 0.0
     return state.noise_model.grain > 0.0 or value in (float(np.float32(value)), float(f"{value:.9g}"))
