@@ -223,7 +223,7 @@ def _take(state: State, p: Vector, slope: float) -> Asking:
     t, f = yield from search(state, p, slope, t, _FARTHEST_FIRST if state.matrix.fresh else _FARTHEST)
     state.is_suspicious |= not state.f - f > 0.05 * t * -slope
     state.kept += _LATEST * (min(1.0, 2.0 * (state.f - f) / -slope) - state.kept)
-    if state.kept < _WRONG:
+    if state.kept < _WRONG and not state.noise_model.is_known:
         # The matrix is wrong here: begin it again.
         state.is_scaled, state.kept = False, 1.0
     _move(state, state.box.after(state.x, t * p), f)
