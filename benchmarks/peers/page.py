@@ -33,7 +33,7 @@ def text(folder: Path) -> str:
     return f"""# Comparison with other libraries
 
 How many evaluations, how much time and how much memory this and other libraries need, and what they can do.
-[Which method](choosing.md) says what to use for your problem.
+[Methods](methods.md) says what to use for your problem.
 
 {_leaders(measured)}## Features
 

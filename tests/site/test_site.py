@@ -144,7 +144,7 @@ def test_search_finds_an_answer(word, address, browser):
 
 
 def test_formulas_are_drawn_by_the_browser_itself(address, browser):
-    browser.get(f"{address}/sarp.html")
+    browser.get(f"{address}/methods.html")
     formulas = browser.find_elements(By.TAG_NAME, "math")
     assert len(formulas) > 10
     assert all(formula.size["height"] > 5 for formula in formulas)
