@@ -3,7 +3,7 @@
 ``python -m benchmarks.peers`` measures what is missing under ``docs/results/peers``, and writes the report
 there. It resumes after an interruption. ``--quick`` is a small version of about two minutes, under
 ``reproduced/peers``, to see that it works. ``--page`` measures nothing, and writes the report and
-``docs/comparison.md`` from what is stored, and what the README and other pages quote of it.
+``docs/comparison.md`` from what is stored, and what the README quotes of it.
 """
 
 from __future__ import annotations

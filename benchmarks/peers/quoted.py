@@ -1,6 +1,6 @@
-"""What the README and pages of the site quote from the measurements.
+"""What the README quotes from the measurements, and with it the first page of the site.
 
-``python -m benchmarks.peers --page`` writes them between two comments on each page.
+``python -m benchmarks.peers --page`` writes it between two comments.
 """
 
 from __future__ import annotations
@@ -15,10 +15,7 @@ from pursuit.experiments.common.files import write_file
 
 _END = "<!-- end -->"
 
-PLACES: list[tuple[Path, str, Callable[[Measurements], str]]] = [
-    (Path("README.md"), "sentence", sentence),
-    (Path("docs/index.md"), "sentence", sentence),
-]
+PLACES: list[tuple[Path, str, Callable[[Measurements], str]]] = [(Path("README.md"), "sentence", sentence)]
 """The pages, the names of their places, and what stands there."""
 
 
