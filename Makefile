@@ -17,7 +17,7 @@ test-full: .venv/installed
 
 # All that has to do with a GPU, on one.
 test-gpu: .venv/installed
-	$(BIN)/python -m pytest tests/compiling/gpu tests/engine/gpu $(TESTS)
+	$(BIN)/python -m pytest tests/gpu $(TESTS)
 
 # The wheel as people get it: built, and installed with its dependencies alone. It is run outside the checkout.
 test-wheel:

@@ -219,8 +219,8 @@ def _run_all(runs: list[_OneRun], count: int, *, in_threads: bool) -> list[Resul
 def _run_on_gpu(runs: list[_OneRun]) -> list[Result]:
     """Execute runs on a GPU, all at a time."""
     # Numba's compiler for GPUs is an extra.
-    from pursuit.engine.gpu.batch import Batch
-    from pursuit.engine.gpu.schedule import run_batches
+    from pursuit.gpu.batch import Batch
+    from pursuit.gpu.schedule import run_batches
 
     groups: dict[tuple[bytes, bytes], list[tuple[_OneRun, Setup, Vector]]] = {}
     for one in runs:

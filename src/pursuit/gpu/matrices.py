@@ -8,7 +8,7 @@ from typing import Any
 import numba
 
 from pursuit.compiling import vectors
-from pursuit.compiling.gpu.threads import Entries, Waiting, u64
+from pursuit.gpu.threads import Entries, Waiting, u64
 
 
 def register_rows(team_class: Any, waiting: Waiting, entries: Entries) -> None:

@@ -9,9 +9,9 @@ import numba
 from pursuit.checks import Vector
 from pursuit.compiling import vectors
 from pursuit.compiling.dispatch import generic
-from pursuit.compiling.gpu.access import seen_from
-from pursuit.compiling.gpu.terms import reads_own_entries_only
-from pursuit.compiling.gpu.threads import Entries, Waiting, u64
+from pursuit.gpu.access import seen_from
+from pursuit.gpu.terms import reads_own_entries_only
+from pursuit.gpu.threads import Entries, Waiting, u64
 
 
 @generic(on="team")

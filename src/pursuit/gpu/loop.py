@@ -9,16 +9,16 @@ from numba import cuda
 
 from pursuit.checks import Vector
 from pursuit.compiling.dispatch import generic
-from pursuit.compiling.gpu.access import Memory, access_to, doubles_at, integers_at, piece
-from pursuit.compiling.gpu.layout import Where
-from pursuit.compiling.gpu.operations import walk_along
-from pursuit.compiling.gpu.team import ahead_type, draw, put, rows_ahead, team_class, wait
-from pursuit.compiling.gpu.threads import BLOCK, GridBoard
-from pursuit.engine.gpu.plan import Own, Plan
 from pursuit.engine.iteration import concluded, note_at_bound, noted, nothing
 from pursuit.engine.queries import answer_to, open_query, position_of, receive, write_point
 from pursuit.engine.stopping import Reason
 from pursuit.engine.tally import Counting
+from pursuit.gpu.access import Memory, access_to, doubles_at, integers_at, piece
+from pursuit.gpu.layout import Where
+from pursuit.gpu.operations import walk_along
+from pursuit.gpu.plan import Own, Plan
+from pursuit.gpu.team import ahead_type, draw, put, rows_ahead, team_class, wait
+from pursuit.gpu.threads import BLOCK, GridBoard
 from pursuit.methods.contract import Pair, ask
 from pursuit.methods.line_searches import Line
 from pursuit.problems.contract import value

@@ -8,12 +8,12 @@ from conformance.own import Bowl, Narrowing
 pytest.importorskip("numba_cuda", reason="numba-cuda is not installed: pip install 'pursuit[gpu]'")
 
 import pursuit
-from pursuit.compiling.gpu.errors import GpuError
-from pursuit.engine.gpu import kernels
-from pursuit.engine.gpu.batch import Batch
-from pursuit.engine.gpu.plan import default_lanes
 from pursuit.engine.setup import Task, set_up
 from pursuit.engine.stopping import Reason
+from pursuit.gpu import kernels
+from pursuit.gpu.batch import Batch
+from pursuit.gpu.errors import GpuError
+from pursuit.gpu.plan import default_lanes
 from pursuit.problems.rotation import Rotated
 
 H200 = (9, 0)

@@ -13,14 +13,14 @@ pytest.importorskip("numba_cuda", reason="numba-cuda is not installed: pip insta
 from numba import cuda
 
 from pursuit.compiling import vectors
-from pursuit.compiling.gpu.access import Memory, access_to, doubles_at, piece
-from pursuit.compiling.gpu.device import Gpu
-from pursuit.compiling.gpu.layout import Where, image_of
-from pursuit.compiling.gpu.philox import Key
-from pursuit.compiling.gpu.ptx import assembled, ptx_of
-from pursuit.compiling.gpu.team import ahead_type, draw, put, rows_ahead, team_class, wait
-from pursuit.compiling.gpu.threads import Shape
 from pursuit.compiling.vectors import SERIAL, repeated, summed
+from pursuit.gpu.access import Memory, access_to, doubles_at, piece
+from pursuit.gpu.device import Gpu
+from pursuit.gpu.layout import Where, image_of
+from pursuit.gpu.philox import Key
+from pursuit.gpu.ptx import assembled, ptx_of
+from pursuit.gpu.team import ahead_type, draw, put, rows_ahead, team_class, wait
+from pursuit.gpu.threads import Shape
 
 N = 37
 KEY = Key(12345, 678)

@@ -16,7 +16,7 @@ def reads_own_entries_only(term: Callable[..., Any]) -> bool:
 
     Examples
     --------
-    >>> from pursuit.compiling.gpu.terms import reads_own_entries_only
+    >>> from pursuit.gpu.terms import reads_own_entries_only
     >>> reads_own_entries_only(lambda i, x, y: x[i] * y[i])
     True
     >>> reads_own_entries_only(lambda i, x: x[i] * x[i + 1])

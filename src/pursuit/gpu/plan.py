@@ -11,14 +11,14 @@ import numpy as np
 
 from pursuit.checks import Vector
 from pursuit.compiling.dispatch import implementations_of
-from pursuit.compiling.gpu.errors import GpuError
-from pursuit.compiling.gpu.layout import Image, Space, Where, arrays_in, image_of, words_of
-from pursuit.compiling.gpu.philox import Key
-from pursuit.compiling.gpu.team import checked_lanes
-from pursuit.compiling.gpu.terms import reads_entries
-from pursuit.compiling.gpu.threads import BLOCK, GRID, WARP, Shape
 from pursuit.engine.setup import Setup
 from pursuit.engine.tally import Limits, Tally, Trace, Unfinished, start_tally
+from pursuit.gpu.errors import GpuError
+from pursuit.gpu.layout import Image, Space, Where, arrays_in, image_of, words_of
+from pursuit.gpu.philox import Key
+from pursuit.gpu.team import checked_lanes
+from pursuit.gpu.terms import reads_entries
+from pursuit.gpu.threads import BLOCK, GRID, WARP, Shape
 from pursuit.methods.hooks import draws_of, points_of
 
 # Matrices of up to this many words lie in shared memory, for teams within warps and for whole blocks. Vectors
