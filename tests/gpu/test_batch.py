@@ -1,11 +1,15 @@
 """Batches, as far as they can be told without a GPU."""
 
+from typing import NamedTuple
+
 import numpy as np
 import pytest
 
 from conformance.own import Bowl, Narrowing
 
 pytest.importorskip("numba_cuda", reason="numba-cuda is not installed: pip install 'pursuit[gpu]'")
+
+from numba.cuda import dispatcher
 
 import pursuit
 from pursuit.engine.setup import Task, set_up
@@ -93,8 +97,14 @@ def test_code_that_takes_arrays_apart_is_executed_by_one_thread():
     assert default_lanes(Narrowing(4), quadratic, 5) == 1
 
 
+class PretendedDevice(NamedTuple):
+    compute_capability: tuple[int, int]
+
+
 @pytest.fixture
 def fresh_cache(tmp_path, monkeypatch):
+    """An empty folder for kernels, and what numba-cuda asks a GPU for when it compiles: nothing is launched."""
+    monkeypatch.setattr(dispatcher, "get_current_device", lambda: PretendedDevice(H200))
     monkeypatch.setattr(kernels, "cache_folder", lambda *records: tmp_path)
     monkeypatch.setattr(kernels, "_made", {})
     return tmp_path

@@ -1,4 +1,4 @@
-"""Kernels, made once: compiled in parallel on machines with or without a GPU, and kept on disk."""
+"""Kernels, made once: compiled in parallel, and kept on disk."""
 
 from __future__ import annotations
 
