@@ -25,7 +25,7 @@ def test_an_intermediate_result_is_passed_by_name(fun):
 
     result = pursuit.minimize(fun, EXP.x0, method="rp", rng=1, maxiter=50, callback=callback)
     assert [each.nit for each in seen] == list(range(1, 51))
-    assert isinstance(seen[0], scipy.optimize.OptimizeResult)
+    assert isinstance(seen[0], pursuit.Result)
     assert all(each.fun == EXP(each.x) for each in seen)
     assert seen[-1].fun == result.fun
     np.testing.assert_array_equal(seen[-1].x, result.x)
