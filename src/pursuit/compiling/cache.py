@@ -19,10 +19,11 @@ from pathlib import Path
 from typing import Any
 
 import numba
+import numpy as np
 from numba.core.caching import FunctionCache, IndexDataCacheFile, NullCache
 
+from pursuit.compiling import jit
 from pursuit.compiling.announcing import announce, announce_end
-from pursuit.compiling.inner import BORROWING_ENTRY, EntryCompiler
 from pursuit.compiling.reach import Reach, reach_of
 
 _PACKAGE = Path(__file__).parents[1]
@@ -32,8 +33,7 @@ _FOLDERS = ("compiling", "engine", "methods", "problems")
 _PROGRAMS = ("methods/differences/", "methods/evolution/")
 # How many versions of the package keep their compiled code: a few, for people who switch between them.
 _VERSIONS_KEPT = 3
-# Numba's type hints do not cover all that these take and have.
-_njit: Any = numba.njit
+# Numba's type hints do not cover all that it has.
 _numba_config: Any = numba.config
 # Numba has one setting for its folder, which two threads must not change at the same time.
 _one_at_a_time = threading.Lock()
@@ -57,12 +57,13 @@ def code_hash(*records: Any) -> str:
     return _digest(_package_hash(with_programs=True), *_file_hashes(reach), reach.constants)
 
 
-def compiled(function: Callable[..., Any], *records: Any, borrows: bool = False) -> Any:
+def compiled(function: Callable[..., Any], *records: Any) -> Any:
     """Return `function` compiled by Numba, cached on disk under a hash of all it depends on.
 
     It releases Python's lock, as all functions compiled here do, so that other threads run meanwhile. That
     costs each call less than 0.1 microseconds; what two functions share is compiled once only if both are
-    compiled with the same options.
+    compiled with the same options. Without a compiler the function is interpreted: it does the same, and
+    takes numbers that are not finite as quietly.
 
     Parameters
     ----------
@@ -71,22 +72,12 @@ def compiled(function: Callable[..., Any], *records: Any, borrows: bool = False)
     *records : NamedTuple
         The records that it will be called with. Where something that they lead to cannot be traced to a
         file, nothing is kept on disk.
-    borrows : bool
-        Whether it only works on what its arguments hold, and may be left by an exception of a user's code:
-        then it counts no references, which the exception would leave behind.
     """
-    check_compiler()
+    if not jit.has_compiler():
+        return np.errstate(all="ignore")(function)
     reach = reach_of(*records)
     with _one_at_a_time:
-        return _compiled(function, reach, borrows)
-
-
-def check_compiler() -> None:
-    """Raise an error if Numba is told not to compile."""
-    if _numba_config.DISABLE_JIT:
-        raise RuntimeError(
-            "Numba's compiler is needed, but the environment variable NUMBA_DISABLE_JIT switches it off."
-        )
+        return _compiled(function, reach)
 
 
 def cache_folder(*records: Any) -> Path | None:
@@ -105,14 +96,15 @@ def specialized(function: Any, *arguments: Any) -> Callable[..., Any]:
 
     It does not check the types of its arguments, which takes Numba half a microsecond per call.
     """
+    if not hasattr(function, "compile"):
+        return function  # type: ignore[no-any-return]
     entry: Callable[..., Any] = function.compile(tuple(numba.typeof(argument) for argument in arguments))
     return entry
 
 
 @functools.cache
-def _compiled(function: Callable[..., Any], reach: Reach, borrows: bool) -> Any:
-    pipeline = BORROWING_ENTRY if borrows else EntryCompiler
-    dispatcher: Any = _njit(nogil=True, no_cfunc_wrapper=True, pipeline_class=pipeline)(function)
+def _compiled(function: Callable[..., Any], reach: Reach) -> Any:
+    dispatcher: Any = jit.numba().njit(nogil=True, no_cfunc_wrapper=True)(function)
     folder = _cache_folder(reach)
     if folder is None:
         dispatcher._cache = _NoCache(function)
