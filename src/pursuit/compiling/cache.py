@@ -83,7 +83,10 @@ def specialized(function: Any, *arguments: Any) -> Callable[..., Any]:
 
     It does not check the types of its arguments, which takes Numba half a microsecond per call.
     """
-    return function.compile(*arguments)[1] if isinstance(function, Compiled) else function
+    entry: Callable[..., Any] = function
+    if isinstance(function, Compiled):
+        _, entry = function.compile(*arguments)
+    return entry
 
 
 def cache_folder(*records: Any) -> Path | None:
@@ -116,7 +119,7 @@ class Compiled:
         return dispatcher(*arguments)
 
     def compile(self, *arguments: Any) -> tuple[Any, Any]:
-        """Return Numba's function, compiled for the types of these arguments, and its entry for these alone."""
+        """Return Numba's function, compiled for arguments of these types, and its entry for these alone."""
         types = tuple(map(jit.numba().typeof, arguments))
         with _one_at_a_time:
             if types not in self._made:
@@ -135,7 +138,7 @@ def _compile(function: Callable[..., Any], types: Any, folder: Path | None) -> t
         dispatcher = numba.njit(nogil=True, cache=is_kept)(function)
     finally:
         numba.config.CACHE_DIR = before
-    with compilation(function, expected=not (is_kept and list(folder.rglob("*.nbc")))):
+    with compilation(function, expected=not (folder and is_kept and [*folder.rglob("*.nbc")])):
         for _ in range(2 if is_kept else 0):
             try:
                 return dispatcher, dispatcher.compile(types)
@@ -143,7 +146,7 @@ def _compile(function: Callable[..., Any], types: Any, folder: Path | None) -> t
                 raise
             except Exception:
                 # What is kept is damaged, or the disk is full.
-                shutil.rmtree(folder, ignore_errors=True)
+                shutil.rmtree(str(folder), ignore_errors=True)
         return dispatcher, dispatcher.compile(types)
 
 

@@ -3,7 +3,7 @@
 The file is an uncompressed NumPy archive: `numpy.load` opens it, and no pickle is involved. Its entry
 ``header`` is a JSON text in bytes; the other entries are arrays.
 
-- ``format`` and ``version``: "pursuit checkpoint" and the version of this layout, 6.
+- ``format`` and ``version``: "pursuit checkpoint" and the version of this layout, 7.
 - ``method``, ``options``, ``restarts``, ``rounds``, ``n`` and ``sigma0``: what the run was set up with;
   arrays ``lower``, ``upper`` and ``margin`` if there are bounds. A ``sigma0`` for each variable is an array
   too, with an array ``offset`` if the scheme moves in scaled variables.
@@ -12,7 +12,7 @@ The file is an uncompressed NumPy archive: `numpy.load` opens it, and no pickle 
 - ``received``: the values received in this iteration, round by round.
 - ``told``, if an optimizer was told part of a round: the values, null where they are missing.
 - ``tally``: the counts; arrays ``trace.nit``, ``trace.nfev`` and so on, the columns of the trace.
-- ``state``: the numbers in the scheme's state; arrays ``state.<field>``.
+- ``state``: the numbers of the scheme's state; arrays ``state.arrays.<field>``.
 - for a program (`program_entries.py`) instead of these: ``counts`` and ``state`` at the beginning of the
   iteration, with arrays ``best``, the best point, ``trace.*``, ``state.*`` and ``received``.
 - ``past``, if the run may have several stages: the present one, the outcomes of those before, and the value
@@ -49,12 +49,13 @@ from pursuit.engine.setting import Setting
 from pursuit.engine.stages import Past
 from pursuit.engine.tally import LIMITS, Trace, check_tally, start_tally
 from pursuit.engine.trace_points import point_arrays, point_shapes, points_of
+from pursuit.methods.contract import is_valid
 from pursuit.methods.hooks import Rounds, Scheme
 from pursuit.methods.programs import Program, is_program
 from pursuit.problems.boxes import Box
 from pursuit.problems.scales import Scale, factors
 
-_FORMAT, _VERSION = "pursuit checkpoint", 6
+_FORMAT, _VERSION = "pursuit checkpoint", 7
 _BOX = ("lower", "upper", "margin")
 T = TypeVar("T")
 
@@ -205,11 +206,14 @@ class Checkpoint:
         tally = _rebuilt(tally_like, _checked_dict("tally", header["tally"]))
         check_tally(tally)
         state = _rebuilt(state_like, kept | _checked_dict("state", header["state"]))
-        if not (np.isfinite(state.fx) and np.isfinite(state.x).all() and np.isfinite(state.sigma)):
+        arrays, numbers = state
+        if not is_valid(scheme, arrays, numbers):
+            raise ValueError("the entries of its state contradict each other")
+        if not (np.isfinite(numbers.fx) and np.isfinite(arrays.x).all() and np.isfinite(numbers.sigma)):
             raise ValueError("its best point, its value and its step size must be finite")
-        if np.isnan(state.f):
+        if np.isnan(numbers.f):
             raise ValueError("the value of its latest iterate must be a number")
-        if tally.best.value != state.fx:
+        if tally.best.value != numbers.fx:
             raise ValueError("its best value is not that at its best point")
         if np.isnan(self._arrays["trace.fun"][: tally.rows]).any():
             raise ValueError("the values of its trace must be numbers")
@@ -327,7 +331,7 @@ def _rebuilt(like: Any, entries: Mapping[str, Any], prefix: str = "") -> Any:
         names = {name for name, _ in _entries(like)}
         if not names <= entries.keys():
             raise ValueError(f"the entry {min(names - entries.keys())} is missing")
-    record = type(like)(
+    return type(like)(
         *(
             _rebuilt(entry, entries, f"{prefix}{name}.")
             if isinstance(entry, tuple)
@@ -335,9 +339,6 @@ def _rebuilt(like: Any, entries: Mapping[str, Any], prefix: str = "") -> Any:
             for name, entry in like._asdict().items()
         )
     )
-    if hasattr(record, "is_valid") and not record.is_valid():
-        raise ValueError(f"the entries of {prefix.removesuffix('.') or 'the state'} contradict each other")
-    return record
 
 
 def _checked_entry(name: str, found: Any, like: Any) -> Any:

@@ -192,7 +192,7 @@ class Batch:
         """Return the outcome of a run."""
         own: Own = self.plan.own.read(self.words[run])
         state, tally, unfinished = own.state, own.tally, own.unfinished
-        z, fun, place = state.x, state.fx, self.setup.place
+        z, fun, place = state.arrays.x, state.numbers.fx, self.setup.place
         if unfinished.value < fun:
             z, fun = own.best, unfinished.value
         counting = Counting(tally, own.trace, self.limits)

@@ -25,11 +25,9 @@ from pursuit.problems.contract import evaluate, value, value_at
 
 def is_jitted(fun: Any) -> bool:
     """Say whether a function is one that Numba can compile into a loop."""
-    if "numba" not in sys.modules:
-        return False  # Nobody has jitted anything.
-    from numba import extending
-
-    return extending.is_jitted(fun) and not fun.targetoptions.get("forceobj", False)
+    if "numba" not in sys.modules or not jit.has_compiler():
+        return False
+    return bool(jit.numba().extending.is_jitted(fun)) and not fun.targetoptions.get("forceobj", False)
 
 
 def jitted_problem(function: Any, args: tuple[Any, ...], n: int) -> Any:
@@ -76,25 +74,24 @@ def check_compiles(problem: Any, whole: Any) -> None:
     whole : Problem
         The same inside bounds, if there are any: what has to be compiled anyway.
     """
-    from numba.core.errors import NumbaError
-    from numba.types import Float, Integer
-
+    if not jit.has_compiler():
+        return
+    numba = jit.numba()
     _type_of("fun", whole)
     try:
         dispatcher, _ = compiled(value_at, whole).compile(SERIAL, whole, np.empty(whole.n))
-    except NumbaError as error:
+    except numba.core.errors.NumbaError as error:
         own = _error_alone(problem)
         if own is None:
             raise TypeError("Numba cannot compile fun for a point of type float64[::1].") from error
         raise TypeError(f"Numba cannot compile fun{_place(own)}: {_reason(own)}.") from own
     returned = dispatcher.nopython_signatures[0].return_type
-    if not isinstance(returned, Integer | Float):
+    if not isinstance(returned, numba.types.Integer | numba.types.Float):
         raise TypeError(f"The objective must return a real number, but it returns {_described(returned)}.")
 
 
 def _described(returned: Any) -> str:
-    from numba import types
-
+    types = jit.numba().types
     if isinstance(returned, types.NoneType):
         return "None (did you forget return?)"
     if isinstance(returned, types.Optional):
