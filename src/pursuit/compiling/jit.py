@@ -11,6 +11,7 @@ from __future__ import annotations
 import functools
 import importlib.util
 import os
+import sys
 import threading
 from collections.abc import Callable
 from typing import Any, NamedTuple, TypeVar
@@ -89,11 +90,10 @@ def replaceable(
 ) -> None:
     """Let compiled code call, in place of a function, what `choose` returns for the types of its arguments."""
     with _one_at_a_time:
-        known = _Known(function, choose, inlined)
-        if _loaded.cache_info().currsize:
-            _introduce(known)
-        else:
-            _waiting.append(known)
+        _waiting.append(_Known(function, choose, inlined))
+        if "numba" in sys.modules:
+            # A user's own jitted function may be the first one that calls it.
+            _introduce_all()
 
 
 def before_compiling(introduce: Callable[[], None]) -> Callable[[], None]:
@@ -116,17 +116,17 @@ def numba() -> Any:
 def _loaded() -> Any:
     import numba
 
-    for known in _waiting:
-        _introduce(known)
-    _waiting.clear()
+    _introduce_all()
     for introduce in _introductions:
         introduce()
     return numba
 
 
-def _introduce(known: _Known) -> None:
-    """Tell Numba about a function."""
+def _introduce_all() -> None:
+    """Tell Numba about the functions that are waiting for it."""
     from numba.extending import overload
 
-    options = {**_OPTIONS, "forceinline": True} if known.inlined else {**_OPTIONS, "error_model": "numpy"}
-    overload(known.function, strict=False, jit_options=options)(known.choose)
+    while _waiting:
+        function, choose, is_inlined = _waiting.pop()
+        own = {"forceinline": True} if is_inlined else {"error_model": "numpy"}
+        overload(function, strict=False, jit_options=_OPTIONS | own)(choose)

@@ -57,6 +57,8 @@ class LCma(NamedTuple):
     popsize: int
     m: int
     rates: CmaRates
+    half: float = 0.5
+    """An exponent, as data: a compiler that knows it takes square roots instead, which round otherwise."""
 
     @classmethod
     def create(
@@ -139,7 +141,7 @@ def _is_valid(scheme, arrays, numbers):
 @ask.register(LCma)
 def _ask(team, scheme, arrays, numbers, normals):
     z = normals.reshape(scheme.popsize, arrays.x.shape[0])
-    _stretch(arrays, numbers, z, math.sqrt(numbers.rest), 0.5)
+    _stretch(arrays, numbers, z, math.sqrt(numbers.rest), scheme.half)
     nothing = arrays.mean[:0]
     return Samples(
         mean=arrays.mean,
@@ -189,7 +191,7 @@ def _tell(team, scheme, arrays, numbers, query, values):
     whitened = arrays.basis[numbers.rank : numbers.rank + 1]  # free for the moment
     copy(team, whitened[0], arrays.step)
     of_rest = 1.0 / math.sqrt(numbers.rest) if numbers.rest > 0.0 else 0.0
-    _stretch(arrays, numbers, whitened, of_rest, -0.5)
+    _stretch(arrays, numbers, whitened, of_rest, -scheme.half)
     path = follow_path(team, rates, arrays.p_sigma, numbers.faded, whitened[0])
     gain = math.sqrt(rates.c_c * (2.0 - rates.c_c) * rates.mu_eff)
     blend(team, arrays.p_c, 1.0 - rates.c_c, gain if path.is_short else 0.0, arrays.step)
