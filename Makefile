@@ -34,7 +34,7 @@ GOLDEN := $(foreach method,rp sarp cma ep-cma-4,'tests/golden/test_golden.py::te
 test-numba:
 	for numba in $(NUMBAS:%='%'); do \
 	  rm -rf build/numba && $(PYTHON) -m venv build/numba && \
-	  build/numba/bin/python -m pip install --quiet --disable-pip-version-check --editable . "$$numba" hypothesis pytest && \
+	  build/numba/bin/python -m pip install --quiet --disable-pip-version-check --editable . "$$numba" hypothesis pytest pytest-xdist && \
 	  build/numba/bin/python -c 'import numba; print("Numba", numba.__version__)' && \
 	  build/numba/bin/python -m pytest tests/compiling tests/problems/test_jitted.py $(GOLDEN) || exit 1; \
 	done

@@ -2,6 +2,7 @@
 
 import sys
 
+import numba
 import numpy as np
 import pytest
 import scipy.optimize
@@ -89,10 +90,13 @@ def test_something_else_than_a_callback_is_refused():
 @pytest.fixture
 def empty_cache(tmp_path, monkeypatch):
     """Let everything be compiled anew."""
-    monkeypatch.setattr(caching._numba_config, "CACHE_DIR", str(tmp_path))
-    caching._compiled.cache_clear()
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
+    cached = caching._compiled, caching._version_folder
+    for function in cached:
+        function.cache_clear()
     yield
-    caching._compiled.cache_clear()
+    for function in cached:
+        function.cache_clear()
 
 
 @both_drivers
