@@ -10,9 +10,10 @@ import matplotlib
 import numpy as np
 
 import pursuit
-from pursuit.methods import Points, ask, tell
+from pursuit.methods import Needs, Points, State, ask, tell
 
-State = namedtuple("State", ["x", "fx", "f", "sigma", "k", "sizes", "step", "trial"])
+Arrays = namedtuple("Arrays", ["x", "sizes", "step", "trial"])
+Counted = namedtuple("Counted", ["fx", "f", "sigma", "k"])
 
 
 class AxisPursuit(namedtuple("Parameters", ["shrink"])):
@@ -24,29 +25,28 @@ class AxisPursuit(namedtuple("Parameters", ["shrink"])):
 
     def init(self, x, fx, sigma):
         sizes, step, trial = np.full(x.size, sigma), np.zeros(1), np.empty((1, x.size))
-        return State(x=x, fx=fx, f=fx, sigma=sigma, k=0, sizes=sizes, step=step, trial=trial)
+        return State(Arrays(x, sizes, step, trial), Counted(fx, fx, sigma, k=0))
 
-    def draws(self, n):
-        return 1
+    def needs(self, n):
+        return Needs(normals=1)
 
 
 @ask.register(AxisPursuit)
-def _ask(team, scheme, state, normals):
-    axis = state.k % state.x.size
-    state.step[0] = state.sizes[axis] * normals[0]
-    state.trial[0] = state.x
-    state.trial[0, axis] += state.step[0]
-    return Points(state.trial)
+def _ask(team, scheme, arrays, numbers, normals):
+    axis = numbers.k % arrays.x.size
+    arrays.step[0] = arrays.sizes[axis] * normals[0]
+    arrays.trial[0] = arrays.x
+    arrays.trial[0, axis] += arrays.step[0]
+    return Points(arrays.trial)
 
 
 @tell.register(AxisPursuit)
-def _tell(team, scheme, state, query, values):
-    axis, better = state.k % state.x.size, values[0] < state.fx
-    state.sizes[axis] *= 2.0 if better else scheme.shrink
-    state.x[axis] += state.step[0] if better else 0.0
-    fx = min(values[0], state.fx)
-    sigma = state.sizes[axis]
-    return State(state.x, fx, fx, sigma, state.k + 1, sizes=state.sizes, step=state.step, trial=state.trial)
+def _tell(team, scheme, arrays, numbers, query, values):
+    axis, better = numbers.k % arrays.x.size, values[0] < numbers.fx
+    arrays.sizes[axis] *= 2.0 if better else scheme.shrink
+    arrays.x[axis] += arrays.step[0] if better else 0.0
+    fx = min(values[0], numbers.fx)
+    return Counted(fx, fx, sigma=arrays.sizes[axis], k=numbers.k + 1)
 
 
 def main():

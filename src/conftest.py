@@ -2,4 +2,4 @@
 
 from importlib.util import find_spec
 
-collect_ignore_glob = [] if find_spec("numba_cuda") else ["pursuit/compiling/gpu/*", "pursuit/engine/gpu/*"]
+collect_ignore_glob = [] if find_spec("numba_cuda") else ["pursuit/gpu/*"]

@@ -9,8 +9,8 @@ def reason_to_skip():
     """Return why tests that need a GPU are skipped; None if there is one."""
     if find_spec("numba_cuda") is None:
         return "numba-cuda is not installed: pip install 'pursuit[gpu]'"
-    from pursuit.compiling.gpu.device import find_device
-    from pursuit.compiling.gpu.errors import GpuError
+    from pursuit.gpu.device import find_device
+    from pursuit.gpu.errors import GpuError
 
     try:
         find_device()

@@ -16,6 +16,7 @@ LAYERS = (
     ("problems",),
     ("methods",),
     ("engine",),
+    ("gpu",),
     (
         "summary",
         "plotting",

@@ -12,10 +12,10 @@ from benchmarks.gpu import vectorised
 from benchmarks.gpu.measuring import Speed, endless, full, speed_of
 from benchmarks.reporting import made_by, publish, report_parser
 from benchmarks.timing import iterating, repetitions, seconds_each
-from pursuit.compiling.gpu.device import Gpu
-from pursuit.engine.gpu.batch import Batch
-from pursuit.engine.gpu.kernels import build
 from pursuit.experiments.common.formatting import spaced, table
+from pursuit.gpu.batch import Batch
+from pursuit.gpu.device import Gpu
+from pursuit.gpu.kernels import build
 
 METHODS = ("rp", "rp-exact", "sarp", "ep-cma-4", "adaptive-sarp")
 # Their memory grows like n².

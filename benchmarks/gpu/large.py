@@ -11,8 +11,8 @@ import numpy as np
 
 from benchmarks.gpu.measuring import endless, speed_of
 from benchmarks.reporting import made_by, publish, report_parser
-from pursuit.compiling.gpu.device import Gpu
 from pursuit.experiments.common.formatting import spaced, table
+from pursuit.gpu.device import Gpu
 
 DIMENSIONS = (1_000_000, 100_000_000)
 METHODS = ("rp", "sarp", "adaptive-sarp")

@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import pursuit
-from pursuit.compiling.gpu.device import Gpu
-from pursuit.engine.gpu.batch import Batch
-from pursuit.engine.gpu.schedule import Flight
 from pursuit.engine.setup import Task, set_up
 from pursuit.engine.tally import UNLIMITED, Limits
+from pursuit.gpu.batch import Batch
+from pursuit.gpu.device import Gpu
+from pursuit.gpu.schedule import Flight
 
 # The reading of the paper under which methods are measured, where it matters.
 _OPTIONS = {"reading": "fitted"}

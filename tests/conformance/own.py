@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pursuit.methods import Points, ask, tell
+from pursuit.methods import Needs, Numbers, Points, State, ask, tell
 from pursuit.problems import evaluate, value
 
 
@@ -18,45 +18,37 @@ class Narrowing(NamedTuple):
         return cls(offspring)
 
     def init(self, x, fx, sigma):
-        return State(x, fx, fx, sigma, np.empty((self.offspring, x.size)), np.empty((self.offspring, x.size)))
+        shape = (self.offspring, x.size)
+        return State(Arrays(x, np.empty(shape), np.empty(shape)), Numbers(fx, fx, sigma))
 
-    def points(self):
-        return self.offspring
-
-    def draws(self, n):
-        return self.offspring * n
-
-    def patience(self, n):
-        return 10_000
+    def needs(self, n):
+        return Needs(normals=self.offspring * n, points=self.offspring, patience=10_000)
 
 
-class State(NamedTuple):
+class Arrays(NamedTuple):
     x: np.ndarray
-    fx: float
-    f: float
-    sigma: float
     steps: np.ndarray
     trials: np.ndarray
 
 
 @ask.register(Narrowing)
-def _ask(team, scheme, state, normals):
-    n = state.x.shape[0]
+def _ask(team, scheme, arrays, numbers, normals):
+    n = arrays.x.shape[0]
     for j in range(scheme.offspring):
         for i in range(n):
-            state.steps[j, i] = state.sigma * normals[j * n + i]
-            state.trials[j, i] = state.x[i] + state.steps[j, i]
-    return Points(state.trials)
+            arrays.steps[j, i] = numbers.sigma * normals[j * n + i]
+            arrays.trials[j, i] = arrays.x[i] + arrays.steps[j, i]
+    return Points(arrays.trials)
 
 
 @tell.register(Narrowing)
-def _tell(team, scheme, state, query, values):
+def _tell(team, scheme, arrays, numbers, query, values):
     best = np.argmin(values)
-    if values[best] > state.fx:
-        return State(state.x, state.fx, state.fx, 0.7 * state.sigma, state.steps, state.trials)
-    for i in range(state.x.shape[0]):
-        state.x[i] += state.steps[best, i]
-    return State(state.x, values[best], values[best], 1.5 * state.sigma, state.steps, state.trials)
+    if values[best] > numbers.fx:
+        return Numbers(numbers.fx, numbers.fx, 0.7 * numbers.sigma)
+    for i in range(arrays.x.shape[0]):
+        arrays.x[i] += arrays.steps[best, i]
+    return Numbers(values[best], values[best], 1.5 * numbers.sigma)
 
 
 class Bowl(NamedTuple):

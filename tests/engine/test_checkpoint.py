@@ -17,7 +17,7 @@ import pytest
 import pursuit
 from conformance.own import Narrowing
 from pursuit.compiling.vectors import add
-from pursuit.methods import AdaptiveStep, Line, ask, tell
+from pursuit.methods import AdaptiveStep, Line, Needs, Numbers, State, ask, tell
 from test_optimizer import METHODS, START, advance, ellipsoid, every_method, make
 
 
@@ -70,26 +70,26 @@ class Blocks(NamedTuple):
         return cls(AdaptiveStep.create(0.27), n)
 
     def init(self, x, fx, sigma):
-        return BlocksState(x, fx, fx, sigma, x.reshape(self.n // 3, 3).sum(axis=1))
+        return State(BlocksArrays(x, x.reshape(self.n // 3, 3).sum(axis=1)), Numbers(fx, fx, sigma))
+
+    def needs(self, n):
+        return Needs(normals=n)
 
 
-class BlocksState(NamedTuple):
+class BlocksArrays(NamedTuple):
     x: np.ndarray
-    fx: float
-    f: float
-    sigma: float
     sums: np.ndarray
 
 
 @ask.register(Blocks)
-def _ask(team, scheme, state, u):
-    return Line(state.x, u, state.fx, state.sigma)
+def _ask(team, scheme, arrays, numbers, u):
+    return Line(arrays.x, u, numbers.fx, numbers.sigma)
 
 
 @tell.register(Blocks)
-def _tell(team, scheme, state, line, step):
-    add(team, state.x, step.length, line.direction)
-    return BlocksState(state.x, step.value, step.value, step.sigma, state.sums)
+def _tell(team, scheme, arrays, numbers, line, step):
+    add(team, arrays.x, step.length, line.direction)
+    return Numbers(step.value, step.value, step.sigma)
 
 
 def test_a_scheme_whose_first_state_relies_on_n_is_resumed(tmp_path):

@@ -3,10 +3,7 @@
 import numpy as np
 import pytest
 
-from methods.calling import from_python
-from pursuit.methods import eigenvectors
-
-diagonalise = from_python(eigenvectors.diagonalise)
+from pursuit.methods.eigenvectors import diagonalise
 
 
 def symmetric(rng, eigenvalues):

@@ -8,7 +8,6 @@ import pytest
 import pursuit
 from helpers import make_problem, options_for
 from pursuit.methods import create_scheme
-from pursuit.methods.hooks import draws_of
 from reference import limited_memory
 from reference import problems as reference_problems
 from reference import rivals as reference
@@ -28,7 +27,7 @@ def course_of(method, problem_name, n, rounds):
     f, x0 = reference_problems.make(problem_name, n, L)
     problem = make_problem(problem_name, n, L)
     scheme = create_scheme(method, n, NEAR.get(method), problem)
-    normals = np.random.default_rng(n).standard_normal((rounds, draws_of(scheme, n)))
+    normals = np.random.default_rng(n).standard_normal((rounds, scheme.needs(n).normals))
     return REFERENCES[method](f, x0, normals, scheme, problem)
 
 
@@ -134,7 +133,7 @@ def test_variants_of_limited_memory_follow_the_pseudo_code(name, problem_name, n
     method, options, transcription, settings = VARIANTS[name]
     problem = make_problem(problem_name, n, L)
     scheme = create_scheme(method, n, options, problem)
-    normals = np.random.default_rng(n).standard_normal((ROUNDS, draws_of(scheme, n)))
+    normals = np.random.default_rng(n).standard_normal((ROUNDS, scheme.needs(n).normals))
     # By the same f: steps of random signs have equal values, which an f that rounds otherwise would sort.
     course = transcription(problem, problem.x0, SIGMA, normals, scheme.popsize, **settings)
     check_rounds(method, options, problem, course)

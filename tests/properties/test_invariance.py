@@ -11,7 +11,7 @@ import pursuit
 from helpers import make_problem, options_for
 from pursuit.compiling.vectors import SERIAL
 from pursuit.methods import ask, create_scheme, tell
-from pursuit.methods.hooks import draws_of
+from pursuit.methods.hooks import State
 from pursuit.methods.line_searches import Step, begin_search, continue_search
 
 COMPARING = ["adaptive-sarp", "evolution", "rp", "sarp", "cma", "ep-cma-1", "ep-cma-4", "ep-cma-n"]
@@ -121,21 +121,16 @@ def drive(scheme, f, x0, draw, iterations):
     state = scheme.init(x0.copy(), f(x0), 1.0)
     values = []
     for k in range(iterations):
-        line = ask(SERIAL, scheme, state, draw(k, state))
+        line = ask(SERIAL, scheme, *state, draw(k, state.arrays))
         query_state = begin_search(scheme.line_search, line, math.nan)
         while query_state.wanted:
             positions = query_state.positions[: query_state.wanted]
             answers = np.array([f(line.origin + t * line.direction) for t in positions])
             query_state = continue_search(scheme.line_search, query_state, answers)
-        state = tell(
-            SERIAL,
-            scheme,
-            state,
-            line,
-            Step(query_state.length, query_state.value, query_state.sigma, query_state.origin),
-        )
-        values.append(state.f)
-    return state.x, np.array(values)
+        step = Step(query_state.length, query_state.value, query_state.sigma, query_state.origin)
+        state = State(state.arrays, tell(SERIAL, scheme, *state, line, step))
+        values.append(state.numbers.f)
+    return state.arrays.x, np.array(values)
 
 
 # `evolution` draws a whole round at once; what it promises is below.
@@ -146,24 +141,24 @@ def test_rotating_problem_start_and_normals_rotates_the_trajectory(method, n, se
     problem = make_problem(name, n, 1e3)
     turned = pursuit.problems.rotated(problem, seed)
     scheme = create_scheme(method, n, options_for(method, kappa=1e3), problem)
-    normals = np.random.default_rng(seed).standard_normal((60, draws_of(scheme, n)))
+    normals = np.random.default_rng(seed).standard_normal((60, scheme.needs(n).normals))
     if method == "cma":
         # A Cholesky factor does not turn with C, so the draws are turned, and the normals follow.
         draws = []
 
-        def plain_normals(k, state):
-            draws.append(np.tril(state.columns.T) @ normals[k])
+        def plain_normals(k, arrays):
+            draws.append(np.tril(arrays.columns.T) @ normals[k])
             return normals[k].copy()
 
-        def turned_normals(k, state):
-            return np.linalg.solve(np.tril(state.columns.T), turned.Q.T @ draws[k])
+        def turned_normals(k, arrays):
+            return np.linalg.solve(np.tril(arrays.columns.T), turned.Q.T @ draws[k])
 
     else:
 
-        def plain_normals(k, state):
+        def plain_normals(k, arrays):
             return normals[k].copy()
 
-        def turned_normals(k, state):
+        def turned_normals(k, arrays):
             return np.concatenate([turned.Q.T @ normals[k, :n], normals[k, n:]])
 
     x, values = drive(scheme, problem, problem.x0, plain_normals, len(normals))

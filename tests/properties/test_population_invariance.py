@@ -1,6 +1,5 @@
 """What changes of f or of the coordinates a population must not notice."""
 
-import numba
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -10,7 +9,7 @@ import pursuit
 from helpers import make_problem
 from pursuit.compiling.vectors import SERIAL
 from pursuit.methods import ask, create_scheme, tell
-from pursuit.methods.hooks import draws_of
+from pursuit.methods.hooks import State
 from pursuit.methods.samples import write_sample
 
 POPULATIONS = {
@@ -57,17 +56,6 @@ def test_scaling_x_together_with_sigma0_scales_the_trajectory(name, n, seed, pro
     assert (plain.fun, plain.nit, plain.nfev) == (scaled.fun, scaled.nit, scaled.nfev)
 
 
-@numba.njit
-def asked(team, scheme, state, normals):
-    return ask(team, scheme, state, normals)
-
-
-@numba.njit
-def told(team, scheme, state, query, values):
-    return tell(team, scheme, state, query, values)
-
-
-@numba.njit
 def points_of_round(query):
     points = np.empty((query.size, query.mean.shape[0]))
     for j in range(query.size):
@@ -80,11 +68,11 @@ def course_of(scheme, f, x0, rows):
     state = scheme.init(x0.copy(), f(x0), 1.0)
     lowest = []
     for row in rows:
-        query = asked(SERIAL, scheme, state, row)
+        query = ask(SERIAL, scheme, *state, row)
         values = np.array([f(x) for x in points_of_round(query)])
-        state = told(SERIAL, scheme, state, query, values)
+        state = State(state.arrays, tell(SERIAL, scheme, *state, query, values))
         lowest.append(values.min())
-    return lowest, state.x
+    return lowest, state.arrays.x
 
 
 @pytest.mark.parametrize("name", [name for name in POPULATIONS if name not in BOUND_TO_AXES])
@@ -94,7 +82,7 @@ def test_turning_problem_start_and_normals_turns_the_trajectory(name, n, seed, p
     problem = make_problem(problem_name, n, 1e3)
     turned = pursuit.problems.rotated(problem, seed)
     scheme = create_scheme(name, n, None, problem)
-    rows = np.random.default_rng(seed).standard_normal((30, draws_of(scheme, n)))
+    rows = np.random.default_rng(seed).standard_normal((30, scheme.needs(n).normals))
     turned_rows = rows.copy()
     first = 0
     if name == "r1-nes":

@@ -1,8 +1,8 @@
 """Functions that choose their implementation by the type of one argument.
 
-This is `functools.singledispatch` with one addition: Numba makes the same choice while it compiles a
-caller. So `ask(team, scheme, state, normals)` is the same function of the same scheme whether Python calls
-it or a compiled loop, and inside the loop the choice costs nothing.
+This is `functools.singledispatch` with one addition: a compiler makes the same choice while it compiles a
+caller. So `ask(team, scheme, ...)` is the same function of the same scheme whether Python calls it or a
+compiled loop, and inside the loop the choice costs nothing. Implementations are plain Python.
 """
 
 from __future__ import annotations
@@ -15,10 +15,7 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any, ParamSpec, Protocol, TypeVar, cast
 
-import numba
-from numba.core.extending import overload
-
-from pursuit.compiling.inner import AS_A_PART, WITHOUT_WRAPPERS
+from pursuit.compiling.jit import compiled_form, replaceable
 
 P = ParamSpec("P")
 R_co = TypeVar("R_co", covariant=True)
@@ -40,17 +37,17 @@ class GenericFunction(Protocol[P, R_co]):
         """Say whether `cls` has an implementation of its own."""
 
 
-_FOR_COMPILED_CODE: Any = {"forceinline": True, **WITHOUT_WRAPPERS}
 _generic_functions: dict[Any, dict[type, Any]] = {}
-"""The compiled implementations of every generic function, by class."""
+"""The implementations of every generic function, by class."""
 
 
 def generic(on: str, *, default: bool = False) -> Callable[[Callable[P, R_co]], GenericFunction[P, R_co]]:
-    """Declare a function with one compiled implementation for each class of one argument.
+    """Declare a function with one implementation for each class of one argument.
 
     The classes are `NamedTuple`s: records that Numba takes apart at no cost, that pickle, and that every
-    reader knows. An implementation must be valid in Numba's nopython mode. The function returned has the
-    signature and the docstring of the declaration, and the methods of `GenericFunction`.
+    reader knows. Where Numba is to compile it, an implementation must be valid in its nopython mode. The
+    function returned has the signature and the docstring of the declaration, and the methods of
+    `GenericFunction`.
 
     Parameters
     ----------
@@ -78,7 +75,7 @@ def generic(on: str, *, default: bool = False) -> Callable[[Callable[P, R_co]], 
     def declare(declared: Callable[P, R_co]) -> GenericFunction[P, R_co]:
         position = list(inspect.signature(declared).parameters).index(on)
         implementations: dict[type, Any] = {}
-        fallback = numba.njit(forceinline=True)(declared) if default else None
+        fallback = declared if default else None
 
         @functools.wraps(declared)
         def function(*args: Any) -> Any:
@@ -91,22 +88,18 @@ def generic(on: str, *, default: bool = False) -> Callable[[Callable[P, R_co]], 
         def choose(*types: Any) -> Callable[..., Any] | None:
             cls = getattr(types[position], "instance_class", ModuleType)
             chosen = implementations.get(cls, fallback)
-            # The function itself: a wrapper would be compiled as well, with all that it contains.
-            return None if chosen is None else chosen.py_func
+            return None if chosen is None else compiled_form(chosen)
 
         def register(cls: type) -> Callable[[F], F]:
             def decorate(implementation: F) -> F:
                 _make_name_unique(cls)
                 _show_own_name(cls)
-                implementations[cls] = numba.njit(forceinline=True)(implementation)
+                implementations[cls] = implementation
                 return implementation
 
             return decorate
 
-        # On a CPU Numba prefers what is for CPUs alone, and on a GPU it takes the other one.
-        on_cpu: Any = {**_FOR_COMPILED_CODE, **AS_A_PART}
-        overload(function, strict=False, jit_options=on_cpu, target="cpu")(choose)
-        overload(function, strict=False, jit_options=_FOR_COMPILED_CODE)(choose)
+        replaceable(function, choose, inlined=True)
         function.register = register  # type: ignore[attr-defined]
         function.handles = implementations.__contains__  # type: ignore[attr-defined]
         _generic_functions[function] = implementations
@@ -116,21 +109,19 @@ def generic(on: str, *, default: bool = False) -> Callable[[Callable[P, R_co]], 
 
 
 def implementations_of(cls: type) -> list[Callable[..., Any]]:
-    """Return the Python functions registered for a class, for all generic functions."""
-    return [found[cls].py_func for found in _generic_functions.values() if cls in found]
+    """Return the functions registered for a class, for all generic functions."""
+    return [found[cls] for found in _generic_functions.values() if cls in found]
 
 
 def implementation_for(function: Any, cls: type) -> Any:
-    """Return the compiled implementation of a generic function that is registered for a class."""
+    """Return the implementation of a generic function that is registered for a class."""
     return _generic_functions[function][cls]
 
 
 def implementations_in(function: Any) -> list[Callable[..., Any]] | None:
     """Return a generic function's declaration and implementations; None for any other function."""
     found = _generic_functions.get(function)
-    if found is None:
-        return None
-    return [function.__wrapped__, *(implementation.py_func for implementation in found.values())]
+    return None if found is None else [function.__wrapped__, *found.values()]
 
 
 _class_names: dict[str, type] = {}

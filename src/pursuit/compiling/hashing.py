@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pursuit.compiling.inner import inner
+from pursuit.compiling.jit import compilable
 
 _STEP = np.uint64(0x9E3779B97F4A7C15)
 # A standard normal times this is a whole number.
@@ -16,7 +16,7 @@ _WHOLE = 2.0**50
 _FIRST, _SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 
 
-@inner
+@compilable
 def hashed(word):
     """Return 64 bits that depend on every bit of a word."""
     word = (word ^ (word >> np.uint64(30))) * _FIRST
@@ -24,19 +24,19 @@ def hashed(word):
     return word ^ (word >> np.uint64(31))
 
 
-@inner
+@compilable
 def hashed_at(start, place):
     """Return the 64 bits at a position in the sequence that begins with the word `start`."""
     return hashed(start + np.uint64(place) * _STEP)
 
 
-@inner
+@compilable
 def word_of(normal):
     """Return 64 bits that depend on a standard normal."""
     return hashed(np.uint64(abs(normal) * _WHOLE))
 
 
-@inner
+@compilable
 def write_signs(normal, out):
     """Write random signs, 1 or -1, that depend on a standard normal: 64 by each hash, lowest bit first."""
     start, n = word_of(normal), out.shape[0]

@@ -1,27 +1,26 @@
 """The vector operations that schemes and problems are written in, and the team that executes them.
 
 The first argument of every operation is the team, whose type decides on the implementation. `Serial` is one
-CPU thread; an accelerator would register the same operations for a team of its own and leave every scheme as
-it is.
+CPU thread: called from Python an operation is NumPy's, on whole arrays, and in compiled code it is a loop
+(`loops.py`), with the same bits. A GPU's teams register the same operations and leave every scheme as it is.
 
 Operations that change an array take it as their second argument and work in place. Sums run in four fixed
-lanes instead of being left to the compiler to re-associate: that costs 0.15 ns per element (a standard normal
-costs 3 ns), and the same seed gives the same bits on every machine and in every driver.
+lanes instead of being left to a library or a compiler to re-associate: so the same seed gives the same bits
+on every machine and in every driver.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
 from pursuit.checks import Vector
 from pursuit.compiling.dispatch import GenericFunction, generic
-from pursuit.compiling.inner import inner
+from pursuit.compiling.jit import compilable, loop_for
+from pursuit.compiling.terms import index_of_all
 
 Matrix = NDArray[np.float64]
 
@@ -42,6 +41,11 @@ def shift(team: Any, out: Vector, x: Vector, a: float, u: Vector) -> None:
 
 @shift.register(Serial)
 def _shift(team, out, x, a, u):
+    out[:] = x + a * u
+
+
+@loop_for(_shift)
+def _loop_shift(team, out, x, a, u):
     for i in range(out.shape[0]):
         out[i] = x[i] + a * u[i]
 
@@ -53,6 +57,11 @@ def add(team: Any, x: Vector, a: float, u: Vector) -> None:
 
 @add.register(Serial)
 def _add(team, x, a, u):
+    x += a * u
+
+
+@loop_for(_add)
+def _loop_add(team, x, a, u):
     for i in range(x.shape[0]):
         x[i] += a * u[i]
 
@@ -64,6 +73,11 @@ def blend(team: Any, x: Vector, a: float, b: float, y: Vector) -> None:
 
 @blend.register(Serial)
 def _blend(team, x, a, b, y):
+    x[:] = a * x + b * y
+
+
+@loop_for(_blend)
+def _loop_blend(team, x, a, b, y):
     for i in range(x.shape[0]):
         x[i] = a * x[i] + b * y[i]
 
@@ -78,6 +92,17 @@ def drift(team: Any, y: Vector, v: Vector, theta: float, a: float, b: float, u: 
 
 @drift.register(Serial)
 def _drift(team, y, v, theta, a, b, u):
+    keep, part, rest = 1.0 / (1.0 + theta), theta / (1.0 + theta), 1.0 - theta
+    if a == 0.0:
+        y[:] = keep * y + part * v
+        v[:] = rest * v + theta * y
+    else:
+        y[:] = keep * (y + a * u) + part * v
+        v[:] = rest * v + theta * y + b * u
+
+
+@loop_for(_drift)
+def _loop_drift(team, y, v, theta, a, b, u):
     keep, part, rest = 1.0 / (1.0 + theta), theta / (1.0 + theta), 1.0 - theta
     if a == 0.0:
         for i in range(y.shape[0]):
@@ -99,6 +124,11 @@ def scale(team: Any, x: Vector, a: float) -> None:
 
 @scale.register(Serial)
 def _scale(team, x, a):
+    x *= a
+
+
+@loop_for(_scale)
+def _loop_scale(team, x, a):
     for i in range(x.shape[0]):
         x[i] *= a
 
@@ -110,6 +140,11 @@ def copy(team: Any, out: Vector, x: Vector) -> None:
 
 @copy.register(Serial)
 def _copy(team, out, x):
+    out[:] = x
+
+
+@loop_for(_copy)
+def _loop_copy(team, out, x):
     for i in range(out.shape[0]):
         out[i] = x[i]
 
@@ -121,6 +156,11 @@ def fill(team: Any, x: Vector, a: float) -> None:
 
 @fill.register(Serial)
 def _fill(team, x, a):
+    x[:] = a
+
+
+@loop_for(_fill)
+def _loop_fill(team, x, a):
     for i in range(x.shape[0]):
         x[i] = a
 
@@ -144,124 +184,22 @@ def multiply(team: Any, x: Vector, y: Vector) -> None:
 
 @multiply.register(Serial)
 def _multiply(team, x, y):
+    x *= y
+
+
+@loop_for(_multiply)
+def _loop_multiply(team, x, y):
     for i in range(x.shape[0]):
         x[i] *= y[i]
-
-
-SLICE = 512
-"""A slice of so many numbers of some rows stays in a CPU's cache."""
-
-
-@generic(on="team")
-def mix_rows(team: Any, x: Vector, a: float, weights: Vector, rows: Matrix) -> None:
-    """Set x to a x + sum_i weights[i] rows[i], slice by slice, so that x passes through memory once."""
-
-
-@mix_rows.register(Serial)
-def _mix_rows(team, x, a, weights, rows):
-    n = x.shape[0]
-    for start in range(0, n, SLICE):
-        mix_slice(x[start : min(start + SLICE, n)], a, weights, rows, start)
-
-
-@inner
-def mix_slice(x, a, weights, rows, start):
-    """Set x to a x + sum_i weights[i] rows[i, start : start + x.size], on one thread.
-
-    Four rows at a time, so that x is read and written less often; the order of the sum is that of the rows.
-    """
-    size, fours = x.shape[0], rows.shape[0] - rows.shape[0] % 4
-    end = start + size
-    for i in range(size):
-        x[i] *= a
-    for r in range(0, fours, 4):
-        first, second, third, fourth = weights[r], weights[r + 1], weights[r + 2], weights[r + 3]
-        u, v = rows[r, start:end], rows[r + 1, start:end]
-        w, y = rows[r + 2, start:end], rows[r + 3, start:end]
-        for i in range(size):
-            x[i] = x[i] + first * u[i] + second * v[i] + third * w[i] + fourth * y[i]
-    for r in range(fours, rows.shape[0]):
-        weight, u = weights[r], rows[r, start:end]
-        for i in range(size):
-            x[i] += weight * u[i]
-
-
-@generic(on="team")
-def push(team: Any, rows: Matrix) -> None:
-    """Move every row one place up: the first is lost, and the last appears twice."""
-
-
-@push.register(Serial)
-def _push(team, rows):
-    for r in range(rows.shape[0] - 1):
-        # `rows[r] = ...` would first ask whether the two overlap.
-        copy(team, rows[r], rows[r + 1])
-
-
-@generic(on="team")
-def apply_matrix(team: Any, out: Vector, matrix: Matrix, x: Vector) -> None:
-    """Set out to matrix x."""
-
-
-@apply_matrix.register(Serial)
-def _apply_matrix(team, out, matrix, x):
-    for i in range(out.shape[0]):
-        out[i] = dot(team, x.shape[0], matrix[i], x)
-
-
-@generic(on="team")
-def apply_factor(team: Any, out: Vector, columns: Matrix, x: Vector) -> None:
-    """Set out to A x, A lower triangular, its column j stored from columns[j, j] on."""
-
-
-@apply_factor.register(Serial)
-def _apply_factor(team, out, columns, x):
-    n = out.shape[0]
-    for i in range(n):
-        out[i] = 0.0
-    for j in range(n):
-        weight = x[j]
-        below = out[j:]
-        column = columns[j, j:]
-        for i in range(n - j):
-            below[i] += weight * column[i]
-
-
-@generic(on="team")
-def update_factor(team: Any, columns: Matrix, keep: float, gain: float, p: Vector, work: Vector) -> None:
-    """Replace A A^T by keep A A^T + gain p p^T, A lower triangular, in Theta(n^2) operations."""
-
-
-@update_factor.register(Serial)
-def _update_factor(team, columns, keep, gain, p, work):
-    n = p.shape[0]
-    root = math.sqrt(keep)
-    weight = math.sqrt(gain)
-    for i in range(n):
-        work[i] = weight * p[i]
-    for j in range(n):
-        # One Givens rotation folds work[j] into the diagonal and what is left of it into the rest.
-        diagonal = root * columns[j, j]
-        new = math.sqrt(diagonal * diagonal + work[j] * work[j])
-        cosine = diagonal / new
-        sine = work[j] / new
-        columns[j, j] = new
-        kept = cosine * root
-        column = columns[j, j + 1 :]
-        rest = work[j + 1 :]
-        for i in range(n - j - 1):
-            old = column[i]
-            column[i] = kept * old + sine * rest[i]
-            rest[i] = cosine * rest[i] - sine * root * old
 
 
 class Executor(NamedTuple):
     """How a class of teams executes what is written entry by entry."""
 
     summing: Callable[[Any], Callable[..., float]]
-    """Returns the function `(team, n, *arguments)` that sums a compiled term over i < n."""
+    """Returns the function `(team, n, *arguments)` that sums a term over i < n."""
     repeating: Callable[[Any], Callable[..., None]]
-    """Returns the function `(team, n, *arguments)` that calls a compiled function for all i < n."""
+    """Returns the function `(team, n, *arguments)` that calls a function for all i < n."""
 
 
 _by_entry: list[tuple[Any, Any, str]] = []
@@ -295,7 +233,7 @@ def summed(term: Callable[..., float]) -> GenericFunction[..., float]:
     >>> sum_of_squares(SERIAL, 2, np.array([3.0, 4.0]))
     25.0
     """
-    compiled_term = numba.njit(term)
+    compilable(term)
 
     @generic(on="team")
     def total(team: Any, n: int, *arrays: Any) -> float:
@@ -303,22 +241,39 @@ def summed(term: Callable[..., float]) -> GenericFunction[..., float]:
 
     total.__name__ = f"sum of {term.__name__}"
     total.__doc__ = term.__doc__ or total.__doc__
+    index = index_of_all(term)
 
     @total.register(Serial)
     def serial(team: Any, n: int, *arrays: Any) -> float:
+        if index is None:
+            return sum_in_lanes(np.array([term(i, *arrays) for i in range(n)], dtype=np.float64))
+        return sum_in_lanes(np.broadcast_to(term(index(n), *arrays), (n,)))
+
+    @loop_for(serial)
+    def loop(team: Any, n: int, *arrays: Any) -> float:
         first = second = third = fourth = 0.0
         whole = n - n % 4
         for i in range(0, whole, 4):
-            first += compiled_term(i, *arrays)
-            second += compiled_term(i + 1, *arrays)
-            third += compiled_term(i + 2, *arrays)
-            fourth += compiled_term(i + 3, *arrays)
+            first += term(i, *arrays)
+            second += term(i + 1, *arrays)
+            third += term(i + 2, *arrays)
+            fourth += term(i + 3, *arrays)
         for i in range(whole, n):
-            first += compiled_term(i, *arrays)
+            first += term(i, *arrays)
         return (first + third) + (second + fourth)
 
-    _declare(total, compiled_term, "summing")
+    _declare(total, term, "summing")
     return total
+
+
+def sum_in_lanes(terms: Vector) -> float:
+    """Return the sum of numbers in four lanes, of which the first one takes what is left over."""
+    whole = terms.size - terms.size % 4
+    lanes = np.add.reduce(terms[:whole].reshape(-1, 4), axis=0).tolist()
+    first, second, third, fourth = (0.0 + lane for lane in lanes)
+    for term in terms[whole:].tolist():
+        first += term
+    return float((first + third) + (second + fourth))
 
 
 def repeated(step: Callable[..., None]) -> GenericFunction[..., None]:
@@ -338,7 +293,7 @@ def repeated(step: Callable[..., None]) -> GenericFunction[..., None]:
     >>> x
     array([ 9., 16.])
     """
-    compiled_step = numba.njit(step)
+    compilable(step)
 
     @generic(on="team")
     def all_steps(team: Any, n: int, *arguments: Any) -> None:
@@ -346,13 +301,19 @@ def repeated(step: Callable[..., None]) -> GenericFunction[..., None]:
 
     all_steps.__name__ = f"{step.__name__} of all"
     all_steps.__doc__ = step.__doc__ or all_steps.__doc__
+    index = index_of_all(step)
 
     @all_steps.register(Serial)
     def serial(team: Any, n: int, *arguments: Any) -> None:
-        for i in range(n):
-            compiled_step(i, *arguments)
+        for i in range(n) if index is None else (index(n),):
+            step(i, *arguments)
 
-    _declare(all_steps, compiled_step, "repeating")
+    @loop_for(serial)
+    def loop(team: Any, n: int, *arguments: Any) -> None:
+        for i in range(n):
+            step(i, *arguments)
+
+    _declare(all_steps, step, "repeating")
     return all_steps
 
 
@@ -360,37 +321,3 @@ def repeated(step: Callable[..., None]) -> GenericFunction[..., None]:
 def dot(i, x, y):
     """Return x'y."""
     return x[i] * y[i]
-
-
-@inner
-def add_products(out, rows, x, start):
-    """Add the inner product of x with rows[i, start : start + x.size] to every out[i], on one thread.
-
-    Four rows at a time, each in two lanes: of eight sums, a processor need not wait for the one before.
-    """
-    size, fours = x.shape[0], rows.shape[0] - rows.shape[0] % 4
-    end, even = start + size, size - size % 2
-    for r in range(0, fours, 4):
-        u, v = rows[r, start:end], rows[r + 1, start:end]
-        w, y = rows[r + 2, start:end], rows[r + 3, start:end]
-        of_u = of_v = of_w = of_y = more_of_u = more_of_v = more_of_w = more_of_y = 0.0
-        for i in range(0, even, 2):
-            of_u += u[i] * x[i]
-            of_v += v[i] * x[i]
-            of_w += w[i] * x[i]
-            of_y += y[i] * x[i]
-            more_of_u += u[i + 1] * x[i + 1]
-            more_of_v += v[i + 1] * x[i + 1]
-            more_of_w += w[i + 1] * x[i + 1]
-            more_of_y += y[i + 1] * x[i + 1]
-        for i in range(even, size):
-            of_u += u[i] * x[i]
-            of_v += v[i] * x[i]
-            of_w += w[i] * x[i]
-            of_y += y[i] * x[i]
-        out[r] += of_u + more_of_u
-        out[r + 1] += of_v + more_of_v
-        out[r + 2] += of_w + more_of_w
-        out[r + 3] += of_y + more_of_y
-    for r in range(fours, rows.shape[0]):
-        out[r] += dot(SERIAL, size, rows[r, start:end], x)

@@ -12,7 +12,7 @@ The file is an uncompressed NumPy archive: `numpy.load` opens it, and no pickle 
 - ``received``: the values received in this iteration, round by round.
 - ``told``, if an optimizer was told part of a round: the values, null where they are missing.
 - ``tally``: the counts; arrays ``trace.nit``, ``trace.nfev`` and so on, the columns of the trace.
-- ``state``: the numbers in the scheme's state; arrays ``state.<field>``.
+- ``state``: the numbers of the scheme's state; arrays ``state.<field>``.
 - for a program (`program_entries.py`) instead of these: ``counts`` and ``state`` at the beginning of the
   iteration, with arrays ``best``, the best point, ``trace.*``, ``state.*`` and ``received``.
 - ``past``, if the run may have several stages: the present one, the outcomes of those before, and the value
@@ -49,7 +49,8 @@ from pursuit.engine.setting import Setting
 from pursuit.engine.stages import Past
 from pursuit.engine.tally import LIMITS, Trace, check_tally, start_tally
 from pursuit.engine.trace_points import point_arrays, point_shapes, points_of
-from pursuit.methods.hooks import Rounds, Scheme
+from pursuit.methods.contract import is_valid
+from pursuit.methods.hooks import Rounds, Scheme, State
 from pursuit.methods.programs import Program, is_program
 from pursuit.problems.boxes import Box
 from pursuit.problems.scales import Scale, factors
@@ -106,12 +107,9 @@ def _write(file: Any, setting: Setting, memory: AnyMemory, told: Told) -> None:
         arrays |= of_program
     else:
         arrays |= {f"trace.{name}": column for name, column in memory.trace._asdict().items()}
-        header |= {"received": memory.received, "state": {}, "tally": dict(_entries(memory.tally))}
-        for name, entry in _entries(memory.state):
-            if isinstance(entry, np.ndarray):
-                arrays[f"state.{name}"] = entry
-            else:
-                header["state"][name] = entry
+        header |= {"received": memory.received, "tally": dict(_entries(memory.tally))}
+        arrays |= {f"state.{name}": array for name, array in _entries(memory.state.arrays)}
+        header["state"] = dict(_entries(memory.state.numbers))
     text = np.frombuffer(as_json(header).encode(), dtype=np.uint8)
     np.savez(file, header=text, **arrays)
 
@@ -204,12 +202,15 @@ class Checkpoint:
         kept = {name.removeprefix("state."): array for name, array in self._arrays.items()}
         tally = _rebuilt(tally_like, _checked_dict("tally", header["tally"]))
         check_tally(tally)
-        state = _rebuilt(state_like, kept | _checked_dict("state", header["state"]))
-        if not (np.isfinite(state.fx) and np.isfinite(state.x).all() and np.isfinite(state.sigma)):
+        arrays = _rebuilt(state_like.arrays, kept)
+        numbers = _rebuilt(state_like.numbers, _checked_dict("state", header["state"]))
+        if not is_valid(scheme, arrays, numbers):
+            raise ValueError("the entries of its state contradict each other")
+        if not (np.isfinite(numbers.fx) and np.isfinite(arrays.x).all() and np.isfinite(numbers.sigma)):
             raise ValueError("its best point, its value and its step size must be finite")
-        if np.isnan(state.f):
+        if np.isnan(numbers.f):
             raise ValueError("the value of its latest iterate must be a number")
-        if tally.best.value != state.fx:
+        if tally.best.value != numbers.fx:
             raise ValueError("its best value is not that at its best point")
         if np.isnan(self._arrays["trace.fun"][: tally.rows]).any():
             raise ValueError("the values of its trace must be numbers")
@@ -217,7 +218,7 @@ class Checkpoint:
             raise ValueError("the step sizes of its trace must be finite")
         generator = generator_in_state(header["generator"])
         memory = Memory(
-            state=state,
+            state=State(arrays, numbers),
             tally=tally,
             trace=Trace(*(self._arrays[f"trace.{name}"] for name in Trace._fields)),
             generator=header["generator"],
@@ -287,7 +288,7 @@ class Checkpoint:
         return ValueError(f"{self._path} {what}.")
 
 
-def _like(scheme: Scheme, n: int, sigma0: float) -> tuple[Any, dict[str, tuple[int, ...]]]:
+def _like(scheme: Scheme, n: int, sigma0: float) -> tuple[State, dict[str, tuple[int, ...]]]:
     """Return a state made like those of a scheme, and the shapes that its arrays have for n variables.
 
     The shapes follow from those for two and three variables, so that no file can cause more memory to be
@@ -297,16 +298,12 @@ def _like(scheme: Scheme, n: int, sigma0: float) -> tuple[Any, dict[str, tuple[i
         small, larger = (scheme.init(np.zeros(k), 0.0, sigma0) for k in (2, 3))
     except Exception:
         state = scheme.init(np.zeros(n), 0.0, sigma0)
-        return state, {name: entry.shape for name, entry in _arrays(state)}
+        return state, {name: entry.shape for name, entry in _entries(state.arrays)}
     shapes = {}
-    for (name, two), (_, three) in zip(_arrays(small), _arrays(larger), strict=True):
+    for (name, two), (_, three) in zip(_entries(small.arrays), _entries(larger.arrays), strict=True):
         growth = [b - a for a, b in zip(two.shape, three.shape, strict=True)]
         shapes[name] = tuple(a + g * (n - 2) for a, g in zip(two.shape, growth, strict=True))
     return small, shapes
-
-
-def _arrays(record: Any) -> Iterator[tuple[str, Any]]:
-    return ((name, entry) for name, entry in _entries(record) if isinstance(entry, np.ndarray))
 
 
 def _entries(record: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
@@ -327,7 +324,7 @@ def _rebuilt(like: Any, entries: Mapping[str, Any], prefix: str = "") -> Any:
         names = {name for name, _ in _entries(like)}
         if not names <= entries.keys():
             raise ValueError(f"the entry {min(names - entries.keys())} is missing")
-    record = type(like)(
+    return type(like)(
         *(
             _rebuilt(entry, entries, f"{prefix}{name}.")
             if isinstance(entry, tuple)
@@ -335,9 +332,6 @@ def _rebuilt(like: Any, entries: Mapping[str, Any], prefix: str = "") -> Any:
             for name, entry in like._asdict().items()
         )
     )
-    if hasattr(record, "is_valid") and not record.is_valid():
-        raise ValueError(f"the entries of {prefix.removesuffix('.') or 'the state'} contradict each other")
-    return record
 
 
 def _checked_entry(name: str, found: Any, like: Any) -> Any:

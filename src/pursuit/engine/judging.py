@@ -5,9 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import numba
-
-from pursuit.compiling.inner import inlined
+from pursuit.compiling.jit import compilable, inlined
 from pursuit.engine.stopping import LARGEST_STEP, RUNAWAY, SMALLEST_STEP, Reason
 from pursuit.engine.tally import GROWTH, Best, Recent, Tally
 
@@ -23,8 +21,8 @@ def is_measured(tally, limits):
 
 
 @inlined
-def count_iteration(counting, state, unfinished, length):
-    """Return the tally after an iteration that led to `state`; put it into the trace if it is due.
+def count_iteration(counting, numbers, unfinished, length):
+    """Return the tally after an iteration that led to these numbers; put it into the trace if it is due.
 
     `unfinished` are its evaluations, and `length` is that of its trials, 0 if it was not measured. How many
     variables are at a bound is for the caller to count, who knows the problem.
@@ -32,13 +30,13 @@ def count_iteration(counting, state, unfinished, length):
     tally, trace = counting.tally, counting.trace
     nit, nfev, before = tally.nit + 1, tally.nfev + unfinished.nfev, tally.best
     # Selections instead of branches, which no processor could predict.
-    is_better = state.fx < before.value
-    repeats = before.repeats + (1 if state.f == before.value else 0)
+    is_better = numbers.fx < before.value
+    repeats = before.repeats + (1 if numbers.f == before.value else 0)
     best = Best(
-        value=state.fx if is_better else before.value,
+        value=numbers.fx if is_better else before.value,
         nit=nit if is_better else before.nit,
         nfev=nfev if is_better else before.nfev,
-        sigma=state.sigma if is_better else before.sigma,
+        sigma=numbers.sigma if is_better else before.sigma,
         repeats=0 if is_better else repeats,
     )
     longest = max(tally.longest, length) if is_better else tally.longest
@@ -52,11 +50,11 @@ def count_iteration(counting, state, unfinished, length):
         highest=max(recent.highest, unfinished.highest),
         longest=max(recent.longest, length),
     )
-    largest_sigma = max(tally.largest_sigma, state.sigma) if is_better else tally.largest_sigma
+    largest_sigma = max(tally.largest_sigma, numbers.sigma) if is_better else tally.largest_sigma
     due, rows = tally.due, tally.rows
     if nit == due:
-        trace.nit[rows], trace.nfev[rows], trace.fun[rows] = nit, nfev, state.f
-        trace.sigma[rows] = state.sigma
+        trace.nit[rows], trace.nfev[rows], trace.fun[rows] = nit, nfev, numbers.f
+        trace.sigma[rows] = numbers.sigma
         rows += 1
         # math.ceil is a float on a GPU.
         due = max(nit + 1, int(math.ceil(nit * GROWTH)))  # noqa: RUF046
@@ -74,25 +72,25 @@ def count_iteration(counting, state, unfinished, length):
     )
 
 
-@numba.njit
+@compilable
 def reason_at_target(limits: Any) -> Any:
     """Return why a run stops whose best value is not above the target; without one, it is minus infinity."""
     return Reason.TARGET if limits.target > -math.inf else Reason.UNBOUNDED
 
 
 @inlined
-def reason_to_stop(tally, limits, state):
-    """Return why a run in this state has to stop, or `Reason.RUNNING`."""
+def reason_to_stop(tally, limits, numbers):
+    """Return why a run with these numbers has to stop, or `Reason.RUNNING`."""
     best = tally.best
     since = tally.nit - best.nit
     # One branch for all reasons together, since in most iterations there is none.
     may_stop = (
         (best.value <= limits.target)
-        | (state.sigma > RUNAWAY * tally.largest_sigma)
-        | (not state.sigma < LARGEST_STEP)
+        | (numbers.sigma > RUNAWAY * tally.largest_sigma)
+        | (not numbers.sigma < LARGEST_STEP)
         | (since >= limits.patience)
         | (best.repeats >= limits.repeats)
-        | (state.sigma < SMALLEST_STEP)
+        | (numbers.sigma < SMALLEST_STEP)
         | (tally.nit == tally.recent.until)
         | (tally.nit >= limits.iterations)
     )
@@ -100,18 +98,18 @@ def reason_to_stop(tally, limits, state):
         return Reason.RUNNING
     if best.value <= limits.target:
         return reason_at_target(limits)
-    if state.sigma == math.inf:
+    if numbers.sigma == math.inf:
         return Reason.UNBOUNDED
-    if state.sigma > RUNAWAY * tally.largest_sigma or math.isnan(state.sigma):
+    if numbers.sigma > RUNAWAY * tally.largest_sigma or math.isnan(numbers.sigma):
         return Reason.DIVERGED
-    if not state.sigma < LARGEST_STEP:
+    if not numbers.sigma < LARGEST_STEP:
         return Reason.UNBOUNDED
     if since >= limits.patience + limits.share * best.nit:
         return Reason.STALLED
     if best.repeats >= limits.repeats:
         return Reason.STALLED
     recent, agree = tally.recent, limits.ftol * abs(best.value)
-    if state.sigma < SMALLEST_STEP:
+    if numbers.sigma < SMALLEST_STEP:
         # If all values are equal, f is flat, which says nothing about its minimum.
         is_flat = recent.highest <= best.value
         is_converged = limits.ftol > 0.0 and not is_flat and abs(recent.highest - best.value) <= agree

@@ -10,13 +10,13 @@ import numpy as np
 
 from pursuit.checks import Vector
 from pursuit.engine.tally import Tally, Trace, start_tally
-from pursuit.methods.hooks import Scheme
+from pursuit.methods.hooks import Scheme, State
 
 
 class Memory(NamedTuple):
     """All that a run needs to continue as if it had never stopped."""
 
-    state: Any
+    state: State
     tally: Tally
     trace: Trace
     generator: Mapping[str, Any]
@@ -31,12 +31,12 @@ class Memory(NamedTuple):
     @property
     def x(self) -> Vector:
         """The best point, as the scheme sees it."""
-        best: Vector = self.state.x
+        best: Vector = self.state.arrays.x
         return best
 
     def best(self, scheme: Scheme) -> tuple[Vector, float, float]:
         """Return the best point, its value, and the noise of a value."""
-        return self.state.x, self.state.fx, 0.0
+        return self.x, self.state.numbers.fx, 0.0
 
 
 class Unstarted(NamedTuple):

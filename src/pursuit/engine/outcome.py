@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from pursuit.checks import Vector
 from pursuit.engine.stopping import Reason
 from pursuit.engine.tally import Counting, Row, Trace, Unfinished, finished_trace
-from pursuit.methods.hooks import Findings
+from pursuit.methods.hooks import Findings, State
 
 if TYPE_CHECKING:
     # Numba compiles it, and is imported only for step methods.
@@ -122,7 +122,7 @@ class BestPoint(NamedTuple):
 
 def outcome_of(
     best: BestPoint,
-    state: Any,
+    state: State,
     counting: Counting,
     *,
     unfinished: Unfinished,
@@ -131,14 +131,15 @@ def outcome_of(
 ) -> Outcome:
     """Return the outcome of a run; `place` is where the points of its scheme lie."""
     tally, trace, limits = counting
+    arrays, numbers = state
     if reason != Reason.RUNNING and best.fun <= limits.target:
         # It may have been reached in an iteration that did not end.
         reason = Reason.at_target(limits.target)
     nfev = tally.nfev + unfinished.nfev
 
     def whole_trace() -> Trace:
-        last = Row(tally.nfev, state.f, state.sigma, place.at_bound(state.x))
-        end = Row(nfev, unfinished.value, state.sigma, place.at_bound(best.z)) if unfinished.nfev else None
+        last = Row(tally.nfev, numbers.f, numbers.sigma, place.at_bound(arrays.x))
+        end = Row(nfev, unfinished.value, numbers.sigma, place.at_bound(best.z)) if unfinished.nfev else None
         return finished_trace(tally, trace, last, end)
 
     return Outcome(
@@ -148,7 +149,7 @@ def outcome_of(
         nfev=nfev,
         best_nfev=tally.best.nfev,
         faulty=tally.faulty + unfinished.faulty,
-        sigma=state.sigma,
+        sigma=numbers.sigma,
         reason=reason,
         message=reason.sentence(idle=nfev - tally.best.nfev),
         findings=Findings(),

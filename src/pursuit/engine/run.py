@@ -15,21 +15,20 @@ from pursuit.engine.iteration import (
     Buffers,
     Event,
     advance,
-    ask_again,
     draw_normals,
     evaluate_points,
     iterate,
     open_session,
     receive_one,
     snapshot,
-    write_best,
     write_points,
 )
 from pursuit.engine.memory import Memory
 from pursuit.engine.outcome import BestPoint, Outcome, outcome_of
 from pursuit.engine.stopping import Reason
 from pursuit.engine.tally import Counting, Limits, Tally, Unfinished
-from pursuit.methods.hooks import Scheme, draws_of, is_compiled_apart, points_of
+from pursuit.methods.contract import ask, write_point
+from pursuit.methods.hooks import Needs, Scheme, State
 from pursuit.methods.line_searches import needs_problem
 from pursuit.problems.place import Place
 
@@ -76,23 +75,24 @@ class Run:
         place: Place | None = None,
     ) -> None:
         self.whole: bool = whole
-        apart = is_compiled_apart(scheme)
+        needs = scheme.needs(memory.x.size)
+        apart = needs.is_compiled_apart
         loops = whole and not apart
         self.nit: int = memory.tally.nit
         self._rng = rng
         self._before: Mapping[str, Any] = {}
         self._finished = 0
         """How many iterations have ended since the generator was in the state `_before`."""
-        self._scheme, self._limits = scheme, limits
+        self._scheme, self._limits, self._arrays = scheme, limits, memory.state.arrays
         self._place = Place() if place is None else place
         self._move = self._place.move
         self._trace = memory.trace
-        buffers = _buffers(scheme, memory.state.x.size, loops=loops, in_turn=whole and apart)
-        self._normals, self._points, self._values = buffers
+        buffers = _buffers(needs, memory.x.size, loops=loops, in_turn=whole and apart)
+        self._normals, self._points, self._values = self._buffers = buffers
         self._rows = list(self._points)
 
         # What a session need not know is not compiled for each problem.
-        known = problem if needs_problem(scheme) else BlackBox(self._place)
+        self._known = known = problem if needs_problem(scheme) else BlackBox(self._place)
 
         def entry(function: Callable[..., Any]) -> Any:
             return compiled(function, scheme, known)
@@ -111,7 +111,7 @@ class Run:
         self._wanted = 0
         self._is_last = False
         """Whether they are the last points, for which no answer will come."""
-        self._known: list[float] = []
+        self._told: list[float] = []
         """The values of points before these, of the same round, that a checkpoint has brought."""
         self._evaluate = self._evaluated_by(problem) if whole and apart else None
         if loops:
@@ -130,7 +130,7 @@ class Run:
         if len(values) >= count:
             self.receive(values[:count])
         elif not self.whole:
-            self._known, self.rows = values, self.rows[len(values) :]
+            self._told, self.rows = values, self.rows[len(values) :]
 
     @property
     def reason(self) -> Reason:
@@ -149,7 +149,7 @@ class Run:
 
     def receive(self, values: list[float]) -> None:
         """Take the values of `rows`, and write the next points."""
-        values, self._known = [*self._known, *values], []
+        values, self._told = [*self._told, *values], []
         for j, value in enumerate(values):
             self._values[j] = value
         before = self.nit
@@ -161,7 +161,7 @@ class Run:
 
     def receive_part(self, values: list[float | None]) -> None:
         """Take the values of some of `rows`, after which the run does not continue."""
-        for j, value in enumerate([*self._known, *values]):
+        for j, value in enumerate([*self._told, *values]):
             if value is not None:
                 self._values[j] = value
                 self._entry(receive_one)(self._session, j)
@@ -179,10 +179,6 @@ class Run:
             self._iterate(self.nit + iterations)
         except BaseException:
             self._finished += self._finish_leg()
-            # The exception has left the query behind that the points of this iteration are read from.
-            self.settle()
-            self._draw_normals(self._rng, self._normals)
-            self._entry(ask_again)(self._session)
             raise
         finished = self._finish_leg()
         reason = self.snapshot()[2]
@@ -194,15 +190,15 @@ class Run:
         return reason == Reason.RUNNING
 
     def snapshot(self) -> tuple[Any, Tally, int, Unfinished]:
-        """Return state and tally after the last finished iteration, the reason to stop, and what followed."""
+        """Return numbers and tally after the last finished iteration, the reason to stop, and what followed."""
         seen: tuple[Any, Tally, int, Unfinished] = self._snapshot(self._session)
         return seen
 
     def memory(self) -> Memory:
         """Return what is needed to resume. Its arrays are the run's own: write them to disk at once."""
-        state, tally, _, _ = self.snapshot()
+        numbers, tally, _, _ = self.snapshot()
         return Memory(
-            state=state,
+            state=State(self._arrays, numbers),
             tally=tally,
             trace=self._trace,
             generator=self._state_of_generator(),
@@ -218,12 +214,12 @@ class Run:
 
         If it is the `last` outcome, its point is the run's own and not a copy.
         """
-        state, tally, own_reason, unfinished = self.snapshot()
-        z, fun = state.x, state.fx
+        numbers, tally, own_reason, unfinished = self.snapshot()
+        state = State(self._arrays, numbers)
+        z, fun = state.arrays.x, numbers.fx
         if unfinished.value < fun:
-            z, fun = np.empty_like(z), unfinished.value
-            self._entry(write_best)(self._session, z)
-        is_for_people = last or z is not state.x
+            z, fun = self._point_at(state, unfinished.position), unfinished.value
+        is_for_people = last or z is not state.arrays.x
         x = z if is_for_people and self._move is None else self._place.moved(z)
         if own_reason != Reason.RUNNING:
             reason = Reason(own_reason)
@@ -237,9 +233,17 @@ class Run:
             place=self._place,
         )
 
+    def _point_at(self, state: State, position: float) -> Vector:
+        """Return a point of the current iteration, whose query is asked again with the same normals."""
+        generator = self._another_generator(self._state_of_generator())
+        normals, x = np.empty((1, self._normals.shape[1])), np.empty_like(state.arrays.x)
+        self._draw_normals(generator, normals)
+        write_point(SERIAL, ask(SERIAL, self._scheme, *state, normals[0]), position, x)
+        return x
+
     def _iterated_on(self, problem: Any) -> Callable[[int], None]:
         """Return what runs the loop compiled whole up to an iteration."""
-        loop = compiled(iterate, self._scheme, problem, borrows=True)
+        loop = compiled(iterate, self._scheme, problem)
         call = specialized(loop, self._session, problem, self._rng, self.nit)
         return lambda until: call(self._session, problem, self._rng, until)
 
@@ -251,7 +255,7 @@ class Run:
             return SERIAL, problem, self._points[: end - first], self._values[first:end], finished[first:end]
 
         written = [arguments(0, k) for k in range(at_once + 1)]
-        call = specialized(compiled(evaluate_points, problem, borrows=True), *written[-1])
+        call = specialized(compiled(evaluate_points, problem), *written[-1])
         write = specialized(self._entry(write_points), self._session, 0, 0)
 
         def evaluate_others(count: int) -> None:
@@ -299,14 +303,19 @@ class Run:
         """Return the state of the generator before it drew the normals of the current iteration."""
         if self._finished == 0:
             return self._before
-        generator = np.random.Generator(type(self._rng.bit_generator)())
-        generator.bit_generator.state = self._before
+        generator = self._another_generator(self._before)
         draws = self._normals.shape[1]
         again = np.empty((min(self._finished, _rows_at_once(draws)), draws))
         for start in range(0, self._finished, len(again)):
             self._draw_normals(generator, again[: self._finished - start])
         state: Mapping[str, Any] = generator.bit_generator.state
         return state
+
+    def _another_generator(self, state: Mapping[str, Any]) -> np.random.Generator:
+        """Return a generator of the same kind in a state."""
+        generator = np.random.Generator(type(self._rng.bit_generator)())
+        generator.bit_generator.state = state
+        return generator
 
     def _show(self, wanted: int) -> None:
         """Let `rows` be the points just written, moved to where they are evaluated.
@@ -322,12 +331,12 @@ class Run:
             self.rows = [row.copy() for row in self.rows]
 
 
-def _buffers(scheme: Scheme, n: int, *, loops: bool, in_turn: bool) -> Buffers:
+def _buffers(needs: Needs, n: int, *, loops: bool, in_turn: bool) -> Buffers:
     """Return the arrays of a run; a loop compiled whole needs the normals of one iteration, and one point.
 
     Points that are written and evaluated `in_turn` need room for a few of them.
     """
-    draws, points = draws_of(scheme, n), points_of(scheme)
+    draws, points = needs.normals, needs.points
     at_once = min(points, max(1, _NUMBERS_AT_ONCE // n)) if in_turn else points
     return Buffers(
         normals=np.empty((1 if loops else _rows_at_once(draws), draws)),

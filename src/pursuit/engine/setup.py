@@ -240,10 +240,6 @@ def set_up_stage(task: Task, stage: Stage, x0: Vector) -> tuple[Setup, Vector]:
     """Return the setup of a stage that begins at x0, and its start as the scheme sees it."""
     n = x0.size
     cls, _ = resolved(stage.method, n)
-    if not is_program(cls):
-        from pursuit.compiling.cache import check_compiler
-
-        check_compiler()
     box, scale, start = _place_around(task, cls, x0)
     objective = _objective_of(task, cls, box, scale)
     setting = Setting(

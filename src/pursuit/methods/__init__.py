@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pursuit.methods.differences.program import Differences
     from pursuit.methods.ep_cma import EpCma
     from pursuit.methods.evolution.program import Evolution
-    from pursuit.methods.hooks import Patience, Scheme
+    from pursuit.methods.hooks import Needs, Numbers, Patience, Scheme, State
     from pursuit.methods.l_cma import LCma
     from pursuit.methods.line_searches import (
         AdaptiveStep,
@@ -61,6 +61,8 @@ __all__ = [
     "Line",
     "LmCma",
     "MirroredStep",
+    "Needs",
+    "Numbers",
     "Pair",
     "Patience",
     "Points",
@@ -74,6 +76,7 @@ __all__ = [
     "SepCma",
     "Spsa",
     "Start",
+    "State",
     "Step",
     "ask",
     "begin_search",
@@ -102,6 +105,8 @@ _PLACES = {
     "Line": "line_searches",
     "LmCma": "lm_cma",
     "MirroredStep": "line_searches",
+    "Needs": "hooks",
+    "Numbers": "hooks",
     "Pair": "contract",
     "Patience": "hooks",
     "Points": "contract",
@@ -115,6 +120,7 @@ _PLACES = {
     "SepCma": "sep_cma",
     "Spsa": "spsa",
     "Start": "programs",
+    "State": "hooks",
     "Step": "line_searches",
     "ask": "contract",
     "begin_search": "line_searches",

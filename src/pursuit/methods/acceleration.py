@@ -17,11 +17,10 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pursuit.checks import Vector, checked_number
 from pursuit.compiling.dispatch import generic
-from pursuit.compiling.inner import inlined
+from pursuit.compiling.jit import inlined
 from pursuit.compiling.vectors import copy, drift, exchange, fill
 from pursuit.methods.hooks import Patience
 
@@ -49,14 +48,17 @@ class Momentum(NamedTuple):
 
     def first_past(self) -> MomentumPast:
         """Return what a run begins with."""
-        return MomentumPast(age=0.0, values=np.full(_KEPT, math.inf), oldest=0, rises=0, due=0.0)
+        return MomentumPast(age=0.0, oldest=0, rises=0, due=0.0)
+
+    def first_values(self) -> Vector:
+        """Return room for earlier values of f(y)."""
+        return np.full(_KEPT, math.inf)
 
 
 class MomentumPast(NamedTuple):
-    """The age of momentum, and earlier values of f(y)."""
+    """The age of momentum, and what is known of earlier values of f(y)."""
 
     age: float
-    values: NDArray[np.float64]
     oldest: int
     """The index of the value that is replaced next."""
     rises: int
@@ -64,9 +66,10 @@ class MomentumPast(NamedTuple):
     due: float
     """Iterations until the next value is kept."""
 
-    def is_valid(self) -> bool:
-        """Say whether the index is that of a value, on which compiled code relies."""
-        return 0 <= self.oldest < _KEPT
+
+def is_valid_past(past: MomentumPast) -> bool:
+    """Say whether the index is that of a value."""
+    return 0 <= past.oldest < _KEPT
 
 
 def drifting_patience(n: int) -> Patience:
@@ -78,32 +81,32 @@ def drifting_patience(n: int) -> Patience:
 
 
 @generic(on="momentum")
-def carry(team: Any, momentum: Any, past: Any, y: Vector, v: Vector, s: Vector, m: int, value: float) -> Any:
+def carry(team: Any, momentum: Any, past: Any, arrays: Any, m: int, value: float) -> Any:
     """Move y and v after m iterations whose steps from y add up to s; return the past with f(y) in it."""
 
 
 @carry.register(Momentum)
-def _carry(team, momentum, past, y, v, s, m, value):
-    n = y.shape[0]
+def _carry(team, momentum, past, arrays, m, value):
+    n = arrays.y.shape[0]
     root = max(1.0, momentum.growth * past.age / n)
     theta = m / (n * math.sqrt(momentum.damping) * root)
-    drift(team, y, v, theta, 1.0, root / math.sqrt(momentum.damping), s)
+    drift(team, arrays.y, arrays.v, theta, 1.0, root / math.sqrt(momentum.damping), arrays.s)
     age = past.age + m
     due = past.due - m
     if due > 0.0:
-        return MomentumPast(age=age, values=past.values, oldest=past.oldest, rises=past.rises, due=due)
+        return MomentumPast(age=age, oldest=past.oldest, rises=past.rises, due=due)
     due += max(1.0, _SPAN * n / _KEPT)
-    replaced = exchange(team, past.values, past.oldest, value)
+    replaced = exchange(team, arrays.values, past.oldest, value)
     rises = past.rises + (1 if value > replaced else 0)
     if past.oldest + 1 < _KEPT:
-        return MomentumPast(age=age, values=past.values, oldest=past.oldest + 1, rises=rises, due=due)
-    past = MomentumPast(age=age, values=past.values, oldest=0, rises=0, due=due)
-    return _restarted(team, past, y, v) if 2 * rises > _KEPT else past
+        return MomentumPast(age=age, oldest=past.oldest + 1, rises=rises, due=due)
+    past = MomentumPast(age=age, oldest=0, rises=0, due=due)
+    return _restarted(team, past, arrays) if 2 * rises > _KEPT else past
 
 
 @inlined
-def _restarted(team: Any, past: Any, y: Any, v: Any) -> Any:
+def _restarted(team: Any, past: Any, arrays: Any) -> Any:
     """Let momentum begin anew at y; return the past that it begins with."""
-    copy(team, v, y)
-    fill(team, past.values, math.inf)
-    return MomentumPast(age=_AGE_LEFT * past.age, values=past.values, oldest=0, rises=0, due=past.due)
+    copy(team, arrays.v, arrays.y)
+    fill(team, arrays.values, math.inf)
+    return MomentumPast(age=_AGE_LEFT * past.age, oldest=0, rises=0, due=past.due)

@@ -36,12 +36,12 @@ import numpy as np
 
 from pursuit.checks import Vector, checked_number
 from pursuit.compiling.dispatch import generic
-from pursuit.compiling.inner import inlined
+from pursuit.compiling.jit import inlined
 from pursuit.compiling.vectors import copy, exchange
 from pursuit.methods.contract import Pair, ask, tell
-from pursuit.methods.hooks import Patience
+from pursuit.methods.hooks import Needs, State
 from pursuit.methods.line_searches import Bracketing, ExactStep, Line
-from pursuit.methods.nesterov import Move, accelerated_patience, advance, keep_best_of_line
+from pursuit.methods.nesterov import Momentum, Move, accelerated_patience, advance, keep_best_of_line
 from pursuit.methods.options import checked_curvatures, full_search_named
 from pursuit.methods.pairs import keep_best, smoothed
 
@@ -87,53 +87,28 @@ class Acdm(NamedTuple):
         search = full_search_named(line_search, tolerance, {"difference": Differences(mu=mu, L=top)})
         return cls(search, m=m, L=top)
 
-    def init(self, x: Vector, fx: float, sigma: float) -> AcdmState:
-        """Return the first state."""
+    def init(self, x: Vector, fx: float, sigma: float) -> State:
+        """Return the first state; its f is f(x_k), or by differences the lower of two values beside y."""
         e = np.zeros(x.size)
         e[0] = 1.0
-        return AcdmState(
-            x=x,
-            fx=fx,
-            f=fx,
-            sigma=sigma,
-            y=x.copy(),
-            v=x.copy(),
-            e=e,
-            place=np.zeros(1),
-            gamma=0.5 / x.size,
-        )
+        arrays = AcdmArrays(x=x, y=x.copy(), v=x.copy(), e=e, place=np.zeros(1))
+        return State(arrays, Momentum(fx, fx, sigma, gamma=0.5 / x.size))
 
-    def draws(self, n: int) -> int:
-        """Return the number of normals per iteration: one chooses a coordinate."""
-        return 1
-
-    def points(self) -> int:
-        """Return the largest number of points in a query."""
-        return 2
-
-    def patience(self, n: int) -> Patience:
-        """Return after how many iterations without a better point to give up."""
-        return accelerated_patience(n, self.m, self.L)
+    def needs(self, n: int) -> Needs:
+        """Return what the scheme needs for n variables: one normal chooses a coordinate."""
+        return Needs(normals=1, points=2, patience=accelerated_patience(n, self.m, self.L))
 
 
-class AcdmState(NamedTuple):
-    """The state of accelerated coordinate descent: the best point, and the sequences y and v.
-
-    `f` is f(x_k), or by differences the lower of two values beside y.
-    """
+class AcdmArrays(NamedTuple):
+    """The arrays of accelerated coordinate descent: the best point, and the sequences y and v."""
 
     x: Vector
-    fx: float
-    f: float
-    sigma: float
     y: Vector
     v: Vector
     e: Vector
     """e_i, the direction of the latest step."""
     place: Vector
     """i, counted from 0."""
-    gamma: float
-    """gamma_{k-1}."""
 
 
 class Found(NamedTuple):
@@ -147,79 +122,71 @@ class Found(NamedTuple):
 
 
 @generic(on="line_search")
-def _query(team: Any, line_search: Any, state: AcdmState) -> Any:
+def _query(team: Any, line_search: Any, arrays: AcdmArrays, sigma: float) -> Any:
     """Return the query along e."""
 
 
 @generic(on="line_search")
-def _found(team: Any, line_search: Any, state: AcdmState, query: Any, answer: Any) -> Found:
+def _found(
+    team: Any, line_search: Any, arrays: AcdmArrays, numbers: Momentum, query: Any, answer: Any
+) -> Found:
     """Return what the answer says, once the best point is written."""
 
 
 @_query.register(ExactStep)
 @_query.register(Bracketing)
-def _line(team, line_search, state):
-    return Line(state.y, state.e, math.nan, state.sigma)
+def _line(team, line_search, arrays, sigma):
+    return Line(arrays.y, arrays.e, math.nan, sigma)
 
 
 @_query.register(Differences)
-def _pair(team, line_search, state):
-    return Pair(origin=state.y, direction=state.e, first=line_search.mu, second=-line_search.mu)
+def _pair(team, line_search, arrays, sigma):
+    return Pair(origin=arrays.y, direction=arrays.e, first=line_search.mu, second=-line_search.mu)
 
 
 @_found.register(ExactStep)
 @_found.register(Bracketing)
-def _found_on_line(team, line_search, state, line, step):
-    fx = keep_best_of_line(team, state, line, step)
+def _found_on_line(team, line_search, arrays, numbers, line, step):
+    fx = keep_best_of_line(team, arrays, numbers, line, step)
     length = step.length if math.isfinite(step.value) else math.inf
     return Found(length=length, fx=fx, f=step.value, sigma=step.sigma)
 
 
 @_found.register(Differences)
-def _found_by_difference(team, line_search, state, pair, values):
-    fx = keep_best(team, state, pair, values)
+def _found_by_difference(team, line_search, arrays, numbers, pair, values):
+    fx = keep_best(team, arrays, numbers, pair, values)
     length = -(values[0] - values[1]) / (2.0 * line_search.mu * line_search.L)
     return Found(length=length, fx=fx, f=min(values[0], values[1]), sigma=abs(length))
 
 
 @ask.register(Acdm)
-def _ask(team, scheme, state, normals):
-    n = state.y.shape[0]
+def _ask(team, scheme, arrays, numbers, normals):
+    n = arrays.y.shape[0]
     below = 0.5 * math.erfc(-exchange(team, normals, 0, 0.0) / math.sqrt(2.0))
     i = min(int(n * below), n - 1)
-    exchange(team, state.e, int(exchange(team, state.place, 0, float(i))), 0.0)
-    exchange(team, state.e, i, 1.0)
-    return _query(team, scheme.line_search, state)
+    exchange(team, arrays.e, int(exchange(team, arrays.place, 0, float(i))), 0.0)
+    exchange(team, arrays.e, i, 1.0)
+    return _query(team, scheme.line_search, arrays, numbers.sigma)
 
 
 @tell.register(Acdm)
-def _tell(team, scheme, state, query, answer):
-    n = state.y.shape[0]
-    found = _found(team, scheme.line_search, state, query, answer)
-    length, sigma = found.length, state.sigma
+def _tell(team, scheme, arrays, numbers, query, answer):
+    n = arrays.y.shape[0]
+    found = _found(team, scheme.line_search, arrays, numbers, query, answer)
+    length, sigma = found.length, numbers.sigma
     if math.isfinite(length):
         sigma = smoothed(sigma, found.sigma)
     else:
         length = 0.0
-        copy(team, state.y, state.x)
-        copy(team, state.v, state.x)
+        copy(team, arrays.y, arrays.x)
+        copy(team, arrays.v, arrays.x)
     convexity = scheme.m / scheme.L
-    gamma = _next_gamma(n, convexity, state.gamma)
+    gamma = _next_gamma(n, convexity, numbers.gamma)
     following = _next_gamma(n, convexity, gamma)
     alpha = (n - following * convexity) / (following * (n * n - convexity))
     move = Move(step=length, long_step=gamma * length, keep=gamma * convexity / n, beta=alpha)
-    advance(team, n, state.y, state.v, state.e, move)
-    return AcdmState(
-        x=state.x,
-        fx=found.fx,
-        f=found.f,
-        sigma=sigma,
-        y=state.y,
-        v=state.v,
-        e=state.e,
-        place=state.place,
-        gamma=gamma,
-    )
+    advance(team, n, arrays.y, arrays.v, arrays.e, move)
+    return Momentum(fx=found.fx, f=found.f, sigma=sigma, gamma=gamma)
 
 
 @inlined

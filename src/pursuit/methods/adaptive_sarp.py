@@ -31,10 +31,10 @@ from typing import NamedTuple
 import numpy as np
 
 from pursuit.checks import Vector
-from pursuit.compiling.inner import inlined
+from pursuit.compiling.jit import inlined
 from pursuit.compiling.vectors import add, copy, scale
-from pursuit.methods.acceleration import Momentum, MomentumPast, drifting_patience
-from pursuit.methods.contract import ask, tell
+from pursuit.methods.acceleration import Momentum, MomentumPast, drifting_patience, is_valid_past
+from pursuit.methods.contract import ask, is_valid, tell
 from pursuit.methods.flat_direction import (
     FARTHEST,
     LEARNING,
@@ -42,7 +42,7 @@ from pursuit.methods.flat_direction import (
     carry_and_learn,
     checked_learning,
 )
-from pursuit.methods.hooks import Patience
+from pursuit.methods.hooks import Needs, Numbers, State
 from pursuit.methods.line_searches import Line, MirroredStep
 from pursuit.methods.nesterov import keep_best_of_line
 
@@ -73,30 +73,31 @@ class AdaptiveSarp(NamedTuple):
             learning=checked_learning(learning),
         )
 
-    def init(self, x: Vector, fx: float, sigma: float) -> AutoState:
-        """Return the first state."""
-        return AutoState(
+    def init(self, x: Vector, fx: float, sigma: float) -> State:
+        """Return the first state; its f is f(y)."""
+        arrays = AdaptiveArrays(
             x=x,
-            fx=fx,
-            f=fx,
-            sigma=sigma,
             y=x.copy(),
             v=x.copy(),
             s=np.zeros(x.size),
+            flat=FlatDirection.create(x.size),
+            values=self.momentum.first_values(),
+        )
+        numbers = AdaptiveNumbers(
+            fx=fx,
+            f=fx,
+            sigma=sigma,
             trials=Trials(phase=_ALONG_RANDOM, made=0, successes=0, fy=fx),
             m=1.0,
-            flat=FlatDirection.create(x.size, self.learning),
             flat_sigma=0.0,
+            due=self.learning * x.size,
             past=self.momentum.first_past(),
         )
+        return State(arrays, numbers)
 
-    def points(self) -> int:
-        """Return the largest number of points in a query: a trial, and y itself."""
-        return 2
-
-    def patience(self, n: int) -> Patience:
-        """Return after how many iterations without a better point to give up."""
-        return drifting_patience(n)
+    def needs(self, n: int) -> Needs:
+        """Return what the scheme needs for n variables: a trial and y itself are evaluated at once."""
+        return Needs(normals=n, points=2, patience=drifting_patience(n))
 
 
 class Trials(NamedTuple):
@@ -111,47 +112,61 @@ class Trials(NamedTuple):
     """f(y), NaN before it is evaluated."""
 
 
-class AutoState(NamedTuple):
-    """The state of `adaptive-sarp`; `f` is f(y)."""
+class AdaptiveArrays(NamedTuple):
+    """The arrays of `adaptive-sarp`."""
 
     x: Vector
-    fx: float
-    f: float
-    sigma: float
     y: Vector
     v: Vector
     s: Vector
     """The sum of successful steps from y."""
+    flat: FlatDirection
+    values: Vector
+    """Earlier values of f(y)."""
+
+
+class AdaptiveNumbers(NamedTuple):
+    """The numbers of `adaptive-sarp`."""
+
+    fx: float
+    f: float
+    sigma: float
     trials: Trials
     m: float
     """How many trials to make from y, rounded down."""
-    flat: FlatDirection
     flat_sigma: float
     """The step size along the flat direction; 0 if there is none."""
+    due: float
+    """Directions until the flat one is chosen again."""
     past: MomentumPast
 
 
+@is_valid.register(AdaptiveSarp)
+def _is_valid(scheme, arrays, numbers):
+    return is_valid_past(numbers.past)
+
+
 @ask.register(AdaptiveSarp)
-def _ask(team, scheme, state, u):
-    phase, fy = state.trials.phase, state.trials.fy
+def _ask(team, scheme, arrays, numbers, u):
+    phase, fy = numbers.trials.phase, numbers.trials.fy
     if phase == _ALONG_FLAT:
-        copy(team, u, state.flat.p)
-        return Line(state.y, u, fy, state.flat_sigma)
+        copy(team, u, arrays.flat.p)
+        return Line(arrays.y, u, fy, numbers.flat_sigma)
     if phase == _ALONG_RANDOM:
-        return Line(state.y, u, fy, state.sigma)
-    copy(team, u, state.s)
-    return Line(state.y, u, fy, 1.0)
+        return Line(arrays.y, u, fy, numbers.sigma)
+    copy(team, u, arrays.s)
+    return Line(arrays.y, u, fy, 1.0)
 
 
 @tell.register(AdaptiveSarp)
-def _tell(team, scheme, state, line, step):
+def _tell(team, scheme, arrays, numbers, line, step):
     if step.origin == math.inf:
-        return _back_at_best(team, state)
-    fx = keep_best_of_line(team, state, line, step)
-    trials, sigma, flat_sigma = state.trials, state.sigma, state.flat_sigma
+        return _back_at_best(team, arrays, numbers)
+    fx = keep_best_of_line(team, arrays, numbers, line, step)
+    trials, sigma, flat_sigma = numbers.trials, numbers.sigma, numbers.flat_sigma
     if trials.phase == _ALONG_SUM:
-        scale(team, state.s, step.length)
-        return _moved(team, scheme, state, fx, step.origin, sigma, step.length != 0.0)
+        scale(team, arrays.s, step.length)
+        return _moved(team, scheme, arrays, numbers, Numbers(fx, step.origin, sigma), step.length != 0.0)
     made, successes = trials.made, trials.successes
     if trials.phase == _ALONG_FLAT:
         flat_sigma = min(step.sigma, FARTHEST * sigma)
@@ -160,67 +175,55 @@ def _tell(team, scheme, state, line, step):
         made += 1
     if step.length != 0.0:
         successes += 1
-        add(team, state.s, step.length, line.direction)
+        add(team, arrays.s, step.length, line.direction)
     # A sum of one step or none need not be tried.
-    if made == int(state.m) and successes <= 1:
-        return _moved(team, scheme, state, fx, step.origin, sigma, True)
-    phase = _ALONG_RANDOM if made < int(state.m) else _ALONG_SUM
-    return AutoState(
-        x=state.x,
+    if made == int(numbers.m) and successes <= 1:
+        return _moved(team, scheme, arrays, numbers, Numbers(fx, step.origin, sigma), True)
+    phase = _ALONG_RANDOM if made < int(numbers.m) else _ALONG_SUM
+    return AdaptiveNumbers(
         fx=fx,
         f=step.origin,
         sigma=sigma,
-        y=state.y,
-        v=state.v,
-        s=state.s,
         trials=Trials(phase=phase, made=made, successes=successes, fy=step.origin),
-        m=state.m,
-        flat=state.flat,
+        m=numbers.m,
         flat_sigma=flat_sigma,
-        past=state.past,
+        due=numbers.due,
+        past=numbers.past,
     )
 
 
 @inlined
-def _moved(team, scheme, state, fx, fy, sigma, succeeded):
-    """Return the state at the next y, after trials whose sum is or is not a success."""
-    past, flat, is_new = carry_and_learn(team, scheme, state, int(state.m), fy)
-    scale(team, state.s, 0.0)
-    flat_sigma = sigma if is_new else state.flat_sigma
-    return AutoState(
-        x=state.x,
-        fx=fx,
-        f=fy,
-        sigma=sigma,
-        y=state.y,
-        v=state.v,
-        s=state.s,
+def _moved(team, scheme, arrays, numbers, found, succeeded):
+    """Return the numbers at the next y, after trials with what was `found`, whose sum is a success or not."""
+    past, due, is_new = carry_and_learn(team, scheme, arrays, numbers, int(numbers.m), found.f)
+    scale(team, arrays.s, 0.0)
+    flat_sigma = found.sigma if is_new else numbers.flat_sigma
+    return AdaptiveNumbers(
+        fx=found.fx,
+        f=found.f,
+        sigma=found.sigma,
         trials=_no_trials(flat_sigma, math.nan),
-        m=min(scheme.most, _GROWTH * state.m) if succeeded else max(1.0, 0.5 * state.m),
-        flat=flat,
+        m=min(scheme.most, _GROWTH * numbers.m) if succeeded else max(1.0, 0.5 * numbers.m),
         flat_sigma=flat_sigma,
+        due=due,
         past=past,
     )
 
 
 @inlined
-def _back_at_best(team, state):
-    """Return the state at the best point, without momentum, from where f has no value."""
-    copy(team, state.y, state.x)
-    copy(team, state.v, state.x)
-    return AutoState(
-        x=state.x,
-        fx=state.fx,
-        f=state.fx,
-        sigma=state.sigma,
-        y=state.y,
-        v=state.v,
-        s=state.s,
-        trials=_no_trials(state.flat_sigma, state.fx),
+def _back_at_best(team, arrays, numbers):
+    """Return the numbers at the best point, without momentum, from where f has no value."""
+    copy(team, arrays.y, arrays.x)
+    copy(team, arrays.v, arrays.x)
+    return AdaptiveNumbers(
+        fx=numbers.fx,
+        f=numbers.fx,
+        sigma=numbers.sigma,
+        trials=_no_trials(numbers.flat_sigma, numbers.fx),
         m=1.0,
-        flat=state.flat,
-        flat_sigma=state.flat_sigma,
-        past=state.past,
+        flat_sigma=numbers.flat_sigma,
+        due=numbers.due,
+        past=numbers.past,
     )
 
 

@@ -28,9 +28,17 @@ from typing import NamedTuple
 from pursuit.checks import Vector
 from pursuit.compiling.vectors import copy
 from pursuit.methods.contract import ask, tell
-from pursuit.methods.hooks import Patience
+from pursuit.methods.hooks import Needs, State
 from pursuit.methods.line_searches import Bracketing, ExactStep, Line
-from pursuit.methods.nesterov import Move, accelerated_patience, advance, keep_best_of_line, weights_of
+from pursuit.methods.nesterov import (
+    Iterates,
+    Momentum,
+    Move,
+    accelerated_patience,
+    advance,
+    keep_best_of_line,
+    weights_of,
+)
 from pursuit.methods.options import checked_curvatures, full_search_named
 
 
@@ -57,62 +65,31 @@ class AcceleratedPursuit(NamedTuple):
         m, top = checked_curvatures("arp", m, 1.0 if L is None and m == 0.0 else L)
         return cls(search, m=m, L=top, theta=1.0 / (top * n * n))
 
-    def init(self, x: Vector, fx: float, sigma: float) -> AcceleratedPursuitState:
-        """Return the first state."""
-        return AcceleratedPursuitState(
-            x=x,
-            fx=fx,
-            f=fx,
-            sigma=sigma,
-            y=x.copy(),
-            v=x.copy(),
-            gamma=self.m if self.m > 0.0 else self.L,
-        )
+    def init(self, x: Vector, fx: float, sigma: float) -> State:
+        """Return the first state; its f is f(x_k)."""
+        gamma = self.m if self.m > 0.0 else self.L
+        return State(Iterates(x, y=x.copy(), v=x.copy()), Momentum(fx, fx, sigma, gamma))
 
-    def points(self) -> int:
-        """Return the largest number of points in a query: a trial, and y itself."""
-        return 2
-
-    def patience(self, n: int) -> Patience:
-        """Return after how many iterations without a better point to give up."""
-        return accelerated_patience(n, self.m, self.L)
-
-
-class AcceleratedPursuitState(NamedTuple):
-    """The state of accelerated random pursuit: the best point, f(x_k), and the sequences y and v."""
-
-    x: Vector
-    fx: float
-    f: float
-    sigma: float
-    y: Vector
-    v: Vector
-    gamma: float
+    def needs(self, n: int) -> Needs:
+        """Return what the scheme needs for n variables: a trial and y itself are evaluated at once."""
+        return Needs(normals=n, points=2, patience=accelerated_patience(n, self.m, self.L))
 
 
 @ask.register(AcceleratedPursuit)
-def _ask(team, scheme, state, u):
-    return Line(state.y, u, math.nan, state.sigma)
+def _ask(team, scheme, arrays, numbers, u):
+    return Line(arrays.y, u, math.nan, numbers.sigma)
 
 
 @tell.register(AcceleratedPursuit)
-def _tell(team, scheme, state, line, step):
-    n, length = state.y.shape[0], step.length
-    fx = keep_best_of_line(team, state, line, step)
+def _tell(team, scheme, arrays, numbers, line, step):
+    n, length = arrays.y.shape[0], step.length
+    fx = keep_best_of_line(team, arrays, numbers, line, step)
     if not math.isfinite(step.value):
         length = 0.0
-        copy(team, state.y, state.x)
-        copy(team, state.v, state.x)
-    weights = weights_of(scheme.theta, scheme.m, state.gamma)
+        copy(team, arrays.y, arrays.x)
+        copy(team, arrays.v, arrays.x)
+    weights = weights_of(scheme.theta, scheme.m, numbers.gamma)
     far = length / (weights.alpha * n)
     move = Move(step=length, long_step=far, keep=weights.keep, beta=weights.beta)
-    advance(team, n, state.y, state.v, line.direction, move)
-    return AcceleratedPursuitState(
-        x=state.x,
-        fx=fx,
-        f=step.value,
-        sigma=step.sigma,
-        y=state.y,
-        v=state.v,
-        gamma=weights.gamma,
-    )
+    advance(team, n, arrays.y, arrays.v, line.direction, move)
+    return Momentum(fx=fx, f=step.value, sigma=step.sigma, gamma=weights.gamma)

@@ -30,8 +30,16 @@ from typing import NamedTuple
 from pursuit.checks import Vector
 from pursuit.compiling.vectors import copy
 from pursuit.methods.contract import Pair, ask, tell
-from pursuit.methods.hooks import Patience
-from pursuit.methods.nesterov import Move, accelerated_patience, advance, root_of_condition, weights_of
+from pursuit.methods.hooks import Needs, State
+from pursuit.methods.nesterov import (
+    Iterates,
+    Momentum,
+    Move,
+    accelerated_patience,
+    advance,
+    root_of_condition,
+    weights_of,
+)
 from pursuit.methods.options import checked_curvatures
 from pursuit.methods.pairs import keep_best, smoothed
 from pursuit.methods.rg import RandomGradient
@@ -67,68 +75,37 @@ class AcceleratedSearch(NamedTuple):
             mu=plain.mu / math.sqrt(lives) if mu is None else plain.mu,
         )
 
-    def init(self, x: Vector, fx: float, sigma: float) -> AcceleratedSearchState:
-        """Return the first state."""
-        return AcceleratedSearchState(
-            x=x,
-            fx=fx,
-            f=fx,
-            sigma=sigma,
-            y=x.copy(),
-            v=x.copy(),
-            gamma=self.m if self.m > 0.0 else self.L,
-        )
+    def init(self, x: Vector, fx: float, sigma: float) -> State:
+        """Return the first state; its f is f(y)."""
+        gamma = self.m if self.m > 0.0 else self.L
+        return State(Iterates(x, y=x.copy(), v=x.copy()), Momentum(fx, fx, sigma, gamma))
 
-    def points(self) -> int:
-        """Return the number of points in a query."""
-        return 2
-
-    def patience(self, n: int) -> Patience:
-        """Return after how many pairs without a better point to give up."""
-        return accelerated_patience(n, self.m, self.L)
-
-
-class AcceleratedSearchState(NamedTuple):
-    """The state of accelerated random search: the best point, f(y), and the sequences y and v."""
-
-    x: Vector
-    fx: float
-    f: float
-    sigma: float
-    y: Vector
-    v: Vector
-    gamma: float
+    def needs(self, n: int) -> Needs:
+        """Return what the scheme needs for n variables."""
+        return Needs(normals=n, points=2, patience=accelerated_patience(n, self.m, self.L))
 
 
 @ask.register(AcceleratedSearch)
-def _ask(team, scheme, state, u):
-    return Pair(origin=state.y, direction=u, first=0.0, second=scheme.mu)
+def _ask(team, scheme, arrays, numbers, u):
+    return Pair(origin=arrays.y, direction=u, first=0.0, second=scheme.mu)
 
 
 @tell.register(AcceleratedSearch)
-def _tell(team, scheme, state, pair, values):
-    fx, sigma = keep_best(team, state, pair, values), state.sigma
+def _tell(team, scheme, arrays, numbers, pair, values):
+    fx, sigma = keep_best(team, arrays, numbers, pair, values), numbers.sigma
     slope = (values[1] - values[0]) / scheme.mu
-    weights = weights_of(scheme.theta, scheme.m, state.gamma)
+    weights = weights_of(scheme.theta, scheme.m, numbers.gamma)
     if math.isfinite(slope):
         sigma = smoothed(sigma, scheme.theta / weights.alpha * slope)
     else:
         slope = 0.0
-        copy(team, state.y, state.x)
-        copy(team, state.v, state.x)
+        copy(team, arrays.y, arrays.x)
+        copy(team, arrays.v, arrays.x)
     move = Move(
         step=-scheme.h * slope,
         long_step=-scheme.theta / weights.alpha * slope,
         keep=weights.keep,
         beta=weights.beta,
     )
-    advance(team, state.y.shape[0], state.y, state.v, pair.direction, move)
-    return AcceleratedSearchState(
-        x=state.x,
-        fx=fx,
-        f=values[0],
-        sigma=sigma,
-        y=state.y,
-        v=state.v,
-        gamma=weights.gamma,
-    )
+    advance(team, arrays.y.shape[0], arrays.y, arrays.v, pair.direction, move)
+    return Momentum(fx=fx, f=values[0], sigma=sigma, gamma=weights.gamma)

@@ -164,7 +164,7 @@ def _check_class(cls: type) -> None:
         from pursuit.methods.contract import ask, tell
 
         missing = [f"an implementation of {g.__name__}" for g in (ask, tell) if not g.handles(cls)]
-        missing += [f"a method {name}" for name in ("create", "init") if not hasattr(cls, name)]
+        missing += [f"a method {name}" for name in ("create", "init", "needs") if not hasattr(cls, name)]
     if missing:
         raise TypeError(
             f"method must be a name or a scheme's class, but {cls.__qualname__} lacks "

@@ -24,8 +24,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pursuit.checks import Vector, checked_memory
-from pursuit.compiling.vectors import add, apply_factor, blend, scale, update_factor
+from pursuit.compiling.rows import apply_factor, update_factor
+from pursuit.compiling.vectors import add, blend, scale
 from pursuit.methods.contract import ask, tell
+from pursuit.methods.hooks import Needs, Numbers, State
 from pursuit.methods.line_searches import AdaptiveStep, Line
 from pursuit.methods.options import checked_rate, reading_named
 
@@ -62,21 +64,21 @@ class Cma(NamedTuple):
             c_p=checked_rate("c_p", default_c_p if c_p is None else c_p),
         )
 
-    def init(self, x: Vector, fx: float, sigma: float) -> CmaState:
+    def init(self, x: Vector, fx: float, sigma: float) -> State:
         """Return the first state."""
         n = x.size
-        return CmaState(
-            x=x, fx=fx, f=fx, sigma=sigma, p=np.zeros(n), columns=np.eye(n), u=np.zeros(n), work=np.zeros(n)
-        )
+        arrays = CmaArrays(x=x, p=np.zeros(n), columns=np.eye(n), u=np.zeros(n), work=np.zeros(n))
+        return State(arrays, Numbers(fx, fx, sigma))
+
+    def needs(self, n: int) -> Needs:
+        """Return what the scheme needs for n variables."""
+        return Needs(normals=n)
 
 
-class CmaState(NamedTuple):
-    """The state of the (1+1)-CMA-ES."""
+class CmaArrays(NamedTuple):
+    """The arrays of the (1+1)-CMA-ES."""
 
     x: Vector
-    fx: float
-    f: float
-    sigma: float
     p: Vector
     """The evolution path p_k."""
     columns: NDArray[np.float64]
@@ -88,35 +90,26 @@ class CmaState(NamedTuple):
 
 
 @ask.register(Cma)
-def _ask(team, scheme, state, z):
-    apply_factor(team, state.u, state.columns, z)
-    return Line(state.x, state.u, state.fx, state.sigma)
+def _ask(team, scheme, arrays, numbers, z):
+    apply_factor(team, arrays.u, arrays.columns, z)
+    return Line(arrays.x, arrays.u, numbers.fx, numbers.sigma)
 
 
 @tell.register(Cma)
-def _tell(team, scheme, state, line, step):
-    fx, sigma = state.fx, step.sigma
+def _tell(team, scheme, arrays, numbers, line, step):
+    fx, sigma = numbers.fx, step.sigma
     if step.length != 0.0:
         fx = step.value
-        add(team, state.x, step.length, line.direction)
-        blend(team, state.p, 1.0 - scheme.c_c, math.sqrt(scheme.c_c * (2.0 - scheme.c_c)), line.direction)
-        update_factor(team, state.columns, 1.0 - scheme.c_cov, scheme.c_cov, state.p, state.work)
-        size = state.columns[0, 0]
+        add(team, arrays.x, step.length, line.direction)
+        blend(team, arrays.p, 1.0 - scheme.c_c, math.sqrt(scheme.c_c * (2.0 - scheme.c_c)), line.direction)
+        update_factor(team, arrays.columns, 1.0 - scheme.c_cov, scheme.c_cov, arrays.p, arrays.work)
+        size = arrays.columns[0, 0]
         if size > _FARTHEST or size < 1.0 / _FARTHEST:
             power = math.ldexp(1.0, round(math.log2(size)))
             sigma *= power
-            scale(team, state.p, 1.0 / power)
-            for j in range(state.columns.shape[0]):
-                scale(team, state.columns[j], 1.0 / power)
+            scale(team, arrays.p, 1.0 / power)
+            for j in range(arrays.columns.shape[0]):
+                scale(team, arrays.columns[j], 1.0 / power)
     elif scheme.c_p != 0.0:
-        scale(team, state.p, 1.0 - scheme.c_p)
-    return CmaState(
-        x=state.x,
-        fx=fx,
-        f=fx,
-        sigma=sigma,
-        p=state.p,
-        columns=state.columns,
-        u=state.u,
-        work=state.work,
-    )
+        scale(team, arrays.p, 1.0 - scheme.c_p)
+    return Numbers(fx, fx, sigma)

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pursuit.checks import Vector
-from pursuit.compiling.inner import inner
+from pursuit.compiling.jit import compilable
 from pursuit.compiling.vectors import blend, dot
 from pursuit.methods.options import checked_rate
 from pursuit.methods.samples import expected_length
@@ -75,6 +75,16 @@ def effective_size(mu: int) -> float:
     return 1.0 / float(np.square(log_weights(mu)).sum())
 
 
+class PathNumbers(NamedTuple):
+    """The numbers of a CMA-ES with a path p_sigma."""
+
+    fx: float
+    f: float
+    sigma: float
+    faded: float
+    """(1 - c_sigma)^(2g), the part of p_sigma that the rounds so far have not filled."""
+
+
 class PathLength(NamedTuple):
     """What the path p_sigma says after a round."""
 
@@ -86,7 +96,7 @@ class PathLength(NamedTuple):
     """(1 - c_sigma)^(2(g+1)), the part of p_sigma that the rounds so far have not filled."""
 
 
-@inner
+@compilable
 def follow_path(team, rates, p_sigma, faded, step):
     """Add the step <z> to p_sigma, of which a part had `faded` before, and measure its length."""
     n = p_sigma.shape[0]
@@ -101,7 +111,7 @@ def follow_path(team, rates, p_sigma, faded, step):
     )
 
 
-@inner
+@compilable
 def drift_of(size):
     """Return the power of two by which the square root of a matrix, of this mean size, is too large; often 1.
 

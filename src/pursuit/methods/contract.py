@@ -1,37 +1,21 @@
 """What a scheme is.
 
 A scheme is a `NamedTuple` that holds its parameters (numbers, other `NamedTuple`s of numbers, and arrays that
-it never writes) and has
+it never writes; those are best named in `constants`, as those of a problem), with the methods of
+`hooks.Scheme` and with functions registered for its class: `ask`, `tell`, and, where not every state in a
+file can be trusted, `is_valid`. It holds neither objective nor random generator, so the same `ask` and `tell`
+serve a Python loop around any function and a loop compiled whole.
 
-- `create(n, **options)`, a class method: the scheme for n variables, its options checked;
-- `init(x, fx, sigma)`: the first state, from a start that the scheme may keep, its value and sigma0;
-- an implementation of `ask` registered for its class, which returns a query: a `Line`, to be searched by
-  `scheme.line_search`, a `Pair` of points on a line, or `Points`;
-- one of `tell`, which takes the answer (a `Step` for a line, two values for a pair, else the array of
-  values) and returns the next state.
+Its state has two parts. The arrays are made once, by `init`, and updated in place: among them `x`, the best
+point seen. The numbers change: `tell` returns new ones, among them `fx`, the value at `x`; `f`, that of the
+latest iterate; and `sigma`, the step size. Both are `NamedTuple`s, which may hold further ones.
 
-It may have
+A query is one of two kinds. A `Line` is searched by `scheme.line_search`, and the answer is a `Step`. All
+others are batches of points, answered by the array of their values: a `Pair`, `Points`, or a class of the
+scheme's own for which `count_points` and `write_point` are registered, and `spread` if it is not sigma.
 
-- `draws(n)`: how many standard normals an iteration takes; n of them without this method;
-- `points()`: the largest number of points in a query; 1 without it;
-- `patience(n)`: after how many iterations without a better point to give up, as a number or a `Patience`;
-  without it, that of a scheme that leaves its best point only for a better one.
-
-Arrays of a scheme are best named in `constants`, as those of a problem.
-
-A scheme holds neither objective nor random generator, so the same `ask` and `tell` serve a Python loop
-around any function and a loop compiled whole.
-
-A state is a `NamedTuple` of arrays, numbers and other such `NamedTuple`s, among them
-
-- `x` and `fx`: the best point seen and its value;
-- `f`: the value of the latest iterate;
-- `sigma`: the step size. A scheme that sees nothing left to gain ends the run with a step size of 0, and one
-  that takes f to be unbounded below with an infinite one.
-
-Arrays in a state are updated in place; numbers are replaced by returning a new state. `normals` belongs
-to the scheme from `ask` to `tell`, which may overwrite it. The points of a query belong to the objective,
-which may overwrite them: a scheme never reads them back.
+`normals` belongs to the scheme from `ask` to `tell`, which may overwrite it. The points of a query belong to
+the objective, which may overwrite them: a scheme never reads them back.
 """
 
 from __future__ import annotations
@@ -43,13 +27,15 @@ from numpy.typing import NDArray
 
 from pursuit.checks import Vector
 from pursuit.compiling.dispatch import generic
-from pursuit.compiling.inner import inlined
+from pursuit.compiling.jit import inlined
 from pursuit.compiling.vectors import copy, shift
 
 
 @generic(on="scheme")
-def ask(team: Any, scheme: Any, state: Any, normals: Vector) -> Any:
-    """Return the query of an iteration, a `Line`, a `Pair` or `Points`.
+def ask(team: Any, scheme: Any, arrays: Any, numbers: Any, normals: Vector) -> Any:
+    """Return the query of an iteration, a `Line` or a batch of points.
+
+    It may be asked again, with the same normals, to read its points.
 
     Parameters
     ----------
@@ -57,16 +43,16 @@ def ask(team: Any, scheme: Any, state: Any, normals: Vector) -> Any:
         What executes the vector operations: `pursuit.compiling.vectors.SERIAL`.
     scheme : NamedTuple
         The scheme, whose class decides on the implementation.
-    state : NamedTuple
+    arrays, numbers : NamedTuple
         The state of the scheme.
     normals : ndarray
-        As many standard normals as `scheme.draws(n)`.
+        As many standard normals as the scheme needs.
     """
 
 
 @generic(on="scheme")
-def tell(team: Any, scheme: Any, state: Any, query: Any, answer: Any) -> Any:
-    """Return the state after an iteration.
+def tell(team: Any, scheme: Any, arrays: Any, numbers: Any, query: Any, answer: Any) -> Any:
+    """Update the arrays, and return the numbers after an iteration.
 
     Parameters
     ----------
@@ -74,17 +60,39 @@ def tell(team: Any, scheme: Any, state: Any, query: Any, answer: Any) -> Any:
         What executes the vector operations: `pursuit.compiling.vectors.SERIAL`.
     scheme : NamedTuple
         The scheme, whose class decides on the implementation.
-    state : NamedTuple
-        The state that the query was asked from; its arrays may be overwritten.
-    query : Line, Pair or Points
+    arrays, numbers : NamedTuple
+        The state that the query was asked from.
+    query : NamedTuple
         What `ask` has returned.
-    answer : Step, tuple or ndarray
-        What a line search has found, the two values of a pair, or the values of the points.
+    answer : Step or ndarray
+        What a line search has found, or the values of the points.
     """
 
 
+@generic(on="scheme", default=True)
+def is_valid(scheme: Any, arrays: Any, numbers: Any) -> bool:
+    """Say whether a state that comes from a file can be one of a scheme, which may rely on it for indices."""
+    return True
+
+
+@generic(on="query")
+def count_points(query: Any) -> int:
+    """Return how many points a batch has."""
+
+
+@generic(on="query")
+def write_point(team: Any, query: Any, position: float, out: Vector) -> None:
+    """Write the point at a position on a line, or with that number in a batch, into `out`."""
+
+
+@generic(on="query", default=True)
+def spread(team: Any, query: Any, sigma: float) -> float:
+    """Return how far trials are from the point that they set out from, divided by sqrt(n)."""
+    return sigma
+
+
 class Pair(NamedTuple):
-    """A query of two points on a line; the answer is the tuple of their values."""
+    """A query of two points on a line."""
 
     origin: Vector
     direction: Vector
@@ -93,15 +101,35 @@ class Pair(NamedTuple):
     second: float
 
 
+@count_points.register(Pair)
+def _count_pair(pair):
+    return 2
+
+
+@write_point.register(Pair)
+def _write_of_pair(team, pair, position, out):
+    write_on_line(team, pair, pair.first if position == 0.0 else pair.second, out)
+
+
 class Points(NamedTuple):
-    """A query of several points, one per row; the answer is the array of their values."""
+    """A query of several points, one per row."""
 
     rows: NDArray[np.float64]
 
 
+@count_points.register(Points)
+def _count_rows(points):
+    return points.rows.shape[0]
+
+
+@write_point.register(Points)
+def _write_row(team, points, position, out):
+    copy(team, out, points.rows[int(position)])
+
+
 @inlined
 def write_on_line(team, line, position, out):
-    """Write the point at a position on a line, or on that of a pair, into `out`."""
+    """Write the point at a position on the line of a query into `out`."""
     if position == 0.0:
         copy(team, out, line.origin)
     else:

@@ -54,14 +54,17 @@ from typing import NamedTuple
 import numpy as np
 
 from pursuit.checks import Vector
-from pursuit.compiling.inner import inner
-from pursuit.compiling.vectors import SLICE, blend, dot, fill, mix_rows, scale, summed
+from pursuit.compiling.jit import compilable
+from pursuit.compiling.rows import SLICE, mix_rows
+from pursuit.compiling.vectors import blend, dot, fill, scale, summed
 from pursuit.methods.contract import ask, tell
+from pursuit.methods.hooks import Needs, State
 from pursuit.methods.samples import (
+    RoundNumbers,
     Samples,
     checked_population,
     expected_length,
-    of_population,
+    needs_of_population,
     order_of,
     usual_population,
     utilities,
@@ -69,7 +72,6 @@ from pursuit.methods.samples import (
 )
 
 
-@of_population
 class CrFmNes(NamedTuple):
     """CR-FM-NES: mirrored points, a variance for each variable, and one direction."""
 
@@ -101,14 +103,11 @@ class CrFmNes(NamedTuple):
             length=expected_length(n),
         )
 
-    def init(self, x: Vector, fx: float, sigma: float) -> CrFmNesState:
+    def init(self, x: Vector, fx: float, sigma: float) -> State:
         """Return the first state; v is drawn by the first iteration."""
         n, pairs = x.size, self.popsize // 2
-        return CrFmNesState(
+        arrays = CrFmNesArrays(
             x=x,
-            fx=fx,
-            f=fx,
-            sigma=sigma,
             mean=x.copy(),
             scales=np.ones(n),
             v=np.zeros(n),
@@ -122,21 +121,18 @@ class CrFmNes(NamedTuple):
             squares=np.zeros(pairs),
             raw=utilities(self.popsize),
             weights=np.zeros(self.popsize),
-            k=0,
         )
+        return State(arrays, RoundNumbers(fx, fx, sigma, k=0))
 
-    def draws(self, n: int) -> int:
-        """Return how many standard normals an iteration takes: those of the pairs, and v of the first one."""
-        return (self.popsize // 2 + 1) * n
+    def needs(self, n: int) -> Needs:
+        """Return what the scheme needs for n variables: normals for the pairs, and for v of the first one."""
+        return needs_of_population(self.popsize, n, (self.popsize // 2 + 1) * n)
 
 
-class CrFmNesState(NamedTuple):
-    """The state of CR-FM-NES; `f` is the best value of the latest round."""
+class CrFmNesArrays(NamedTuple):
+    """The arrays of CR-FM-NES."""
 
     x: Vector
-    fx: float
-    f: float
-    sigma: float
     mean: Vector
     """m."""
     scales: Vector
@@ -160,151 +156,131 @@ class CrFmNesState(NamedTuple):
     """w'_j, by rank."""
     weights: Vector
     """w_j, by point."""
-    k: int
 
 
 @ask.register(CrFmNes)
-def _ask(team, scheme, state, normals):
-    n, v = state.x.shape[0], state.v
-    if state.k == 0:
+def _ask(team, scheme, arrays, numbers, normals):
+    n, v = arrays.x.shape[0], arrays.v
+    if numbers.k == 0:
         for i in range(n):
             v[i] = normals[i] / math.sqrt(n)
     excess = _excess(dot(team, n, v, v))
     for k in range(scheme.popsize // 2):
         z = normals[(k + 1) * n : (k + 2) * n]
-        state.products[k] = dot(team, n, z, v)
-        state.along[k] = excess * state.products[k]
-        state.squares[k] = dot(team, n, z, z)
+        arrays.products[k] = dot(team, n, z, v)
+        arrays.along[k] = excess * arrays.products[k]
+        arrays.squares[k] = dot(team, n, z, z)
     return Samples(
-        mean=state.mean,
-        scales=state.scales,
+        mean=arrays.mean,
+        scales=arrays.scales,
         direction=v,
-        along=state.along,
+        along=arrays.along,
         z=normals[n:],
-        sigma=state.sigma,
+        sigma=numbers.sigma,
         size=scheme.popsize,
         sides=2,
     )
 
 
 @tell.register(CrFmNes)
-def _tell(team, scheme, state, query, values):
-    n, p_sigma = state.x.shape[0], state.p_sigma
+def _tell(team, scheme, arrays, numbers, query, values):
+    n, p_sigma = arrays.x.shape[0], arrays.p_sigma
     order = order_of(values)
-    f, fx = values[order[0]], state.fx
+    f, fx = values[order[0]], numbers.fx
     if f < fx:
         fx = f
-        write_sample(query, order[0], state.x)
-    finite = _sort_the_infinite(state, values, order)
+        write_sample(query, order[0], arrays.x)
+    finite = _sort_the_infinite(arrays, values, order)
     share = finite / scheme.popsize
-    _write_weights(scheme, state, order, 0.0)
-    _sum_steps(team, state, query)
+    _write_weights(scheme, arrays, order, 0.0)
+    _sum_steps(team, arrays, query)
     gain = math.sqrt(scheme.c_sigma * (2.0 - scheme.c_sigma) * scheme.mu_w)
-    blend(team, p_sigma, 1.0 - scheme.c_sigma, gain, state.step)
+    blend(team, p_sigma, 1.0 - scheme.c_sigma, gain, arrays.step)
     relative = math.sqrt(dot(team, n, p_sigma, p_sigma)) / scheme.length
     moves = relative >= 1.0
     if moves:
-        _write_weights(scheme, state, order, scheme.distance * math.sqrt(share))
-        _sum_steps(team, state, query)
-    _move(scheme, state)
+        _write_weights(scheme, arrays, order, scheme.distance * math.sqrt(share))
+        _sum_steps(team, arrays, query)
+    _move(scheme, arrays, numbers.sigma)
     # D has been divided by det(A)^(1/n) in all rounds but the first.
-    root = math.exp(math.log(1.0 + dot(team, n, state.v, state.v)) / (2.0 * n)) if state.k == 0 else 1.0
+    root = math.exp(math.log(1.0 + dot(team, n, arrays.v, arrays.v)) / (2.0 * n)) if numbers.k == 0 else 1.0
     eta = math.tanh((min(0.02 * finite, 3.0 * math.log(n)) + 5.0) / (0.23 * n + 25.0))
-    _learn(team, scheme, state, query, eta, scheme.c_1 * share if moves else 0.0)
+    _learn(team, scheme, arrays, query, eta, scheme.c_1 * share if moves else 0.0)
     growth = 0.0
     for j in range(scheme.popsize):
-        growth += state.weights[j] * (state.squares[j // 2] / n - 1.0)
+        growth += arrays.weights[j] * (arrays.squares[j // 2] / n - 1.0)
     if moves and growth < 0.0:
         growth = 0.0
-    _renormalise(team, state)
+    _renormalise(team, arrays)
     change = math.exp(0.5 * _rate_of_size(n, finite, relative) * growth)
-    return CrFmNesState(
-        x=state.x,
-        fx=fx,
-        f=f,
-        sigma=state.sigma * change * root,
-        mean=state.mean,
-        scales=state.scales,
-        v=state.v,
-        p_sigma=p_sigma,
-        p_c=state.p_c,
-        step=state.step,
-        s=state.s,
-        t=state.t,
-        products=state.products,
-        along=state.along,
-        squares=state.squares,
-        raw=state.raw,
-        weights=state.weights,
-        k=state.k + 1,
-    )
+    return RoundNumbers(fx=fx, f=f, sigma=numbers.sigma * change * root, k=numbers.k + 1)
 
 
-@inner
-def _sort_the_infinite(state, values, order):
+@compilable
+def _sort_the_infinite(arrays, values, order):
     """Sort points without a value by |z|; return how many have one."""
     finite, count = 0, values.shape[0]
     while finite < count and values[order[finite]] < math.inf:
         finite += 1
     for first in range(finite + 1, count):
         j, k = order[first], first
-        while k > finite and state.squares[order[k - 1] // 2] > state.squares[j // 2]:
+        while k > finite and arrays.squares[order[k - 1] // 2] > arrays.squares[j // 2]:
             order[k] = order[k - 1]
             k -= 1
         order[k] = j
     return finite
 
 
-@inner
-def _write_weights(scheme, state, order, alpha):
+@compilable
+def _write_weights(scheme, arrays, order, alpha):
     """Write the weights of points, those of ranks times exp(alpha |z|)."""
-    longest, total = math.sqrt(np.max(state.squares)), 0.0
+    longest, total = math.sqrt(np.max(arrays.squares)), 0.0
     for rank in range(scheme.popsize):
         j = order[rank]
-        state.weights[j] = state.raw[rank]
-        if alpha > 0.0 and state.raw[rank] > 0.0:
+        arrays.weights[j] = arrays.raw[rank]
+        if alpha > 0.0 and arrays.raw[rank] > 0.0:
             # The longest z counts 1: a factor common to all weights cancels, and might be infinite.
-            state.weights[j] *= math.exp(alpha * (math.sqrt(state.squares[j // 2]) - longest))
-        total += state.weights[j]
+            arrays.weights[j] *= math.exp(alpha * (math.sqrt(arrays.squares[j // 2]) - longest))
+        total += arrays.weights[j]
     for j in range(scheme.popsize):
-        state.weights[j] = state.weights[j] / total - 1.0 / scheme.popsize
+        arrays.weights[j] = arrays.weights[j] / total - 1.0 / scheme.popsize
 
 
-@inner
-def _sum_steps(team, state, query):
+@compilable
+def _sum_steps(team, arrays, query):
     """Write the weighted sum of the z_j into `step`."""
-    n, pairs = state.x.shape[0], state.along.shape[0]
-    weights = state.weights[::2] - state.weights[1::2]
-    fill(team, state.step, 0.0)
-    mix_rows(team, state.step, 1.0, weights, query.z.reshape(pairs, n))
+    n, pairs = arrays.x.shape[0], arrays.along.shape[0]
+    weights = arrays.weights[::2] - arrays.weights[1::2]
+    fill(team, arrays.step, 0.0)
+    mix_rows(team, arrays.step, 1.0, weights, query.z.reshape(pairs, n))
 
 
-@inner
-def _move(scheme, state):
+@compilable
+def _move(scheme, arrays, sigma):
     """Move the mean, and p_c with it, by the sum of the y_j: that of the z_j, and what v adds to them."""
     of_v = 0.0
-    for k in range(state.along.shape[0]):
-        of_v += (state.weights[2 * k] - state.weights[2 * k + 1]) * state.along[k]
+    for k in range(arrays.along.shape[0]):
+        of_v += (arrays.weights[2 * k] - arrays.weights[2 * k + 1]) * arrays.along[k]
     gain = math.sqrt(scheme.c_c * (2.0 - scheme.c_c) * scheme.mu_w)
-    for i in range(state.x.shape[0]):
-        step = state.scales[i] * (state.step[i] + of_v * state.v[i])
-        state.p_c[i] = (1.0 - scheme.c_c) * state.p_c[i] + gain * step
-        state.mean[i] += state.sigma * step
+    for i in range(arrays.x.shape[0]):
+        step = arrays.scales[i] * (arrays.step[i] + of_v * arrays.v[i])
+        arrays.p_c[i] = (1.0 - scheme.c_c) * arrays.p_c[i] + gain * step
+        arrays.mean[i] += sigma * step
 
 
-@inner
+@compilable
 def _excess(square):
     """Return by what multiple of <z, v> v the y of a z differs from it, where |v|^2 is `square`."""
     return (math.sqrt(1.0 + square) - 1.0) / square
 
 
-@inner
-def _learn(team, scheme, state, query, eta, c_1):
+@compilable
+def _learn(team, scheme, arrays, query, eta, c_1):
     """Change v and D along the natural gradient."""
-    n, v, s, t = state.x.shape[0], state.v, state.s, state.t
+    n, v, s, t = arrays.x.shape[0], arrays.v, arrays.s, arrays.t
     square = dot(team, n, v, v)
     length, g = math.sqrt(square), 1.0 + square
-    constant = _sum_gradients(team, state, query, eta, c_1)
+    constant = _sum_gradients(team, arrays, query, eta, c_1)
     highest = 0.0
     for i in range(n):
         highest = max(highest, v[i] * v[i])
@@ -312,10 +288,10 @@ def _learn(team, scheme, state, query, eta, c_1):
     a = min(1.0, root / (2.0 + square))
     b = 2.0 * a * a - (1.0 - a * a) * square * square / g
     c = b + 2.0 * a * a
-    v_t, per_length, ways = dot(team, n, v, t) / length, 1.0 / length, state.step
+    v_t, per_length, ways = dot(team, n, v, t) / length, 1.0 / length, arrays.step
     for i in range(n):
         way = v[i] * per_length
-        s[i] -= constant + square / g * way * state.step[i]
+        s[i] -= constant + square / g * way * arrays.step[i]
         s[i] -= a / g * ((2.0 + square) * t[i] * way - square * way * way * v_t)
         ways[i] = way * way
     part = _divided(team, n, ways, s, c) / (1.0 + b * _divided(team, n, ways, ways, c))
@@ -326,7 +302,7 @@ def _learn(team, scheme, state, query, eta, c_1):
         way = v[i] * per_length
         t[i] -= a * ((2.0 + square) * s[i] * way - way * inner_product)
         v[i] += t[i] * per_length
-        state.scales[i] += s[i] * state.scales[i]
+        arrays.scales[i] += s[i] * arrays.scales[i]
 
 
 @summed
@@ -341,76 +317,76 @@ def _along(i, p, scales, v):
     return p[i] / scales[i] * v[i]
 
 
-@inner
-def _sum_gradients(team, state, query, eta, c_1):
+@compilable
+def _sum_gradients(team, arrays, query, eta, c_1):
     """Sum up y^2 in `s`, y <y, v'> in `step`, and t_1 in `t`; return the sum of the weights.
 
     As y = z + e <z, v> v and <y, v> = sqrt(g) <z, v>, they follow from the sums of z^2 and of z <z, v>.
     """
-    n, v, s, mixed = state.x.shape[0], state.v, state.s, state.step
+    n, v, s, mixed = arrays.x.shape[0], arrays.v, arrays.s, arrays.step
     square = dot(team, n, v, v)
     length, g, excess = math.sqrt(square), 1.0 + square, _excess(square)
     total, products = 0.0, 0.0
-    for k in range(state.products.shape[0]):
-        weight = _weight_of_pair(state, eta, k)
+    for k in range(arrays.products.shape[0]):
+        weight = _weight_of_pair(arrays, eta, k)
         total += weight
-        products += weight * state.products[k] * state.products[k]
+        products += weight * arrays.products[k] * arrays.products[k]
     for start in range(0, n, SLICE):
-        _sum_slice(state, query.z, eta, start, min(start + SLICE, n))
+        _sum_slice(arrays, query.z, eta, start, min(start + SLICE, n))
     ratio, of_v = math.sqrt(g) / length, excess * products
     for i in range(n):
         s[i] += excess * v[i] * (2.0 * mixed[i] + of_v * v[i])
         mixed[i] = ratio * (mixed[i] + of_v * v[i])
     products *= g / square
     if c_1 > 0.0:
-        product = _along(team, n, state.p_c, state.scales, v) / length
+        product = _along(team, n, arrays.p_c, arrays.scales, v) / length
         total += c_1
         products += c_1 * product * product
         for i in range(n):
-            y = state.p_c[i] / state.scales[i]
+            y = arrays.p_c[i] / arrays.scales[i]
             s[i] += c_1 * y * y
             mixed[i] += c_1 * product * y
     of_v = (products + g * total) / (2.0 * length)
     for i in range(n):
-        state.t[i] = mixed[i] - of_v * v[i]
+        arrays.t[i] = mixed[i] - of_v * v[i]
     return total
 
 
-@inner
-def _sum_slice(state, normals, eta, start, end):
+@compilable
+def _sum_slice(arrays, normals, eta, start, end):
     """Sum up z^2 in `s` and z <z, v> in `step`, for the variables of a slice."""
-    n, s, mixed = state.x.shape[0], state.s[start:end], state.step[start:end]
+    n, s, mixed = arrays.x.shape[0], arrays.s[start:end], arrays.step[start:end]
     for i in range(end - start):
         s[i] = mixed[i] = 0.0
-    for k in range(state.products.shape[0]):
-        weight = _weight_of_pair(state, eta, k)
-        z, times = normals[k * n + start : k * n + end], weight * state.products[k]
+    for k in range(arrays.products.shape[0]):
+        weight = _weight_of_pair(arrays, eta, k)
+        z, times = normals[k * n + start : k * n + end], weight * arrays.products[k]
         for i in range(end - start):
             s[i] += weight * z[i] * z[i]
             mixed[i] += times * z[i]
 
 
-@inner
-def _weight_of_pair(state, eta, k):
-    return eta * (state.weights[2 * k] + state.weights[2 * k + 1])
+@compilable
+def _weight_of_pair(arrays, eta, k):
+    return eta * (arrays.weights[2 * k] + arrays.weights[2 * k + 1])
 
 
-@inner
-def _renormalise(team, state):
+@compilable
+def _renormalise(team, arrays):
     """Divide D by det(A)^(1/n)."""
-    n, logarithm, product = state.x.shape[0], 0.0, 1.0
+    n, logarithm, product = arrays.x.shape[0], 0.0, 1.0
     # Logarithms take long, so they are those of products.
     for i in range(n):
-        product *= state.scales[i]
+        product *= arrays.scales[i]
         if not 1e-100 < product < 1e100:
             logarithm += math.log(product)
             product = 1.0
     logarithm += math.log(product)
-    square = dot(team, n, state.v, state.v)
-    scale(team, state.scales, math.exp(-logarithm / n - math.log(1.0 + square) / (2.0 * n)))
+    square = dot(team, n, arrays.v, arrays.v)
+    scale(team, arrays.scales, math.exp(-logarithm / n - math.log(1.0 + square) / (2.0 * n)))
 
 
-@inner
+@compilable
 def _rate_of_size(n, finite, relative):
     """Return eta_sigma where p_sigma has this part of its expected length."""
     if relative >= 1.0:

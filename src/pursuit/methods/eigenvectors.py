@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 
-from pursuit.compiling.inner import inner
-from pursuit.compiling.vectors import mix_slice
+from pursuit.compiling.jit import compilable
+from pursuit.compiling.rows import mix_slice
 
 # Relative to the diagonal, what counts as 0 beside it.
 _NOTHING = 2.0**-53
@@ -17,7 +17,7 @@ _STEPS = 60
 _SLICE = 256
 
 
-@inner
+@compilable
 def diagonalise(matrix):
     """Turn a symmetric matrix into the diagonal of its eigenvalues; return the eigenvectors, one per row.
 
@@ -38,7 +38,7 @@ def diagonalise(matrix):
     return vectors
 
 
-@inner
+@compilable
 def _exponent_of(matrix):
     """Return the exponent of the largest entry, or one close to it for which 2 has a power."""
     largest = 0.0
@@ -48,14 +48,14 @@ def _exponent_of(matrix):
     return min(1000, max(-1000, math.frexp(largest)[1]))
 
 
-@inner
+@compilable
 def _scale(matrix, factor):
     for i in range(matrix.shape[0]):
         for j in range(matrix.shape[1]):
             matrix[i, j] *= factor
 
 
-@inner
+@compilable
 def _tridiagonalise(matrix):
     """Leave the diagonal of a tridiagonal matrix; return the basis, one vector per row, and what is beside.
 
@@ -83,7 +83,7 @@ def _tridiagonalise(matrix):
     return vectors, beside
 
 
-@inner
+@compilable
 def _inner_product(x, y, start):
     total = 0.0
     for j in range(start, x.shape[0]):
@@ -91,7 +91,7 @@ def _inner_product(x, y, start):
     return total
 
 
-@inner
+@compilable
 def _reflect_both_sides(matrix, v, factor, image, start):
     """Multiply the part of a symmetric matrix from `start` on by I - factor v v^T from both sides."""
     size = matrix.shape[0]
@@ -105,7 +105,7 @@ def _reflect_both_sides(matrix, v, factor, image, start):
             matrix[i, j] -= v[i] * image[j] + image[i] * v[j]
 
 
-@inner
+@compilable
 def _end_of_block(matrix, beside, first):
     """Return the last row, from the first one on, that is tied to it by entries beside the diagonal."""
     last = first
@@ -117,7 +117,7 @@ def _end_of_block(matrix, beside, first):
     return last
 
 
-@inner
+@compilable
 def _step(matrix, beside, vectors, first, last):
     """Take a QL step on the rows from the first to the last, with Wilkinson's shift, by rotations."""
     half = (matrix[first + 1, first + 1] - matrix[first, first]) / (2.0 * beside[first])
@@ -148,7 +148,7 @@ def _step(matrix, beside, vectors, first, last):
     beside[first], beside[last] = chased, 0.0
 
 
-@inner
+@compilable
 def largest_first(matrix):
     """Return the indices of the diagonal, largest entry first; equal entries keep their order."""
     order = np.empty(matrix.shape[0], dtype=np.int64)
@@ -161,7 +161,7 @@ def largest_first(matrix):
     return order
 
 
-@inner
+@compilable
 def turn_rows(rows, vectors, chosen):
     """Replace the first rows by the sums of rows that the chosen vectors stand for, slice by slice."""
     size, n = vectors.shape[0], rows.shape[1]

@@ -23,8 +23,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pursuit.checks import Vector, checked_count, checked_memory, shown
-from pursuit.compiling.vectors import add, blend, mix_rows, multiply, push, scale
-from pursuit.methods.contract import ask, tell
+from pursuit.compiling.rows import mix_rows, push
+from pursuit.compiling.vectors import add, blend, multiply, scale
+from pursuit.methods.contract import ask, is_valid, tell
+from pursuit.methods.hooks import Needs, State
 from pursuit.methods.line_searches import AdaptiveStep, Line
 from pursuit.methods.options import checked_rate, reading_named
 
@@ -67,70 +69,67 @@ class EpCma(NamedTuple):
             rest=(1.0 - c_cov) ** (0.5 * m),
         )
 
-    def init(self, x: Vector, fx: float, sigma: float) -> EpCmaState:
+    def init(self, x: Vector, fx: float, sigma: float) -> State:
         """Return the first state."""
         # One power at a time: the last bits of NumPy's powers of whole arrays depend on the processor.
         faded = np.array([(1.0 - self.c_cov) ** age for age in range(self.m - 1, -1, -1)])
         weights = np.sqrt(self.c_cov * faded)
         paths = np.zeros((self.m, x.size))
-        return EpCmaState(x=x, fx=fx, f=fx, sigma=sigma, paths=paths, weights=weights, k=0, q=0)
+        return State(EpCmaArrays(x, paths, weights), EpCmaNumbers(fx=fx, f=fx, sigma=sigma, k=0, q=0))
 
-    def draws(self, n: int) -> int:
-        """Return the number of normals per iteration: z and w."""
-        return n + self.m
+    def needs(self, n: int) -> Needs:
+        """Return what the scheme needs for n variables: z and w are normals."""
+        return Needs(normals=n + self.m)
 
 
-class EpCmaState(NamedTuple):
-    """The state of EP-CMA-m."""
+class EpCmaArrays(NamedTuple):
+    """The arrays of EP-CMA-m."""
 
     x: Vector
-    fx: float
-    f: float
-    sigma: float
     paths: NDArray[np.float64]
     """The paths P_1, ..., P_{m-1} and p_k, one per row."""
     weights: Vector
     """b_1, ..., b_m."""
+
+
+class EpCmaNumbers(NamedTuple):
+    """The numbers of EP-CMA-m."""
+
+    fx: float
+    f: float
+    sigma: float
     k: int
     q: int
     """The iteration in which a path was stored last."""
 
-    def is_valid(self) -> bool:
-        """Say whether the iterations are those of a run."""
-        return 0 <= self.q <= self.k
+
+@is_valid.register(EpCma)
+def _is_valid(scheme, arrays, numbers):
+    return 0 <= numbers.q <= numbers.k
 
 
 @ask.register(EpCma)
-def _ask(team, scheme, state, normals):
-    n = state.x.shape[0]
+def _ask(team, scheme, arrays, numbers, normals):
+    n = arrays.x.shape[0]
     u = normals[:n]
     w = normals[n:]
-    multiply(team, w, state.weights)
-    mix_rows(team, u, scheme.rest, w, state.paths)
-    return Line(state.x, u, state.fx, state.sigma)
+    multiply(team, w, arrays.weights)
+    mix_rows(team, u, scheme.rest, w, arrays.paths)
+    return Line(arrays.x, u, numbers.fx, numbers.sigma)
 
 
 @tell.register(EpCma)
-def _tell(team, scheme, state, line, step):
-    n = state.x.shape[0]
-    p = state.paths[scheme.m - 1]
-    fx, k, q = state.fx, state.k + 1, state.q
+def _tell(team, scheme, arrays, numbers, line, step):
+    n = arrays.x.shape[0]
+    p = arrays.paths[scheme.m - 1]
+    fx, k, q = numbers.fx, numbers.k + 1, numbers.q
     if step.length != 0.0:
         fx = step.value
-        add(team, state.x, step.length, line.direction)
+        add(team, arrays.x, step.length, line.direction)
         blend(team, p, 1.0 - scheme.c_c, math.sqrt(scheme.c_c * (2.0 - scheme.c_c)), line.direction)
     elif scheme.c_p != 0.0:
         scale(team, p, 1.0 - scheme.c_p)
     if (k - q) * scheme.m > n * n:
-        push(team, state.paths)
+        push(team, arrays.paths)
         q = k
-    return EpCmaState(
-        x=state.x,
-        fx=fx,
-        f=fx,
-        sigma=step.sigma,
-        paths=state.paths,
-        weights=state.weights,
-        k=k,
-        q=q,
-    )
+    return EpCmaNumbers(fx=fx, f=fx, sigma=step.sigma, k=k, q=q)

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pursuit.checks import Vector, checked_number
-from pursuit.compiling.inner import inlined
+from pursuit.compiling.jit import inlined
 from pursuit.compiling.vectors import add, blend, copy, dot, scale
 from pursuit.methods.acceleration import carry
 
@@ -36,13 +36,11 @@ class FlatDirection(NamedTuple):
     p: Vector
     displacement: Vector
     """How far y has moved recently."""
-    due: float
-    """Directions until p is chosen again."""
 
     @classmethod
-    def create(cls, n: int, learning: float) -> FlatDirection:
+    def create(cls, n: int) -> FlatDirection:
         """Return what a run begins with."""
-        return cls(np.zeros(n), np.zeros(n), learning * n)
+        return cls(np.zeros(n), np.zeros(n))
 
 
 def checked_learning(learning: float) -> float:
@@ -51,13 +49,16 @@ def checked_learning(learning: float) -> float:
 
 
 @inlined
-def carry_and_learn(team: Any, scheme: Any, state: Any, m: Any, value: Any) -> Any:
-    """Carry y and v along after m directions; return the past, the flat direction, and whether it is new."""
-    flat, n = state.flat, state.y.shape[0]
-    blend(team, flat.displacement, 1.0 - m / (_SPAN * n), -1.0, state.y)
-    past = carry(team, scheme.momentum, state.past, state.y, state.v, state.s, m, value)
-    add(team, flat.displacement, 1.0, state.y)
-    due, square = flat.due - m, 0.0
+def carry_and_learn(team: Any, scheme: Any, arrays: Any, numbers: Any, m: Any, value: Any) -> Any:
+    """Carry y and v along after m directions; return the past, and what is known of the flat direction.
+
+    That is in how many directions it is chosen again, and whether it is new.
+    """
+    flat, n = arrays.flat, arrays.y.shape[0]
+    blend(team, flat.displacement, 1.0 - m / (_SPAN * n), -1.0, arrays.y)
+    past = carry(team, scheme.momentum, numbers.past, arrays, m, value)
+    add(team, flat.displacement, 1.0, arrays.y)
+    due, square = numbers.due - m, 0.0
     if due <= 0.0:
         due += scheme.learning * n
         square = dot(team, n, flat.displacement, flat.displacement)
@@ -65,4 +66,4 @@ def carry_and_learn(team: Any, scheme: Any, state: Any, m: Any, value: Any) -> A
     if is_new:
         copy(team, flat.p, flat.displacement)
         scale(team, flat.p, math.sqrt(n / square))
-    return past, FlatDirection(flat.p, flat.displacement, due), is_new
+    return past, due, is_new

@@ -1,4 +1,4 @@
-"""What drivers ask of a scheme, apart from its steps: the hooks that it may have, in plain Python."""
+"""What drivers ask of a scheme, apart from its steps."""
 
 from __future__ import annotations
 
@@ -50,39 +50,65 @@ class Findings(NamedTuple):
     """A sentence or two for users; empty where there is nothing to say."""
 
 
+class Needs(NamedTuple):
+    """What a scheme needs of its driver."""
+
+    normals: int
+    """How many standard normals an iteration takes."""
+    points: int = 1
+    """The largest number of points in a query."""
+    patience: int | Patience | None = None
+    """After how many iterations without a better point to give up; None for what suits a scheme that leaves
+    its best point only for a better one."""
+    is_compiled_apart: bool = False
+    """Whether it is compiled once for all problems, since that takes long. Then it must not ask for lines,
+    whose searches may know the problem."""
+
+
 class Scheme(Protocol):
-    """The Python side of a scheme, as drivers use it."""
+    """What a step method is: these three, and three functions that are registered for its class.
+
+    `ask` and `tell` are its steps, and `is_valid` says whether a state that comes from a file can be one of
+    its own (`contract.py`).
+    """
 
     @classmethod
     def create(cls, n: int, **options: Any) -> Scheme:
-        """Return the scheme for n variables."""
+        """Return the scheme for n variables, its options checked."""
 
-    def init(self, x: Vector, fx: float, sigma: float) -> Any:
-        """Return the first state; `x` may be kept."""
+    def init(self, x: Vector, fx: float, sigma: float) -> State:
+        """Return the first state, from a start that the scheme may keep, its value and the first step."""
 
-
-def draws_of(scheme: Any, n: int) -> int:
-    """Return how many standard normals an iteration takes."""
-    return int(scheme.draws(n)) if hasattr(scheme, "draws") else n
+    def needs(self, n: int) -> Needs:
+        """Return what the scheme needs for n variables."""
 
 
-def points_of(scheme: Any) -> int:
-    """Return the largest number of points in a query."""
-    return int(scheme.points()) if hasattr(scheme, "points") else 1
+class State(NamedTuple):
+    """The state of a scheme: records of arrays, which stay and are updated in place, and of numbers."""
+
+    arrays: Any
+    """Among them `x`, the best point seen."""
+    numbers: Any
+    """Among them `fx`, `f` and `sigma`, as in `Numbers`."""
+
+
+class Numbers(NamedTuple):
+    """The numbers of a state that every scheme has; some have more."""
+
+    fx: float
+    """The value of the best point."""
+    f: float
+    """The value of the latest iterate."""
+    sigma: float
+    """The step size."""
 
 
 def patience_of(scheme: Any, n: int) -> Patience:
     """Return after how many iterations without a better point to give up."""
-    patience = scheme.patience(n) if hasattr(scheme, "patience") else elitist_patience(n)
+    patience = scheme.needs(n).patience
+    if patience is None:
+        patience = elitist_patience(n)
     return patience if isinstance(patience, Patience) else Patience(patience)
-
-
-def is_compiled_apart(scheme: Any) -> bool:
-    """Say whether a scheme is compiled once for all problems, since compiling it takes long.
-
-    It must not ask for lines, whose searches may know the problem.
-    """
-    return getattr(scheme, "is_compiled_apart", False)
 
 
 def elitist_patience(n: int) -> int:

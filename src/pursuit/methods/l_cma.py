@@ -31,27 +31,17 @@ from typing import NamedTuple
 import numpy as np
 
 from pursuit.checks import Vector, checked_count, checked_memory
-from pursuit.compiling.inner import inner
-from pursuit.compiling.vectors import (
-    SLICE,
-    Matrix,
-    add,
-    add_products,
-    blend,
-    copy,
-    dot,
-    fill,
-    mix_rows,
-    mix_slice,
-    scale,
-)
+from pursuit.compiling.jit import compilable
+from pursuit.compiling.rows import SLICE, add_products, mix_rows, mix_slice
+from pursuit.compiling.vectors import Matrix, add, blend, copy, dot, fill, scale
 from pursuit.methods.cma_rates import CmaRates, drift_of, follow_path, log_weights
-from pursuit.methods.contract import ask, tell
+from pursuit.methods.contract import ask, is_valid, tell
 from pursuit.methods.eigenvectors import diagonalise, largest_first, turn_rows
+from pursuit.methods.hooks import Needs, State
 from pursuit.methods.samples import (
     Samples,
     checked_population,
-    of_population,
+    needs_of_population,
     order_of,
     usual_population,
     write_sample,
@@ -61,13 +51,14 @@ from pursuit.methods.samples import (
 _NOTHING = 1e-8
 
 
-@of_population
 class LCma(NamedTuple):
     """L-CMA-ES: a population, a step size by path length, and the leading eigenvectors of a matrix."""
 
     popsize: int
     m: int
     rates: CmaRates
+    half: float = 0.5
+    """An exponent, as data: a compiler that knows it takes square roots instead, which round otherwise."""
 
     @classmethod
     def create(
@@ -86,34 +77,30 @@ class LCma(NamedTuple):
         checked_memory(f"l-cma with m={m} eigenvectors of n={n} variables", (m + popsize // 2 + 1) * n)
         return cls(popsize, m, CmaRates.create(n, popsize, c_sigma=c_sigma, c_c=c_c, c_cov=c_cov))
 
-    def init(self, x: Vector, fx: float, sigma: float) -> LCmaState:
-        """Return the first state, without an eigenvector."""
+    def init(self, x: Vector, fx: float, sigma: float) -> State:
+        """Return the first state, without an eigenvector; its f is the best value of the latest round."""
         n = x.size
-        return LCmaState(
+        arrays = LCmaArrays(
             x=x,
-            fx=fx,
-            f=fx,
-            sigma=sigma,
             mean=x.copy(),
             p_sigma=np.zeros(n),
             p_c=np.zeros(n),
             step=np.zeros(n),
             basis=np.zeros((self.m + self.rates.mu + 1, n)),
             excess=np.zeros(self.m),
-            rest=1.0,
-            rank=0,
             weights=log_weights(self.rates.mu),
-            faded=1.0,
         )
+        return State(arrays, LCmaNumbers(fx=fx, f=fx, sigma=sigma, rest=1.0, rank=0, faded=1.0))
+
+    def needs(self, n: int) -> Needs:
+        """Return what the scheme needs for n variables."""
+        return needs_of_population(self.popsize, n, self.popsize * n)
 
 
-class LCmaState(NamedTuple):
-    """The state of L-CMA-ES; `f` is the best value of the latest round."""
+class LCmaArrays(NamedTuple):
+    """The arrays of L-CMA-ES."""
 
     x: Vector
-    fx: float
-    f: float
-    sigma: float
     mean: Vector
     """m."""
     p_sigma: Vector
@@ -124,112 +111,121 @@ class LCmaState(NamedTuple):
     """The b_i, and room for what is new in a round."""
     excess: Vector
     """The e_i."""
+    weights: Vector
+    """w_1, ..., w_mu."""
+
+
+class LCmaNumbers(NamedTuple):
+    """The numbers of L-CMA-ES."""
+
+    fx: float
+    f: float
+    sigma: float
     rest: float
     """r; 0 where there are n eigenvectors."""
     rank: int
     """How many eigenvectors there are."""
-    weights: Vector
-    """w_1, ..., w_mu."""
     faded: float
     """(1 - c_sigma)^(2g), the part of p_sigma that the rounds so far have not filled."""
 
-    def is_valid(self) -> bool:
-        """Say whether there is room for the eigenvectors, and whether eigenvalues are not negative."""
-        return (
-            0 <= self.rank <= min(self.excess.size, self.x.size)
-            and 0.0 <= self.rest < math.inf
-            and bool((self.excess >= 0.0).all())
-        )
+
+@is_valid.register(LCma)
+def _is_valid(scheme, arrays, numbers):
+    return (
+        0 <= numbers.rank <= min(arrays.excess.size, arrays.x.size)
+        and 0.0 <= numbers.rest < math.inf
+        and bool((arrays.excess >= 0.0).all())
+    )
 
 
 @ask.register(LCma)
-def _ask(team, scheme, state, normals):
-    _stretch(state, normals.reshape(scheme.popsize, state.x.shape[0]), math.sqrt(state.rest), 0.5)
-    nothing = state.mean[:0]
+def _ask(team, scheme, arrays, numbers, normals):
+    z = normals.reshape(scheme.popsize, arrays.x.shape[0])
+    _stretch(arrays, numbers, z, math.sqrt(numbers.rest), scheme.half)
+    nothing = arrays.mean[:0]
     return Samples(
-        mean=state.mean,
+        mean=arrays.mean,
         scales=nothing,
         direction=nothing,
         along=nothing,
         z=normals,
-        sigma=state.sigma,
+        sigma=numbers.sigma,
         size=scheme.popsize,
         sides=1,
     )
 
 
-@inner
-def _stretch(state, z, of_rest, exponent):
+@compilable
+def _stretch(arrays, numbers, z, of_rest, exponent):
     """Multiply every row z by C to a power; `of_rest` is r to that power.
 
     Slice by slice, so that eigenvectors pass through memory twice.
     """
     count, n = z.shape
-    along, leading = np.zeros((count, state.rank)), state.basis[: state.rank]
+    along, leading = np.zeros((count, numbers.rank)), arrays.basis[: numbers.rank]
     for start in range(0, n, SLICE):
         for j in range(count):
             add_products(along[j], leading, z[j, start : min(start + SLICE, n)], start)
-    along *= (state.rest + state.excess[: state.rank]) ** exponent - of_rest
+    for i in range(numbers.rank):
+        factor = (numbers.rest + arrays.excess[i]) ** exponent - of_rest
+        for j in range(count):
+            along[j, i] *= factor
     for start in range(0, n, SLICE):
         for j in range(count):
             mix_slice(z[j, start : min(start + SLICE, n)], of_rest, along[j], leading, start)
 
 
 @tell.register(LCma)
-def _tell(team, scheme, state, query, values):
-    rates, n = scheme.rates, state.x.shape[0]
+def _tell(team, scheme, arrays, numbers, query, values):
+    rates, n = scheme.rates, arrays.x.shape[0]
     order = order_of(values)
-    f, fx = values[order[0]], state.fx
+    f, fx = values[order[0]], numbers.fx
     if f < fx:
         fx = f
-        write_sample(query, order[0], state.x)
-    fill(team, state.step, 0.0)
+        write_sample(query, order[0], arrays.x)
+    fill(team, arrays.step, 0.0)
     for rank in range(rates.mu):
         j = order[rank]
-        add(team, state.step, state.weights[rank], query.z[j * n : (j + 1) * n])
-    add(team, state.mean, state.sigma, state.step)
-    whitened = state.basis[state.rank : state.rank + 1]  # free for the moment
-    copy(team, whitened[0], state.step)
-    _stretch(state, whitened, 1.0 / math.sqrt(state.rest) if state.rest > 0.0 else 0.0, -0.5)
-    path = follow_path(team, rates, state.p_sigma, state.faded, whitened[0])
+        add(team, arrays.step, arrays.weights[rank], query.z[j * n : (j + 1) * n])
+    add(team, arrays.mean, numbers.sigma, arrays.step)
+    whitened = arrays.basis[numbers.rank : numbers.rank + 1]  # free for the moment
+    copy(team, whitened[0], arrays.step)
+    of_rest = 1.0 / math.sqrt(numbers.rest) if numbers.rest > 0.0 else 0.0
+    _stretch(arrays, numbers, whitened, of_rest, -scheme.half)
+    path = follow_path(team, rates, arrays.p_sigma, numbers.faded, whitened[0])
     gain = math.sqrt(rates.c_c * (2.0 - rates.c_c) * rates.mu_eff)
-    blend(team, state.p_c, 1.0 - rates.c_c, gain if path.is_short else 0.0, state.step)
-    rest, rank = _learn(team, scheme, state, query.z, order)
-    power = drift_of(math.sqrt(rest + state.excess[:rank].sum() / n))
+    blend(team, arrays.p_c, 1.0 - rates.c_c, gain if path.is_short else 0.0, arrays.step)
+    rest, rank = _learn(team, scheme, arrays, numbers, query.z, order)
+    total = 0.0
+    for i in range(rank):
+        total += arrays.excess[i]
+    power = drift_of(math.sqrt(rest + total / n))
     if power != 1.0:
-        scale(team, state.excess, 1.0 / (power * power))
-        scale(team, state.p_c, 1.0 / power)
-    return LCmaState(
-        x=state.x,
+        scale(team, arrays.excess, 1.0 / (power * power))
+        scale(team, arrays.p_c, 1.0 / power)
+    return LCmaNumbers(
         fx=fx,
         f=f,
-        sigma=state.sigma * power * path.change,
-        mean=state.mean,
-        p_sigma=state.p_sigma,
-        p_c=state.p_c,
-        step=state.step,
-        basis=state.basis,
-        excess=state.excess,
+        sigma=numbers.sigma * power * path.change,
         rest=rest / (power * power),
         rank=rank,
-        weights=state.weights,
         faded=path.faded,
     )
 
 
-@inner
-def _learn(team, scheme, state, z, order):
+@compilable
+def _learn(team, scheme, arrays, numbers, z, order):
     """Update C, and keep its leading eigenvectors; return r and how many there are."""
-    rates, n = scheme.rates, state.x.shape[0]
-    kept_part = (1.0 - rates.c_cov) * state.rest
-    small = np.zeros((state.basis.shape[0], state.basis.shape[0]))
-    for i in range(state.rank):
-        small[i, i] = (1.0 - rates.c_cov) * state.excess[i]
-    size = _add_square(team, state.basis, small, state.rank, rates.c_cov / rates.mu_eff, state.p_c)
+    rates, n = scheme.rates, arrays.x.shape[0]
+    kept_part = (1.0 - rates.c_cov) * numbers.rest
+    small = np.zeros((arrays.basis.shape[0], arrays.basis.shape[0]))
+    for i in range(numbers.rank):
+        small[i, i] = (1.0 - rates.c_cov) * arrays.excess[i]
+    size = _add_square(team, arrays.basis, small, numbers.rank, rates.c_cov / rates.mu_eff, arrays.p_c)
     for rank in range(rates.mu):
-        weight = rates.c_cov * (1.0 - 1.0 / rates.mu_eff) * state.weights[rank]
+        weight = rates.c_cov * (1.0 - 1.0 / rates.mu_eff) * arrays.weights[rank]
         y = z[order[rank] * n : (order[rank] + 1) * n]
-        size = _add_square(team, state.basis, small, size, weight, y)
+        size = _add_square(team, arrays.basis, small, size, weight, y)
     small = small[:size, :size].copy()
     vectors = diagonalise(small)
     leading = largest_first(small)
@@ -239,12 +235,12 @@ def _learn(team, scheme, state, z, order):
         lost += max(0.0, small[leading[i], leading[i]])
     rest = kept_part + lost / (n - kept) if kept < n else 0.0
     for i in range(kept):
-        state.excess[i] = max(0.0, small[leading[i], leading[i]] + kept_part - rest)
-    turn_rows(state.basis, vectors, leading[:kept])
+        arrays.excess[i] = max(0.0, small[leading[i], leading[i]] + kept_part - rest)
+    turn_rows(arrays.basis, vectors, leading[:kept])
     return rest, kept
 
 
-@inner
+@compilable
 def _add_square(team, basis, small, size, weight, u):
     """Add weight u u^T to the matrix in the basis; return the basis's size, which u may have increased.
 

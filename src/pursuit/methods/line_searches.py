@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from pursuit.checks import Vector, checked_count, checked_number
 from pursuit.compiling.dispatch import generic
-from pursuit.compiling.inner import inlined
+from pursuit.compiling.jit import inlined
 from pursuit.problems.contract import line_minimizer
 
 

@@ -39,15 +39,17 @@ import numpy as np
 
 from pursuit.checks import Vector, checked_choice, checked_count, checked_memory, checked_number
 from pursuit.compiling.hashing import write_signs
-from pursuit.compiling.inner import inner
-from pursuit.compiling.vectors import SLICE, Matrix, add_products, copy, fill, mix_rows, mix_slice, push
+from pursuit.compiling.jit import compilable
+from pursuit.compiling.rows import SLICE, add_products, mix_rows, mix_slice, push
+from pursuit.compiling.vectors import Matrix, copy, fill
 from pursuit.methods.cma_rates import effective_size, log_weights
-from pursuit.methods.contract import ask, tell
+from pursuit.methods.contract import ask, is_valid, tell
+from pursuit.methods.hooks import Needs, State
 from pursuit.methods.options import checked_rate
 from pursuit.methods.samples import (
     Samples,
     checked_population,
-    of_population,
+    needs_of_population,
     order_of,
     usual_population,
     write_sample,
@@ -57,7 +59,6 @@ from pursuit.methods.samples import (
 _USED, _USED_FIRST = 4.0, 40.0
 
 
-@of_population
 class LmCma(NamedTuple):
     """LM-CMA-ES: mirrored points, a step size by ranks, and a matrix made of paths."""
 
@@ -111,14 +112,11 @@ class LmCma(NamedTuple):
             is_later=is_later,
         )
 
-    def init(self, x: Vector, fx: float, sigma: float) -> LmCmaState:
-        """Return the first state, without a path."""
+    def init(self, x: Vector, fx: float, sigma: float) -> State:
+        """Return the first state, without a path; its f is the best value of the latest round."""
         n, m = x.size, self.m
-        return LmCmaState(
+        arrays = LmCmaArrays(
             x=x,
-            fx=fx,
-            f=fx,
-            sigma=sigma,
             mean=x.copy(),
             p_c=np.zeros(n),
             z=np.zeros((self.popsize + 1) // 2 * n if self.is_later else 0),
@@ -131,23 +129,18 @@ class LmCma(NamedTuple):
             parts=np.zeros((m, m)),
             weights=log_weights(self.popsize // 2),
             before=np.full(self.popsize, np.inf),
-            s=0.0,
-            stored=0,
-            t=0,
         )
+        return State(arrays, LmCmaNumbers(fx=fx, f=fx, sigma=sigma, s=0.0, stored=0, t=0))
 
-    def draws(self, n: int) -> int:
-        """Return how many standard normals an iteration takes: n per pair, or two in 2017."""
-        return (self.popsize + 1) // 2 * (2 if self.is_later else n)
+    def needs(self, n: int) -> Needs:
+        """Return what the scheme needs for n variables: n normals per pair, or two in 2017."""
+        return needs_of_population(self.popsize, n, (self.popsize + 1) // 2 * (2 if self.is_later else n))
 
 
-class LmCmaState(NamedTuple):
-    """The state of LM-CMA-ES; `f` is the best value of the latest round."""
+class LmCmaArrays(NamedTuple):
+    """The arrays of LM-CMA-ES."""
 
     x: Vector
-    fx: float
-    f: float
-    sigma: float
     mean: Vector
     """m."""
     p_c: Vector
@@ -169,159 +162,148 @@ class LmCmaState(NamedTuple):
     """w_1, ..., w_mu."""
     before: Vector
     """The values of the round before."""
+
+
+class LmCmaNumbers(NamedTuple):
+    """The numbers of LM-CMA-ES."""
+
+    fx: float
+    f: float
+    sigma: float
     s: float
     stored: int
     """How many paths there are."""
     t: int
 
-    def is_valid(self) -> bool:
-        """Say whether there is room for the stored paths."""
-        return 0 <= self.stored <= self.times.size and self.t >= 0
+
+@is_valid.register(LmCma)
+def _is_valid(scheme, arrays, numbers):
+    return 0 <= numbers.stored <= arrays.times.size and numbers.t >= 0
 
 
 @ask.register(LmCma)
-def _ask(team, scheme, state, normals):
-    n, pairs = state.x.shape[0], (scheme.popsize + 1) // 2
-    z = state.z if scheme.is_later else normals
+def _ask(team, scheme, arrays, numbers, normals):
+    n, pairs = arrays.x.shape[0], (scheme.popsize + 1) // 2
+    z = arrays.z if scheme.is_later else normals
     oldest = np.zeros(pairs, dtype=np.int64)
     if scheme.is_later:
         for k in range(pairs):
             used = abs(normals[2 * k]) * (_USED_FIRST if k == 0 else _USED)
-            oldest[k] = state.stored - math.ceil(min(used, float(state.stored)))
+            oldest[k] = numbers.stored - math.ceil(min(used, float(numbers.stored)))
             write_signs(normals[2 * k + 1], z[k * n : (k + 1) * n])
-    _transform(scheme, state, z.reshape(pairs, n), oldest)
-    nothing = state.mean[:0]
+    _transform(scheme, arrays, numbers.stored, z.reshape(pairs, n), oldest)
+    nothing = arrays.mean[:0]
     return Samples(
-        mean=state.mean,
+        mean=arrays.mean,
         scales=nothing,
         direction=nothing,
         along=nothing,
         z=z,
-        sigma=state.sigma,
+        sigma=numbers.sigma,
         size=scheme.popsize,
         sides=2,
     )
 
 
-@inner
-def _transform(scheme, state, z, oldest):
+@compilable
+def _transform(scheme, arrays, stored, z, oldest):
     """Turn every row z into A z, A made of the paths from the `oldest` on for that row.
 
     All inner products are with z as it was. Slice by slice, so that paths pass through memory twice a round.
     """
     pairs, n = z.shape
-    stored = state.stored
     along, powers = np.zeros((pairs, stored)), np.ones(pairs)
     for start in range(0, n, SLICE):
         end = min(start + SLICE, n)
         for k in range(pairs):
             used = slice(oldest[k], stored)
-            add_products(along[k, used], state.v[used], z[k, start:end], start)
+            add_products(along[k, used], arrays.v[used], z[k, start:end], start)
     for k in range(pairs):
         for i in range(stored - 1, oldest[k] - 1, -1):
-            along[k, i] *= powers[k] * state.b[i]
+            along[k, i] *= powers[k] * arrays.b[i]
             powers[k] *= math.sqrt(1.0 - scheme.c_1)
     for start in range(0, n, SLICE):
         end = min(start + SLICE, n)
         for k in range(pairs):
             used = slice(oldest[k], stored)
-            mix_slice(z[k, start:end], powers[k], along[k, used], state.paths[used], start)
+            mix_slice(z[k, start:end], powers[k], along[k, used], arrays.paths[used], start)
 
 
 @tell.register(LmCma)
-def _tell(team, scheme, state, query, values):
+def _tell(team, scheme, arrays, numbers, query, values):
     order = order_of(values)
-    f, fx = values[order[0]], state.fx
+    f, fx = values[order[0]], numbers.fx
     if f < fx:
         fx = f
-        write_sample(query, order[0], state.x)
-    _move(team, scheme, state, query.z, order)
-    count = _store(team, scheme, state) if state.t % scheme.period == 0 else state.stored
-    s, sigma = state.s, state.sigma
-    if state.t > 0:
-        success = _success(values, state.before) - scheme.z_star
+        write_sample(query, order[0], arrays.x)
+    _move(team, scheme, arrays, numbers.sigma, query.z, order)
+    is_due = numbers.t % scheme.period == 0
+    count = _store(team, scheme, arrays, numbers) if is_due else numbers.stored
+    s, sigma = numbers.s, numbers.sigma
+    if numbers.t > 0:
+        success = _success(values, arrays.before) - scheme.z_star
         s = (1.0 - scheme.c_sigma) * s + scheme.c_sigma * success
         sigma *= math.exp(s / scheme.d_sigma)
-    copy(team, state.before, values)
-    return LmCmaState(
-        x=state.x,
-        fx=fx,
-        f=f,
-        sigma=sigma,
-        mean=state.mean,
-        p_c=state.p_c,
-        z=state.z,
-        paths=state.paths,
-        v=state.v,
-        b=state.b,
-        d=state.d,
-        times=state.times,
-        products=state.products,
-        parts=state.parts,
-        weights=state.weights,
-        before=state.before,
-        s=s,
-        stored=count,
-        t=state.t + 1,
-    )
+    copy(team, arrays.before, values)
+    return LmCmaNumbers(fx=fx, f=f, sigma=sigma, s=s, stored=count, t=numbers.t + 1)
 
 
-@inner
-def _move(team, scheme, state, z, order):
+@compilable
+def _move(team, scheme, arrays, sigma, z, order):
     """Move the mean, and p_c with it."""
-    n, pairs = state.x.shape[0], (scheme.popsize + 1) // 2
+    n, pairs = arrays.x.shape[0], (scheme.popsize + 1) // 2
     weights = np.zeros(pairs)
-    for rank in range(state.weights.shape[0]):
+    for rank in range(arrays.weights.shape[0]):
         j = order[rank]
-        weights[j // 2] += state.weights[rank] if j % 2 == 0 else -state.weights[rank]
+        weights[j // 2] += arrays.weights[rank] if j % 2 == 0 else -arrays.weights[rank]
     gain = math.sqrt(scheme.c_c * (2.0 - scheme.c_c) * scheme.mu_w)
     steps = z.reshape(pairs, n)
-    mix_rows(team, state.mean, 1.0, state.sigma * weights, steps)
-    mix_rows(team, state.p_c, 1.0 - scheme.c_c, gain * weights, steps)
+    mix_rows(team, arrays.mean, 1.0, sigma * weights, steps)
+    mix_rows(team, arrays.p_c, 1.0 - scheme.c_c, gain * weights, steps)
 
 
-@inner
-def _store(team, scheme, state):
+@compilable
+def _store(team, scheme, arrays, numbers):
     """Store p_c, in place of another path if there is no room; return how many there are."""
-    changed, count = state.stored, state.stored + 1
-    if state.stored == scheme.m:
-        changed, count = _least_missed(scheme, state), state.stored
-        _forget(team, state, changed)
+    changed, count = numbers.stored, numbers.stored + 1
+    if numbers.stored == scheme.m:
+        changed, count = _least_missed(scheme, arrays), numbers.stored
+        _forget(team, arrays, changed)
     last = count - 1
-    state.times[last] = state.t
-    copy(team, state.paths[last], state.p_c)
-    new = state.products[last, :count]
+    arrays.times[last] = numbers.t
+    copy(team, arrays.paths[last], arrays.p_c)
+    new = arrays.products[last, :count]
     fill(team, new, 0.0)
-    add_products(new, state.paths[:count], state.p_c, 0)
-    copy(team, state.products[:count, last], new)
-    _invert(scheme, state, changed, count)
-    _write_inverses(team, state, changed, count)
+    add_products(new, arrays.paths[:count], arrays.p_c, 0)
+    copy(team, arrays.products[:count, last], new)
+    _invert(scheme, arrays, changed, count)
+    _write_inverses(team, arrays, changed, count)
     return count
 
 
-@inner
-def _least_missed(scheme, state):
+@compilable
+def _least_missed(scheme, arrays):
     """Return which path to forget, counted from the oldest."""
     least, closest = 0, float(scheme.n_steps)
     for i in range(1, scheme.m):
-        distance = state.times[i] - state.times[i - 1]
+        distance = arrays.times[i] - arrays.times[i - 1]
         if distance < closest:
             least, closest = i, distance
     return least
 
 
-@inner
-def _forget(team, state, forgotten):
+@compilable
+def _forget(team, arrays, forgotten):
     """Forget a path: later ones move one place up."""
-    push(team, state.paths[forgotten:])
-    push(team, state.products[forgotten:])
-    for i in range(forgotten, state.times.shape[0] - 1):
-        state.times[i] = state.times[i + 1]
-        copy(team, state.products[:, i], state.products[:, i + 1])
+    push(team, arrays.paths[forgotten:])
+    push(team, arrays.products[forgotten:])
+    for i in range(forgotten, arrays.times.shape[0] - 1):
+        arrays.times[i] = arrays.times[i + 1]
+        copy(team, arrays.products[:, i], arrays.products[:, i + 1])
 
 
-@inner
-def _invert(scheme, state, changed, count):
+@compilable
+def _invert(scheme, arrays, changed, count):
     """Compute the v from the one `changed` on, as sums of the paths, and their b and d.
 
     v^i is a sum of the paths up to the i-th. So its inner products follow from those of the paths.
@@ -329,7 +311,7 @@ def _invert(scheme, state, changed, count):
     a = math.sqrt(1.0 - scheme.c_1)
     along = np.zeros((count, count))  # <v, p> of each v with each path
     for i in range(count):
-        part = state.parts[i]
+        part = arrays.parts[i]
         if i >= changed:
             part[:i] = 0.0
             part[i] = 1.0
@@ -340,31 +322,31 @@ def _invert(scheme, state, changed, count):
                 for j in range(i + 1):
                     part[j] /= a
                 for j in range(t + 1):
-                    part[j] -= state.d[t] * product * state.parts[t, j]
+                    part[j] -= arrays.d[t] * product * arrays.parts[t, j]
         square = 0.0
         for k in range(i + 1):
             for j in range(count):
-                along[i, j] += part[k] * state.products[k, j]
+                along[i, j] += part[k] * arrays.products[k, j]
         for j in range(i + 1):
             square += along[i, j] * part[j]
         if i >= changed:
             root = math.sqrt(1.0 + scheme.c_1 / (1.0 - scheme.c_1) * square)
-            state.b[i] = a / square * (root - 1.0)
-            state.d[i] = (1.0 - 1.0 / root) / (a * square)
+            arrays.b[i] = a / square * (root - 1.0)
+            arrays.d[i] = (1.0 - 1.0 / root) / (a * square)
 
 
-@inner
-def _write_inverses(team, state, changed, count):
+@compilable
+def _write_inverses(team, arrays, changed, count):
     """Write the v from the one `changed` on."""
-    n = state.x.shape[0]
+    n = arrays.x.shape[0]
     for start in range(0, n, SLICE):
         for i in range(changed, count):
-            v = state.v[i, start : min(start + SLICE, n)]
+            v = arrays.v[i, start : min(start + SLICE, n)]
             fill(team, v, 0.0)
-            mix_slice(v, 1.0, state.parts[i], state.paths[: i + 1], start)
+            mix_slice(v, 1.0, arrays.parts[i], arrays.paths[: i + 1], start)
 
 
-@inner
+@compilable
 def _success(values, before):
     """Return the difference of the sums of ranks over lambda^2.
 

@@ -13,13 +13,31 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
-from pursuit.compiling.inner import inlined
+from pursuit.checks import Vector
+from pursuit.compiling.jit import inlined
 from pursuit.compiling.vectors import repeated
 from pursuit.methods.contract import write_on_line
 from pursuit.methods.hooks import Patience
 
 CONDITION = 1e4
 """The condition number that is assumed if f is only known to be convex: if m is 0."""
+
+
+class Iterates(NamedTuple):
+    """The arrays of accelerated schemes: the best point of all, and the sequences y and v."""
+
+    x: Vector
+    y: Vector
+    v: Vector
+
+
+class Momentum(NamedTuple):
+    """The numbers of a scheme whose weights follow from gamma."""
+
+    fx: float
+    f: float
+    sigma: float
+    gamma: float
 
 
 class Weights(NamedTuple):
@@ -80,12 +98,12 @@ def _root(theta, m, gamma):
 
 
 @inlined
-def keep_best_of_line(team: Any, state: Any, line: Any, step: Any) -> Any:
+def keep_best_of_line(team: Any, arrays: Any, numbers: Any, line: Any, step: Any) -> Any:
     """Write the end of a step from y into x if it is the best point of all; return the best value."""
-    if step.value < state.fx:
-        write_on_line(team, line, step.length, state.x)
+    if step.value < numbers.fx:
+        write_on_line(team, line, step.length, arrays.x)
         return step.value
-    return state.fx
+    return numbers.fx
 
 
 @repeated

@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
-from pursuit.compiling.inner import inlined
+from typing import NamedTuple
+
+from pursuit.checks import Vector
+from pursuit.compiling.jit import inlined
 from pursuit.methods.contract import write_on_line
 from pursuit.methods.hooks import Patience
 
 # How much the latest step counts in the mean of their sizes.
 _LATEST = 0.1
+
+
+class Iterates(NamedTuple):
+    """The arrays of `spsa` and `rg`: the best point, and the iterate."""
+
+    x: Vector
+    y: Vector
 
 
 def patience_with_slopes(n: int) -> Patience:
@@ -16,13 +26,13 @@ def patience_with_slopes(n: int) -> Patience:
 
 
 @inlined
-def keep_best(team, state, pair, values):
+def keep_best(team, arrays, numbers, pair, values):
     """Write the better of two points into x if it is the best of all; return its value or the best one."""
     is_first = values[0] <= values[1]
     best, position = (values[0], pair.first) if is_first else (values[1], pair.second)
-    if best < state.fx:
-        write_on_line(team, pair, position, state.x)
-    return min(best, state.fx)
+    if best < numbers.fx:
+        write_on_line(team, pair, position, arrays.x)
+    return min(best, numbers.fx)
 
 
 @inlined

@@ -29,20 +29,21 @@ from typing import NamedTuple
 import numpy as np
 
 from pursuit.checks import Vector, checked_number
-from pursuit.compiling.inner import inner
+from pursuit.compiling.jit import compilable
 from pursuit.compiling.vectors import add, blend, dot, fill, scale
 from pursuit.methods.contract import ask, tell
+from pursuit.methods.hooks import Needs, State
 from pursuit.methods.samples import (
+    RoundNumbers,
     Samples,
     checked_population,
-    of_population,
+    needs_of_population,
     order_of,
     utilities,
     write_sample,
 )
 
 
-@of_population
 class R1Nes(NamedTuple):
     """R1-NES: a population with one direction in which it is wider."""
 
@@ -60,34 +61,28 @@ class R1Nes(NamedTuple):
             eta=checked_number("eta", eta, above=0.0),
         )
 
-    def init(self, x: Vector, fx: float, sigma: float) -> R1NesState:
-        """Return the first state; u is drawn by the first iteration."""
+    def init(self, x: Vector, fx: float, sigma: float) -> State:
+        """Return the first state, whose sigma is e^lambda; u is drawn by the first iteration."""
         n, raw = x.size, utilities(self.popsize)
-        return R1NesState(
+        arrays = R1NesArrays(
             x=x,
-            fx=fx,
-            f=fx,
-            sigma=sigma,
             mean=x.copy(),
             u=np.zeros(n),
             step=np.zeros(n),
             gradient=np.zeros(n),
             utilities=raw / sum(raw),
-            k=0,
         )
+        return State(arrays, RoundNumbers(fx, fx, sigma, k=0))
 
-    def draws(self, n: int) -> int:
-        """Return how many standard normals an iteration takes: z and b of all points, and the first u."""
-        return (self.popsize + 1) * n + self.popsize
+    def needs(self, n: int) -> Needs:
+        """Return what the scheme needs for n variables: normals for z and b of all points, and the first u."""
+        return needs_of_population(self.popsize, n, (self.popsize + 1) * n + self.popsize)
 
 
-class R1NesState(NamedTuple):
-    """The state of R1-NES; `f` is the best value of the latest round, and sigma is e^lambda."""
+class R1NesArrays(NamedTuple):
+    """The arrays of R1-NES."""
 
     x: Vector
-    fx: float
-    f: float
-    sigma: float
     mean: Vector
     """mu."""
     u: Vector
@@ -97,64 +92,52 @@ class R1NesState(NamedTuple):
     """u', the natural gradient in u."""
     utilities: Vector
     """q_j, by rank."""
-    k: int
 
 
 @ask.register(R1Nes)
-def _ask(team, scheme, state, normals):
-    n, u = state.x.shape[0], state.u
-    if state.k == 0:
+def _ask(team, scheme, arrays, numbers, normals):
+    n, u = arrays.x.shape[0], arrays.u
+    if numbers.k == 0:
         first = normals[:n]
         length = math.sqrt(dot(team, n, first, first))
         for i in range(n):
             u[i] = first[i] / length
     return Samples(
-        mean=state.mean,
+        mean=arrays.mean,
         scales=u[:0],
         direction=u,
         along=normals[n : n + scheme.popsize],
         z=normals[n + scheme.popsize :],
-        sigma=state.sigma,
+        sigma=numbers.sigma,
         size=scheme.popsize,
         sides=1,
     )
 
 
 @tell.register(R1Nes)
-def _tell(team, scheme, state, query, values):
-    n, order = state.x.shape[0], order_of(values)
-    f, fx = values[order[0]], state.fx
+def _tell(team, scheme, arrays, numbers, query, values):
+    n, order = arrays.x.shape[0], order_of(values)
+    f, fx = values[order[0]], numbers.fx
     if f < fx:
         fx = f
-        write_sample(query, order[0], state.x)
-    growth = _sum_gradients(team, state, query, order)
-    add(team, state.mean, state.sigma, state.step)
-    _turn(team, n, state.u, state.gradient, scheme.eta)
-    return R1NesState(
-        x=state.x,
-        fx=fx,
-        f=f,
-        sigma=state.sigma * math.exp(scheme.eta * growth),
-        mean=state.mean,
-        u=state.u,
-        step=state.step,
-        gradient=state.gradient,
-        utilities=state.utilities,
-        k=state.k + 1,
-    )
+        write_sample(query, order[0], arrays.x)
+    growth = _sum_gradients(team, arrays, query, order)
+    add(team, arrays.mean, numbers.sigma, arrays.step)
+    _turn(team, n, arrays.u, arrays.gradient, scheme.eta)
+    return RoundNumbers(fx=fx, f=f, sigma=numbers.sigma * math.exp(scheme.eta * growth), k=numbers.k + 1)
 
 
-@inner
-def _sum_gradients(team, state, query, order):
+@compilable
+def _sum_gradients(team, arrays, query, order):
     """Write the weighted sum of the w_j and u'; return lambda'."""
-    n, u = state.x.shape[0], state.u
+    n, u = arrays.x.shape[0], arrays.u
     square = dot(team, n, u, u)
     r = math.sqrt(square)
-    fill(team, state.step, 0.0)
-    fill(team, state.gradient, 0.0)
+    fill(team, arrays.step, 0.0)
+    fill(team, arrays.gradient, 0.0)
     growth, along = 0.0, 0.0
     for rank in range(order.shape[0]):
-        q, j = state.utilities[rank], order[rank]
+        q, j = arrays.utilities[rank], order[rank]
         if q > 0.0:
             w, b = query.z[j * n : (j + 1) * n], query.along[j]
             add(team, w, b, u)
@@ -162,13 +145,13 @@ def _sum_gradients(team, state, query, order):
             growth += q * ((length - n) - (product * product - 1.0)) / (2.0 * (n - 1.0))
             part = (square - n + 2.0) * product * product - (square + 1.0) * length
             along += q * part / (2.0 * r * (n - 1.0))
-            add(team, state.step, q, w)
-            add(team, state.gradient, q * product / r, w)
-    add(team, state.gradient, along / r, u)
+            add(team, arrays.step, q, w)
+            add(team, arrays.gradient, q * product / r, w)
+    add(team, arrays.gradient, along / r, u)
     return growth
 
 
-@inner
+@compilable
 def _turn(team, n, u, gradient, eta):
     """Change u along its natural gradient."""
     r = math.sqrt(dot(team, n, u, u))

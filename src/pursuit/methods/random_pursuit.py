@@ -15,6 +15,7 @@ from typing import NamedTuple
 from pursuit.checks import Vector
 from pursuit.compiling.vectors import add
 from pursuit.methods.contract import ask, tell
+from pursuit.methods.hooks import Needs, Numbers, State
 from pursuit.methods.line_searches import Line
 from pursuit.methods.options import LineSearch, line_search_named, reading_named
 
@@ -38,29 +39,30 @@ class RandomPursuit(NamedTuple):
         reading_named(reading)
         return cls(line_search_named(line_search, p, tolerance))
 
-    def init(self, x: Vector, fx: float, sigma: float) -> RandomPursuitState:
+    def init(self, x: Vector, fx: float, sigma: float) -> State:
         """Return the first state."""
-        return RandomPursuitState(x, fx, fx, sigma)
+        return State(Iterate(x), Numbers(fx, fx, sigma))
+
+    def needs(self, n: int) -> Needs:
+        """Return what the scheme needs for n variables."""
+        return Needs(normals=n)
 
 
-class RandomPursuitState(NamedTuple):
-    """The state of Random Pursuit: x_k, its value, and sigma_k."""
+class Iterate(NamedTuple):
+    """The array of Random Pursuit: x_k."""
 
     x: Vector
-    fx: float
-    f: float
-    sigma: float
 
 
 @ask.register(RandomPursuit)
-def _ask(team, scheme, state, u):
-    return Line(state.x, u, state.fx, state.sigma)
+def _ask(team, scheme, arrays, numbers, u):
+    return Line(arrays.x, u, numbers.fx, numbers.sigma)
 
 
 @tell.register(RandomPursuit)
-def _tell(team, scheme, state, line, step):
+def _tell(team, scheme, arrays, numbers, line, step):
     # An exact step can end above its origin by a rounding error; then the origin is the better point.
-    if step.length == 0.0 or step.value > state.fx:
-        return RandomPursuitState(state.x, state.fx, state.fx, step.sigma)
-    add(team, state.x, step.length, line.direction)
-    return RandomPursuitState(state.x, step.value, step.value, step.sigma)
+    if step.length == 0.0 or step.value > numbers.fx:
+        return Numbers(numbers.fx, numbers.fx, step.sigma)
+    add(team, arrays.x, step.length, line.direction)
+    return Numbers(step.value, step.value, step.sigma)

@@ -21,9 +21,9 @@ from typing import NamedTuple
 from pursuit.checks import Vector, checked_number
 from pursuit.compiling.vectors import add, copy
 from pursuit.methods.contract import Pair, ask, tell
-from pursuit.methods.hooks import Patience
+from pursuit.methods.hooks import Needs, Numbers, State
 from pursuit.methods.options import checked_curvature
-from pursuit.methods.pairs import keep_best, patience_with_slopes, smoothed
+from pursuit.methods.pairs import Iterates, keep_best, patience_with_slopes, smoothed
 
 # How far above the minimum the bias of differences may leave f, if mu is not given.
 _EPSILON = 1e-10
@@ -51,42 +51,27 @@ class RandomGradient(NamedTuple):
             mu=checked_number("mu", default if mu is None else mu, above=0.0),
         )
 
-    def init(self, x: Vector, fx: float, sigma: float) -> RandomGradientState:
-        """Return the first state."""
-        return RandomGradientState(x=x, fx=fx, f=fx, sigma=sigma, y=x.copy())
+    def init(self, x: Vector, fx: float, sigma: float) -> State:
+        """Return the first state; its f is f(y)."""
+        return State(Iterates(x, y=x.copy()), Numbers(fx, fx, sigma))
 
-    def points(self) -> int:
-        """Return the number of points in a query."""
-        return 2
-
-    def patience(self, n: int) -> Patience:
-        """Return after how many pairs without a better point to give up."""
-        return patience_with_slopes(n)
-
-
-class RandomGradientState(NamedTuple):
-    """The state of the random gradient method; `f` is f(y)."""
-
-    x: Vector
-    fx: float
-    f: float
-    sigma: float
-    y: Vector
-    """The iterate."""
+    def needs(self, n: int) -> Needs:
+        """Return what the scheme needs for n variables."""
+        return Needs(normals=n, points=2, patience=patience_with_slopes(n))
 
 
 @ask.register(RandomGradient)
-def _ask(team, scheme, state, u):
-    return Pair(origin=state.y, direction=u, first=0.0, second=scheme.mu)
+def _ask(team, scheme, arrays, numbers, u):
+    return Pair(origin=arrays.y, direction=u, first=0.0, second=scheme.mu)
 
 
 @tell.register(RandomGradient)
-def _tell(team, scheme, state, pair, values):
-    fx, sigma = keep_best(team, state, pair, values), state.sigma
+def _tell(team, scheme, arrays, numbers, pair, values):
+    fx, sigma = keep_best(team, arrays, numbers, pair, values), numbers.sigma
     step = scheme.h * (values[1] - values[0]) / scheme.mu
     if math.isfinite(step):
-        add(team, state.y, -step, pair.direction)
+        add(team, arrays.y, -step, pair.direction)
         sigma = smoothed(sigma, step)
     else:
-        copy(team, state.y, state.x)
-    return RandomGradientState(x=state.x, fx=fx, f=values[0], sigma=sigma, y=state.y)
+        copy(team, arrays.y, arrays.x)
+    return Numbers(fx=fx, f=values[0], sigma=sigma)

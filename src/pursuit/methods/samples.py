@@ -15,44 +15,34 @@ A z_k in place of z_k.
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from pursuit.checks import Vector, checked_count, checked_memory
-from pursuit.compiling.inner import inner
+from pursuit.compiling.jit import compilable
 from pursuit.compiling.vectors import dot
-from pursuit.methods.hooks import Patience
+from pursuit.methods.contract import count_points, spread, write_point
+from pursuit.methods.hooks import Needs, Patience
 
-SchemeClass = TypeVar("SchemeClass", bound=type)
 
+def needs_of_population(popsize: int, n: int, normals: int) -> Needs:
+    """Return what a scheme needs that draws this many points for n variables from so many normals.
 
-def of_population(scheme: SchemeClass) -> SchemeClass:
-    """Give a class of schemes with a field `popsize` what all of them share; a `NamedTuple` has no base.
-
-    A round has all points of the population. Unless the class has `draws` of its own, each takes n normals.
+    Populations take long to compile, so they are compiled once for all problems.
     """
+    rounds, window = max(100, (10_000 + 1_000 * n) // popsize), max(20, (500 + 10 * n) // popsize)
+    patience = Patience(rounds, share=1.0, window=window)
+    return Needs(normals=normals, points=popsize, patience=patience, is_compiled_apart=True)
 
-    def points(self: Any) -> int:
-        """Return the number of points of a round."""
-        return int(self.popsize)
 
-    def draws(self: Any, n: int) -> int:
-        """Return how many standard normals an iteration takes."""
-        return int(self.popsize) * n
+class RoundNumbers(NamedTuple):
+    """The numbers of a scheme that counts its rounds; f is the best value of the latest one."""
 
-    def patience(self: Any, n: int) -> Patience:
-        """Return after how many rounds without a better point to give up."""
-        size = self.popsize
-        rounds, window = max(100, (10_000 + 1_000 * n) // size), max(20, (500 + 10 * n) // size)
-        return Patience(rounds, share=1.0, window=window)
-
-    # Populations take long to compile, so they are compiled once for all problems.
-    shared = {"points": points, "draws": draws, "patience": patience, "is_compiled_apart": True}
-    for name, entry in shared.items():
-        if not hasattr(scheme, name):
-            setattr(scheme, name, entry)
-    return scheme
+    fx: float
+    f: float
+    sigma: float
+    k: int
 
 
 class Samples(NamedTuple):
@@ -74,7 +64,17 @@ class Samples(NamedTuple):
     """How many points share a z: 1, or 2 that are mirror images of each other."""
 
 
-@inner
+@count_points.register(Samples)
+def _size(query):
+    return query.size
+
+
+@write_point.register(Samples)
+def _write(team, query, position, out):
+    write_sample(query, int(position), out)
+
+
+@compilable
 def write_sample(query, j, out):
     """Write the j-th point of a round into `out`."""
     n, k = out.shape[0], j // query.sides
@@ -89,7 +89,12 @@ def write_sample(query, j, out):
         out[i] = query.mean[i] + length * step
 
 
-@inner
+@spread.register(Samples)
+def _spread(team, query, sigma):
+    return length_of_samples(team, query)
+
+
+@compilable
 def length_of_samples(team, query):
     """Return how far points are from the mean on average, divided by sqrt(n)."""
     n, square = query.mean.shape[0], 0.0
@@ -106,7 +111,7 @@ def length_of_samples(team, query):
     return query.sigma * math.sqrt(square / n)
 
 
-@inner
+@compilable
 def order_of(values):
     """Return the indices of values, the lowest first; equal ones keep their order.
 

@@ -21,8 +21,9 @@ from typing import NamedTuple
 from pursuit.checks import Vector, checked_number, shown
 from pursuit.compiling.vectors import drift
 from pursuit.methods.contract import ask, tell
+from pursuit.methods.hooks import Needs, Numbers, State
 from pursuit.methods.line_searches import Line
-from pursuit.methods.nesterov import keep_best_of_line
+from pursuit.methods.nesterov import Iterates, keep_best_of_line
 from pursuit.methods.options import LineSearch, line_search_named, reading_named
 
 # Without the noise of adaptive steps the paper's c = 2 is stable, and faster than 3.
@@ -64,46 +65,31 @@ class Sarp(NamedTuple):
             )
         return cls(search, theta=1.0 / (n * math.sqrt(c * kappa)), gamma=math.sqrt(kappa / c))
 
-    def init(self, x: Vector, fx: float, sigma: float) -> SarpState:
+    def init(self, x: Vector, fx: float, sigma: float) -> State:
         """Return the first state."""
-        return SarpState(x=x, fx=fx, f=fx, sigma=sigma, y=x.copy(), v=x.copy())
+        return State(Iterates(x, y=x.copy(), v=x.copy()), Numbers(fx, fx, sigma))
 
-    def points(self) -> int:
-        """Return the largest number of points in a query: a trial, and y itself."""
-        return 2
-
-    def patience(self, n: int) -> int:
-        """Return after how many iterations without a better point to give up.
+    def needs(self, n: int) -> Needs:
+        """Return what the scheme needs for n variables: a trial and y itself are evaluated at once.
 
         The drift lasts for 1/theta iterations. On Rosenbrock's function in few dimensions it was seen to
         carry the iterates away and back again for up to 265 times as long.
         """
-        return math.ceil(min(500.0 / self.theta, _LONGEST_PATIENCE))
-
-
-class SarpState(NamedTuple):
-    """The state of SARP: the best x_k with its value, f(x_k), sigma_k, y_k and v_k."""
-
-    x: Vector
-    fx: float
-    f: float
-    sigma: float
-    y: Vector
-    v: Vector
+        patience = math.ceil(min(500.0 / self.theta, _LONGEST_PATIENCE))
+        return Needs(normals=n, points=2, patience=patience)
 
 
 @ask.register(Sarp)
-def _ask(team, scheme, state, u):
-    return Line(state.y, u, math.nan, state.sigma)
+def _ask(team, scheme, arrays, numbers, u):
+    return Line(arrays.y, u, math.nan, numbers.sigma)
 
 
 @tell.register(Sarp)
-def _tell(team, scheme, state, line, step):
-    y, v = state.y, state.v
-    fx = keep_best_of_line(team, state, line, step)
+def _tell(team, scheme, arrays, numbers, line, step):
+    fx = keep_best_of_line(team, arrays, numbers, line, step)
     # y_k, from x_k = y_{k-1} + s_k, and v_k
-    drift(team, y, v, scheme.theta, step.length, scheme.gamma * step.length, line.direction)
-    return SarpState(x=state.x, fx=fx, f=step.value, sigma=step.sigma, y=y, v=v)
+    drift(team, arrays.y, arrays.v, scheme.theta, step.length, scheme.gamma * step.length, line.direction)
+    return Numbers(fx=fx, f=step.value, sigma=step.sigma)
 
 
 def _condition_number(kappa: float | None, m: float | None, top: float | None) -> float:

@@ -24,21 +24,21 @@ from typing import NamedTuple
 import numpy as np
 
 from pursuit.checks import Vector
-from pursuit.compiling.inner import inner
+from pursuit.compiling.jit import compilable
 from pursuit.compiling.vectors import fill, scale
-from pursuit.methods.cma_rates import CmaRates, drift_of, follow_path, log_weights
+from pursuit.methods.cma_rates import CmaRates, PathNumbers, drift_of, follow_path, log_weights
 from pursuit.methods.contract import ask, tell
+from pursuit.methods.hooks import Needs, State
 from pursuit.methods.samples import (
     Samples,
     checked_population,
-    of_population,
+    needs_of_population,
     order_of,
     usual_population,
     write_sample,
 )
 
 
-@of_population
 class SepCma(NamedTuple):
     """The separable CMA-ES: a population, a step size by path length, and a variance for each variable."""
 
@@ -60,14 +60,11 @@ class SepCma(NamedTuple):
         factor = (n + 2.0) / 3.0
         return cls(popsize, CmaRates.create(n, popsize, factor, c_sigma=c_sigma, c_c=c_c, c_cov=c_cov))
 
-    def init(self, x: Vector, fx: float, sigma: float) -> SepCmaState:
-        """Return the first state."""
+    def init(self, x: Vector, fx: float, sigma: float) -> State:
+        """Return the first state; its f is the best value of the latest round."""
         n = x.size
-        return SepCmaState(
+        arrays = SepCmaArrays(
             x=x,
-            fx=fx,
-            f=fx,
-            sigma=sigma,
             mean=x.copy(),
             scales=np.ones(n),
             p_sigma=np.zeros(n),
@@ -75,17 +72,18 @@ class SepCma(NamedTuple):
             step=np.zeros(n),
             squares=np.zeros(n),
             weights=log_weights(self.rates.mu),
-            faded=1.0,
         )
+        return State(arrays, PathNumbers(fx, fx, sigma, faded=1.0))
+
+    def needs(self, n: int) -> Needs:
+        """Return what the scheme needs for n variables."""
+        return needs_of_population(self.popsize, n, self.popsize * n)
 
 
-class SepCmaState(NamedTuple):
-    """The state of the separable CMA-ES; `f` is the best value of the latest round."""
+class SepCmaArrays(NamedTuple):
+    """The arrays of the separable CMA-ES."""
 
     x: Vector
-    fx: float
-    f: float
-    sigma: float
     mean: Vector
     """m."""
     scales: Vector
@@ -98,81 +96,66 @@ class SepCmaState(NamedTuple):
     """The weighted mean of their squares."""
     weights: Vector
     """w_1, ..., w_mu."""
-    faded: float
-    """(1 - c_sigma)^(2g), the part of p_sigma that the rounds so far have not filled."""
 
 
 @ask.register(SepCma)
-def _ask(team, scheme, state, normals):
-    nothing = state.mean[:0]
+def _ask(team, scheme, arrays, numbers, normals):
+    nothing = arrays.mean[:0]
     return Samples(
-        mean=state.mean,
-        scales=state.scales,
+        mean=arrays.mean,
+        scales=arrays.scales,
         direction=nothing,
         along=nothing,
         z=normals,
-        sigma=state.sigma,
+        sigma=numbers.sigma,
         size=scheme.popsize,
         sides=1,
     )
 
 
 @tell.register(SepCma)
-def _tell(team, scheme, state, query, values):
+def _tell(team, scheme, arrays, numbers, query, values):
     order = order_of(values)
-    f, fx = values[order[0]], state.fx
+    f, fx = values[order[0]], numbers.fx
     if f < fx:
         fx = f
-        write_sample(query, order[0], state.x)
-    _recombine(team, scheme, state, query.z, order)
-    path = follow_path(team, scheme.rates, state.p_sigma, state.faded, state.step)
-    power = drift_of(_learn(scheme.rates, state, path.is_short))
+        write_sample(query, order[0], arrays.x)
+    _recombine(team, scheme, arrays, numbers.sigma, query.z, order)
+    path = follow_path(team, scheme.rates, arrays.p_sigma, numbers.faded, arrays.step)
+    power = drift_of(_learn(scheme.rates, arrays, path.is_short))
     if power != 1.0:
-        scale(team, state.scales, 1.0 / power)
-        scale(team, state.p_c, 1.0 / power)
-    return SepCmaState(
-        x=state.x,
-        fx=fx,
-        f=f,
-        sigma=state.sigma * power * path.change,
-        mean=state.mean,
-        scales=state.scales,
-        p_sigma=state.p_sigma,
-        p_c=state.p_c,
-        step=state.step,
-        squares=state.squares,
-        weights=state.weights,
-        faded=path.faded,
-    )
+        scale(team, arrays.scales, 1.0 / power)
+        scale(team, arrays.p_c, 1.0 / power)
+    return PathNumbers(fx=fx, f=f, sigma=numbers.sigma * power * path.change, faded=path.faded)
 
 
-@inner
-def _recombine(team, scheme, state, z, order):
+@compilable
+def _recombine(team, scheme, arrays, sigma, z, order):
     """Write the weighted means of the best z_j and of their squares, and move the mean."""
-    n = state.x.shape[0]
-    fill(team, state.step, 0.0)
-    fill(team, state.squares, 0.0)
+    n = arrays.x.shape[0]
+    fill(team, arrays.step, 0.0)
+    fill(team, arrays.squares, 0.0)
     for rank in range(scheme.rates.mu):
-        j, weight = order[rank], state.weights[rank]
+        j, weight = order[rank], arrays.weights[rank]
         row = z[j * n : (j + 1) * n]
         for i in range(n):
-            state.step[i] += weight * row[i]
-            state.squares[i] += weight * row[i] * row[i]
+            arrays.step[i] += weight * row[i]
+            arrays.squares[i] += weight * row[i] * row[i]
     for i in range(n):
-        state.mean[i] += state.sigma * state.scales[i] * state.step[i]
+        arrays.mean[i] += sigma * arrays.scales[i] * arrays.step[i]
 
 
-@inner
-def _learn(rates, state, is_short):
+@compilable
+def _learn(rates, arrays, is_short):
     """Learn p_c, which takes the step only where p_sigma is short, and C; return the mean size of D."""
     total = 0.0
     one, many = rates.c_cov / rates.mu_eff, rates.c_cov * (1.0 - 1.0 / rates.mu_eff)
     gain = math.sqrt(rates.c_c * (2.0 - rates.c_c) * rates.mu_eff) if is_short else 0.0
-    for i in range(state.x.shape[0]):
-        width, p = state.scales[i], (1.0 - rates.c_c) * state.p_c[i]
-        p += gain * width * state.step[i]
-        state.p_c[i] = p
-        variance = (1.0 - rates.c_cov + many * state.squares[i]) * (width * width) + one * p * p
-        state.scales[i] = math.sqrt(variance)
+    for i in range(arrays.x.shape[0]):
+        width, p = arrays.scales[i], (1.0 - rates.c_c) * arrays.p_c[i]
+        p += gain * width * arrays.step[i]
+        arrays.p_c[i] = p
+        variance = (1.0 - rates.c_cov + many * arrays.squares[i]) * (width * width) + one * p * p
+        arrays.scales[i] = math.sqrt(variance)
         total += variance
-    return math.sqrt(total / state.x.shape[0])
+    return math.sqrt(total / arrays.x.shape[0])

@@ -33,8 +33,8 @@ from typing import NamedTuple
 from pursuit.checks import Vector, checked_count, checked_number
 from pursuit.compiling.vectors import add, copy, repeated
 from pursuit.methods.contract import Pair, ask, tell
-from pursuit.methods.hooks import Patience
-from pursuit.methods.pairs import keep_best, patience_with_slopes, smoothed
+from pursuit.methods.hooks import Needs, State
+from pursuit.methods.pairs import Iterates, keep_best, patience_with_slopes, smoothed
 
 # c where it is not given, as a multiple of sigma0.
 _NEAR = 1e-7
@@ -79,14 +79,12 @@ class Spsa(NamedTuple):
             measured=checked_count("measured", measured, at_least=1),
         )
 
-    def init(self, x: Vector, fx: float, sigma: float) -> SpsaState:
-        """Return the first state."""
-        return SpsaState(
-            x=x,
+    def init(self, x: Vector, fx: float, sigma: float) -> State:
+        """Return the first state; its f is the lower value of the latest round."""
+        numbers = SpsaNumbers(
             fx=fx,
             f=fx,
             sigma=sigma,
-            y=x.copy(),
             a=self.a,
             c=self.c if self.c > 0.0 else _NEAR * sigma,
             change=sigma / x.size,
@@ -94,25 +92,19 @@ class Spsa(NamedTuple):
             rounds=0,
             k=0,
         )
+        return State(Iterates(x, y=x.copy()), numbers)
 
-    def points(self) -> int:
-        """Return the number of points in a query."""
-        return 2
-
-    def patience(self, n: int) -> Patience:
-        """Return after how many pairs without a better point to give up."""
-        return patience_with_slopes(n)
+    def needs(self, n: int) -> Needs:
+        """Return what the scheme needs for n variables."""
+        return Needs(normals=n, points=2, patience=patience_with_slopes(n))
 
 
-class SpsaState(NamedTuple):
-    """The state of SPSA; `f` is the lower value of the latest round."""
+class SpsaNumbers(NamedTuple):
+    """The numbers of SPSA."""
 
-    x: Vector
     fx: float
     f: float
     sigma: float
-    y: Vector
-    """The iterate."""
     a: float
     """0 while it is not known."""
     c: float
@@ -132,26 +124,26 @@ def replace_by_sign(i, x):
 
 
 @ask.register(Spsa)
-def _ask(team, scheme, state, normals):
+def _ask(team, scheme, arrays, numbers, normals):
     replace_by_sign(team, normals.shape[0], normals)
-    c = state.c / (state.k + 1.0) ** scheme.gamma
-    return Pair(origin=state.y, direction=normals, first=c, second=-c)
+    c = numbers.c / (numbers.k + 1.0) ** scheme.gamma
+    return Pair(origin=arrays.y, direction=normals, first=c, second=-c)
 
 
 @tell.register(Spsa)
-def _tell(team, scheme, state, pair, values):
+def _tell(team, scheme, arrays, numbers, pair, values):
     slope = (values[0] - values[1]) / (2.0 * pair.first)
-    a, slopes, rounds, k, sigma = state.a, state.slopes, state.rounds, state.k, state.sigma
-    fx = keep_best(team, state, pair, values)
+    a, slopes, rounds, k, sigma = numbers.a, numbers.slopes, numbers.rounds, numbers.k, numbers.sigma
+    fx = keep_best(team, arrays, numbers, pair, values)
     if a > 0.0:
         step = a / (k + 1.0 + scheme.A) ** scheme.alpha * slope
         if math.isfinite(step):
-            most = state.change * state.y.shape[0]
+            most = numbers.change * arrays.y.shape[0]
             step = min(max(step, -most), most)
-            add(team, state.y, -step, pair.direction)
+            add(team, arrays.y, -step, pair.direction)
             sigma = smoothed(sigma, step)
         else:
-            copy(team, state.y, state.x)
+            copy(team, arrays.y, arrays.x)
         k += 1
     else:
         if math.isfinite(slope):
@@ -159,16 +151,14 @@ def _tell(team, scheme, state, pair, values):
         rounds += 1
         # On a plateau there is no slope to be seen.
         if rounds >= scheme.measured and slopes > 0.0:
-            a = state.change * (1.0 + scheme.A) ** scheme.alpha * rounds / slopes
-    return SpsaState(
-        x=state.x,
+            a = numbers.change * (1.0 + scheme.A) ** scheme.alpha * rounds / slopes
+    return SpsaNumbers(
         fx=fx,
         f=min(values[0], values[1]),
         sigma=sigma,
-        y=state.y,
         a=a,
-        c=state.c,
-        change=state.change,
+        c=numbers.c,
+        change=numbers.change,
         slopes=slopes,
         rounds=rounds,
         k=k,

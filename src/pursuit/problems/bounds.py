@@ -11,13 +11,12 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
-import numba
 import numpy as np
 
 from pursuit.checks import Vector
 from pursuit.compiling.cache import compiled
 from pursuit.compiling.dispatch import generic
-from pursuit.compiling.inner import inlined
+from pursuit.compiling.jit import compilable, inlined
 from pursuit.compiling.vectors import SERIAL, copy, repeated, summed
 from pursuit.problems.boxes import AT_BOUND, Box
 from pursuit.problems.contract import evaluate, value
@@ -88,7 +87,7 @@ def _number_at_bound(i, x, box):
     return 1.0 if _is_at(x[i], box.lower[i]) or _is_at(x[i], box.upper[i]) else 0.0
 
 
-@numba.njit
+@compilable
 def _is_at(t, bound):
     return math.isfinite(bound) and abs(t - bound) <= AT_BOUND * max(1.0, abs(bound))
 
@@ -106,7 +105,7 @@ def _reflect(i, x, box):
         x[i] = _image(x[i], lower, upper, margin)
 
 
-@numba.njit
+@compilable
 def _image(t, lower, upper, margin):
     """Return the image of t, which is outside the bounds or within a margin of them, inside."""
     if margin > 0.0 and math.isfinite(t):

@@ -9,26 +9,25 @@ from __future__ import annotations
 import functools
 import inspect
 import linecache
+import sys
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numba
-from numba.core import types
-from numba.core.errors import NumbaError
-from numba.core.registry import CPUDispatcher
+import numpy as np
 
 from pursuit.checks import cut, shown
+from pursuit.compiling import jit
 from pursuit.compiling.cache import compiled
 from pursuit.compiling.dispatch import implementation_for
 from pursuit.compiling.vectors import SERIAL
 from pursuit.problems.contract import evaluate, value, value_at
 
-_POINT = types.Array(numba.float64, 1, "C")
-
 
 def is_jitted(fun: Any) -> bool:
     """Say whether a function is one that Numba can compile into a loop."""
-    return isinstance(fun, CPUDispatcher) and not fun.targetoptions.get("forceobj", False)
+    if "numba" not in sys.modules or not jit.has_compiler():
+        return False
+    return bool(jit.numba().extending.is_jitted(fun)) and not fun.targetoptions.get("forceobj", False)
 
 
 def jitted_problem(function: Any, args: tuple[Any, ...], n: int) -> Any:
@@ -75,24 +74,24 @@ def check_compiles(problem: Any, whole: Any) -> None:
     whole : Problem
         The same inside bounds, if there are any: what has to be compiled anyway.
     """
-    argument_types = numba.typeof(SERIAL), _type_of("fun", whole), _POINT
-    function = compiled(value_at, whole)
+    if not jit.has_compiler():
+        return
+    numba = jit.numba()
+    _type_of("fun", whole)
     try:
-        entry = function.compile(argument_types)
-    except NumbaError as error:
+        dispatcher, _ = compiled(value_at, whole).compile(SERIAL, whole, np.empty(whole.n))
+    except numba.core.errors.NumbaError as error:
         own = _error_alone(problem)
         if own is None:
             raise TypeError("Numba cannot compile fun for a point of type float64[::1].") from error
         raise TypeError(f"Numba cannot compile fun{_place(own)}: {_reason(own)}.") from own
-    # Not by the types: what the cache has kept of a class in a script names a copy of that class.
-    (returned,) = {
-        found.signature.return_type for found in function.overloads.values() if found.entry_point is entry
-    }
-    if not isinstance(returned, types.Integer | types.Float):
+    returned = dispatcher.nopython_signatures[0].return_type
+    if not isinstance(returned, numba.types.Integer | numba.types.Float):
         raise TypeError(f"The objective must return a real number, but it returns {_described(returned)}.")
 
 
 def _described(returned: Any) -> str:
+    types = jit.numba().types
     if isinstance(returned, types.NoneType):
         return "None (did you forget return?)"
     if isinstance(returned, types.Optional):
@@ -102,7 +101,7 @@ def _described(returned: Any) -> str:
 
 def _type_of(name: str, argument: Any) -> Any:
     try:
-        return numba.typeof(argument)
+        return jit.numba().typeof(argument)
     except Exception:
         # Numba raises errors of many kinds for what it does not know.
         raise TypeError(
@@ -110,17 +109,17 @@ def _type_of(name: str, argument: Any) -> Any:
         ) from None
 
 
-def _error_alone(problem: Any) -> NumbaError | None:
-    """Return what Numba says about a user's function without anything around it."""
-    function = _functions.get(type(problem))
+def _error_alone(problem: Any) -> Any:
+    """Return what Numba says about a user's function without anything around it; None if it has no error."""
+    numba, function, point = jit.numba(), _functions.get(type(problem)), np.empty(problem.n)
     if function is not None:
-        described = [_POINT, *map(numba.typeof, problem.args)]
+        arguments = [point, *problem.args]
     else:
-        function = implementation_for(value, type(problem))
-        described = [numba.typeof(SERIAL), numba.typeof(problem), _POINT]
+        function = numba.njit(implementation_for(value, type(problem)))
+        arguments = [SERIAL, problem, point]
     try:
-        function.compile(tuple(described))
-    except NumbaError as error:
+        function.compile(tuple(map(numba.typeof, arguments)))
+    except numba.core.errors.NumbaError as error:
         return error
     except RuntimeError:
         pass  # It was jitted for other types, and for no more.
@@ -136,7 +135,7 @@ def _place(error: Any) -> str:
     return f"{text}, {shown(line)}" if line else text
 
 
-def _reason(error: NumbaError) -> str:
+def _reason(error: Exception) -> str:
     """Return the most informative line of a Numba error."""
     lines = [line.strip() for line in str(error).splitlines()]
     lines = [line for line in lines if line and not line.startswith("Failed in")]

@@ -9,7 +9,7 @@ import numpy as np
 
 from pursuit.checks import Vector
 from pursuit.compiling.cache import compiled
-from pursuit.compiling.inner import inlined
+from pursuit.compiling.jit import inlined
 from pursuit.compiling.vectors import Matrix
 from pursuit.problems.bounds import image_at_bound, reflect
 from pursuit.problems.boxes import Box, active_mask

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from typing import ClassVar, NamedTuple
 
-import numba
 import numpy as np
 
 from pursuit.checks import checked_count, checked_memory, shown
+from pursuit.compiling.jit import compilable
 from pursuit.compiling.vectors import summed
 from pursuit.problems.contract import ProblemBase, line_minimizer, value
 
@@ -99,7 +99,7 @@ def _line_minimizer(team, problem, x, u):
     )
 
 
-@numba.njit
+@compilable
 def _quartic_minimizer(c1, c2, c3, c4):
     """Return the global minimiser of c1 t + c2 t^2 + c3 t^3 + c4 t^4, which is bounded below."""
     if c4 <= 0.0:
@@ -132,7 +132,7 @@ def _quartic_minimizer(c1, c2, c3, c4):
     return left if height_left < height_right else right
 
 
-@numba.njit
+@compilable
 def _polished(t, b2, b1, b0):
     """Sharpen a root of t^3 + b2 t^2 + b1 t + b0 to working precision by Newton's method.
 

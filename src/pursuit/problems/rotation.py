@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pursuit.checks import Vector, checked_generator, checked_memory, shown
-from pursuit.compiling.vectors import apply_matrix
+from pursuit.compiling.rows import apply_matrix
 from pursuit.problems.contract import evaluate, line_minimizer, value
 from pursuit.problems.protocol import Problem
 

@@ -117,12 +117,10 @@ class Engine:
     def modules(self):
         """Return its modules, by name."""
         return {
-            "pursuit.compiling.gpu.errors": _module(GpuError=PretendedGpuError),
-            "pursuit.compiling.gpu.device": _module(find_device=self.find_device),
-            "pursuit.engine.gpu.batch": _module(Batch=Batch),
-            "pursuit.engine.gpu.schedule": _module(
-                build_kernels=self.build_kernels, run_batches=self.run_batches
-            ),
+            "pursuit.gpu.errors": _module(GpuError=PretendedGpuError),
+            "pursuit.gpu.device": _module(find_device=self.find_device),
+            "pursuit.gpu.batch": _module(Batch=Batch),
+            "pursuit.gpu.schedule": _module(build_kernels=self.build_kernels, run_batches=self.run_batches),
         }
 
 

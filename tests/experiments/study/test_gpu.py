@@ -103,8 +103,8 @@ def test_without_a_gpu_a_sentence_says_why_and_nothing_is_started(engine, tmp_pa
 
 
 def test_the_engine_itself_says_why_there_is_no_gpu(tmp_path, capsys):
-    device = pytest.importorskip("pursuit.compiling.gpu.device")
-    errors = pytest.importorskip("pursuit.compiling.gpu.errors")
+    device = pytest.importorskip("pursuit.gpu.device")
+    errors = pytest.importorskip("pursuit.gpu.errors")
     try:
         device.find_device()
     except errors.GpuError as error:
@@ -312,8 +312,8 @@ def test_the_longest_runs_begin_first(engine, tmp_path):
 
 @pytest.mark.gpu
 def test_on_a_gpu_a_study_in_two_parts_equals_one_in_a_piece(study, tmp_path):
-    device = pytest.importorskip("pursuit.compiling.gpu.device")
-    errors = pytest.importorskip("pursuit.compiling.gpu.errors")
+    device = pytest.importorskip("pursuit.gpu.device")
+    errors = pytest.importorskip("pursuit.gpu.errors")
     try:
         device.find_device()
     except errors.GpuError as error:

@@ -99,7 +99,7 @@ def test_changed_code_of_ones_own_is_noticed_and_run_again(tmp_path, monkeypatch
         reproduce(path, tmp_path / "out", executor=executor)
     sys.modules.pop("own_beside")
     assert "to do" not in capfd.readouterr().err
-    module.write_text(own.read_text().replace("1.5 * state.sigma", "1.6 * state.sigma"))
+    module.write_text(own.read_text().replace("1.5 * numbers.sigma", "1.6 * numbers.sigma"))
     changed = run_pursuit("reproduce", path, "--out", tmp_path / "out", "--jobs", 1, "--no-report")
     assert "2 runs in" in changed.stderr
     assert "2 of 2 runs to do" in changed.stderr

@@ -35,7 +35,7 @@ class RunBatch(NamedTuple):
 
     group: RunGroup
     batch: Any
-    """What the GPU executes, a `pursuit.engine.gpu.batch.Batch`."""
+    """What the GPU executes, a `pursuit.gpu.batch.Batch`."""
     numbers: NDArray[np.int64]
     """The numbers of its runs within their cell."""
     seconds: Vector
@@ -64,8 +64,8 @@ class RunBatch(NamedTuple):
 
 def check_gpu() -> Any:
     """Return the GPU of this machine, or raise an error that says why there is none."""
-    from pursuit.compiling.gpu.device import find_device
-    from pursuit.compiling.gpu.errors import GpuError
+    from pursuit.gpu.device import find_device
+    from pursuit.gpu.errors import GpuError
 
     try:
         return find_device()
@@ -94,8 +94,8 @@ def execute_on_gpu(
     listener : ProgressListener
         Notified of the progress.
     """
-    from pursuit.compiling.gpu.errors import GpuError
-    from pursuit.engine.gpu.schedule import build_kernels, run_batches
+    from pursuit.gpu.errors import GpuError
+    from pursuit.gpu.schedule import build_kernels, run_batches
 
     groups = run_groups(entries, store)
     with KeptStates(store.path.parent / FOLDER) as kept:
@@ -208,7 +208,7 @@ class _GpuScheduler:
 
     def _resumed(self, group: RunGroup, path: Path) -> tuple[Any, KeptState] | None:
         """Return the batch whose state a file holds; drop a file that holds none."""
-        from pursuit.engine.gpu.batch import Batch
+        from pursuit.gpu.batch import Batch
 
         setup, _ = set_up_runs(group.entry.recipe)
         try:

@@ -196,7 +196,7 @@ def set_up_runs(recipe: Recipe) -> tuple[Setup, Vector]:
 
 def make_batch(recipe: Recipe, seeds: Sequence[np.random.SeedSequence]) -> Any:
     """Return a batch of a recipe's runs on a GPU, one for each seed; no GPU is needed for that."""
-    from pursuit.engine.gpu.batch import Batch
+    from pursuit.gpu.batch import Batch
 
     setup, start = set_up_runs(recipe)
     value = as_value(setup.objective(start.copy()))

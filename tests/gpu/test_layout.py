@@ -7,8 +7,8 @@ import pytest
 
 pytest.importorskip("numba_cuda", reason="numba-cuda is not installed: pip install 'pursuit[gpu]'")
 
-from pursuit.compiling.gpu.errors import GpuError
-from pursuit.compiling.gpu.layout import Space, Where, image_of, words_of
+from pursuit.gpu.errors import GpuError
+from pursuit.gpu.layout import Space, Where, image_of, words_of
 
 
 class Inner(NamedTuple):

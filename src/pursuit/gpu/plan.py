@@ -11,15 +11,15 @@ import numpy as np
 
 from pursuit.checks import Vector
 from pursuit.compiling.dispatch import implementations_of
-from pursuit.compiling.gpu.errors import GpuError
-from pursuit.compiling.gpu.layout import Image, Space, Where, arrays_in, image_of, words_of
-from pursuit.compiling.gpu.philox import Key
-from pursuit.compiling.gpu.team import checked_lanes
-from pursuit.compiling.gpu.terms import reads_entries
-from pursuit.compiling.gpu.threads import BLOCK, GRID, WARP, Shape
+from pursuit.compiling.terms import reads_entries
 from pursuit.engine.setup import Setup
 from pursuit.engine.tally import Limits, Tally, Trace, Unfinished, start_tally
-from pursuit.methods.hooks import draws_of, points_of
+from pursuit.gpu.errors import GpuError
+from pursuit.gpu.layout import Image, Space, Where, arrays_in, image_of, words_of
+from pursuit.gpu.philox import Key
+from pursuit.gpu.team import checked_lanes
+from pursuit.gpu.threads import BLOCK, GRID, WARP, Shape
+from pursuit.methods.hooks import State
 
 # Matrices of up to this many words lie in shared memory, for teams within warps and for whole blocks. Vectors
 # do while there is room.
@@ -45,7 +45,7 @@ class Fixed(NamedTuple):
 class Own(NamedTuple):
     """What belongs to a single run."""
 
-    state: Any
+    state: State
     tally: Tally
     trace: Trace
     key: Key
@@ -101,8 +101,9 @@ class Plan(NamedTuple):
 
 def plan_for(fixed: Fixed, own: Own, lanes: int) -> Plan:
     """Return the layout of runs like this one."""
-    n = own.state.x.size
-    shape = Shape(checked_lanes(lanes), n, draws_of(fixed.scheme, n), points_of(fixed.scheme))
+    n = own.state.arrays.x.size
+    needs = fixed.scheme.needs(n)
+    shape = Shape(checked_lanes(lanes), n, needs.normals, needs.points)
     if shape.is_grid:
         return _plan_for_grid(shape, fixed, own)
     run, block = Space(), Space()
@@ -244,7 +245,7 @@ def _takes_arrays_apart(function: Any) -> bool:
 def first_own(setup: Setup, start: Vector, fx: float, key: Key, lanes: int) -> Own:
     """Return what belongs to a run that has evaluated its start."""
     tally, trace = start_tally(fx, setup.setting.first_step, setup.place.at_bound(start))
-    normals = draws_of(setup.scheme, start.size) if lanes > BLOCK else 0
+    normals = setup.scheme.needs(start.size).normals if lanes > BLOCK else 0
     for column in trace:
         column[tally.rows :] = 0
     return Own(

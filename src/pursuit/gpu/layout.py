@@ -18,7 +18,7 @@ import numpy as np
 from numba import from_dtype
 from numba.cuda import types
 
-from pursuit.compiling.gpu.errors import GpuError
+from pursuit.gpu.errors import GpuError
 
 Row = np.ndarray[Any, Any]
 WORD = 8

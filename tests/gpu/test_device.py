@@ -11,8 +11,8 @@ from devices import REASON, needs_numba_cuda
 @needs_numba_cuda
 @pytest.mark.skipif(REASON is None, reason="There is a GPU here.")
 def test_without_a_gpu_there_is_a_sentence():
-    from pursuit.compiling.gpu.device import find_device
-    from pursuit.compiling.gpu.errors import GpuError
+    from pursuit.gpu.device import find_device
+    from pursuit.gpu.errors import GpuError
 
     with pytest.raises(GpuError, match=r"There is no GPU here: NVIDIA's driver .+"):
         find_device()

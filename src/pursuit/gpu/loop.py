@@ -9,17 +9,18 @@ from numba import cuda
 
 from pursuit.checks import Vector
 from pursuit.compiling.dispatch import generic
-from pursuit.compiling.gpu.access import Memory, access_to, doubles_at, integers_at, piece
-from pursuit.compiling.gpu.layout import Where
-from pursuit.compiling.gpu.operations import walk_along
-from pursuit.compiling.gpu.team import ahead_type, draw, put, rows_ahead, team_class, wait
-from pursuit.compiling.gpu.threads import BLOCK, GridBoard
-from pursuit.engine.gpu.plan import Own, Plan
 from pursuit.engine.iteration import concluded, note_at_bound, noted, nothing
-from pursuit.engine.queries import answer_to, open_query, position_of, receive, write_point
+from pursuit.engine.queries import answer_to, open_query, position_of, receive
 from pursuit.engine.stopping import Reason
 from pursuit.engine.tally import Counting
-from pursuit.methods.contract import Pair, ask
+from pursuit.gpu.access import Memory, access_to, doubles_at, integers_at, piece
+from pursuit.gpu.layout import Where
+from pursuit.gpu.operations import walk_along
+from pursuit.gpu.plan import Own, Plan
+from pursuit.gpu.team import ahead_type, draw, put, rows_ahead, team_class, wait
+from pursuit.gpu.threads import BLOCK, GridBoard
+from pursuit.methods.contract import Pair, ask, write_point
+from pursuit.methods.hooks import State
 from pursuit.methods.line_searches import Line
 from pursuit.problems.contract import value
 
@@ -42,9 +43,13 @@ def _write(team: Any, query: Any, position: float, out: Vector) -> None:
 
 
 @_write.register(Line)
-@_write.register(Pair)
 def _write_on_line(team, line, position, out):
     walk_along(team, out, line.origin, position, line.direction)
+
+
+@_write.register(Pair)
+def _write_of_pair(team, pair, position, out):
+    walk_along(team, out, pair.origin, pair.first if position == 0.0 else pair.second, pair.direction)
 
 
 @numba.njit(forceinline=True)
@@ -81,7 +86,7 @@ def _iterated(team, fixed, own, normals, ahead, room):
     """Return what a run has after another iteration, whose normals were drawn ahead."""
     scheme, problem, limits = fixed.scheme, fixed.problem, fixed.limits
     put(team, own.key, own.tally.nit, ahead, normals)
-    query = ask(team, scheme, own.state, normals)
+    query = ask(team, scheme, own.state.arrays, own.state.numbers, normals)
     query_state = open_query(team, scheme, problem, query)
     budget = limits.evaluations - own.tally.nfev
     if query_state.needed > budget:
@@ -93,9 +98,12 @@ def _iterated(team, fixed, own, normals, ahead, room):
         return _ended(own, own.state, own.tally, _MAXFEV, unfinished)
     answer = answer_to(query, query_state, room.values).content
     counting = Counting(own.tally, own.trace, limits)
-    state, tally, reason = concluded(team, scheme, own.state, query, answer, counting, unfinished)
-    note_at_bound(team, problem, counting, tally, state.x, room.point)
-    return _ended(own, state, tally, reason.value, own.unfinished)
+    arrays = own.state.arrays
+    numbers, tally, reason = concluded(
+        team, scheme, arrays, own.state.numbers, query, answer, counting, unfinished
+    )
+    note_at_bound(team, problem, counting, tally, arrays.x, room.point)
+    return _ended(own, State(arrays, numbers), tally, reason.value, own.unfinished)
 
 
 @numba.njit(forceinline=True)
@@ -117,7 +125,7 @@ def _write_best(team, fixed, own, normals, ahead):
     """Write the best point of an iteration that did not end, whose query is asked again."""
     draw(team, own.key, own.tally.nit, ahead)
     put(team, own.key, own.tally.nit, ahead, normals)
-    query = ask(team, fixed.scheme, own.state, normals)
+    query = ask(team, fixed.scheme, own.state.arrays, own.state.numbers, normals)
     _write(team, query, own.unfinished.position, own.best)
 
 

@@ -1,15 +1,16 @@
-"""From a Python function to machine code of a GPU, on machines without one."""
+"""From a Python function to machine code of a GPU.
+
+Compiling needs the GPU itself: of the functions that a kernel calls, numba-cuda asks the current device what
+to compile them for.
+"""
 
 from __future__ import annotations
 
-import contextlib
 import re
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import NamedTuple
-from unittest import mock
 
-import numba.cuda.dispatcher as numba_dispatcher
 from numba import cuda
 from numba.cuda import types
 
@@ -27,7 +28,7 @@ class MachineCode(NamedTuple):
 
 def ptx_of(kernel: Callable[..., None], integers: int, capability: tuple[int, int]) -> str:
     """Return the PTX of a kernel that takes this many 64-bit integers."""
-    with _compiling_for(capability), warnings.catch_warnings():
+    with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         text, _ = cuda.compile_ptx(kernel, (types.int64,) * integers, cc=capability)
     return str(text)
@@ -50,15 +51,3 @@ def assembled(ptx: str, capability: tuple[int, int]) -> MachineCode:
     finally:
         nvjitlink.destroy(handle)
     return MachineCode(entry[1], bytes(cubin))
-
-
-class _Described(NamedTuple):
-    compute_capability: tuple[int, int]
-
-
-@contextlib.contextmanager
-def _compiling_for(capability: tuple[int, int]) -> Iterator[None]:
-    """Let numba-cuda, which asks the current device what to compile device functions for, ask no device."""
-    described = _Described(capability)
-    with mock.patch.object(numba_dispatcher, "get_current_device", return_value=described):
-        yield

@@ -10,7 +10,7 @@ from numba.cuda import types
 from numba.cuda.extending import intrinsic
 from numba.cuda.np.arrayobj import populate_array
 
-from pursuit.compiling.gpu.layout import WORD, Array, Image, Number, Record, Where
+from pursuit.gpu.layout import WORD, Array, Image, Number, Record, Where
 
 _GLOBAL = 1
 

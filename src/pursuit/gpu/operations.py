@@ -9,9 +9,9 @@ import numba
 from pursuit.checks import Vector
 from pursuit.compiling import vectors
 from pursuit.compiling.dispatch import generic
-from pursuit.compiling.gpu.access import seen_from
-from pursuit.compiling.gpu.terms import reads_own_entries_only
-from pursuit.compiling.gpu.threads import Entries, Waiting, u64
+from pursuit.compiling.terms import reads_own_entries_only
+from pursuit.gpu.access import seen_from
+from pursuit.gpu.threads import Entries, Waiting, u64
 
 
 @generic(on="team")
@@ -161,7 +161,7 @@ def summing_with(waiting: Waiting, entries: Entries) -> Any:
     whole = (n - 1) // lanes
 
     def summing(term: Any) -> Any:
-        alone = reads_own_entries_only(term.py_func)
+        alone = reads_own_entries_only(term)
 
         def sum_of_terms(team, count, *arrays):
             if not (alone and count == n):

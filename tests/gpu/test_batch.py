@@ -1,5 +1,7 @@
 """Batches, as far as they can be told without a GPU."""
 
+from typing import NamedTuple
+
 import numpy as np
 import pytest
 
@@ -7,13 +9,15 @@ from conformance.own import Bowl, Narrowing
 
 pytest.importorskip("numba_cuda", reason="numba-cuda is not installed: pip install 'pursuit[gpu]'")
 
+from numba.cuda import dispatcher
+
 import pursuit
-from pursuit.compiling.gpu.errors import GpuError
-from pursuit.engine.gpu import kernels
-from pursuit.engine.gpu.batch import Batch
-from pursuit.engine.gpu.plan import default_lanes
 from pursuit.engine.setup import Task, set_up
 from pursuit.engine.stopping import Reason
+from pursuit.gpu import kernels
+from pursuit.gpu.batch import Batch
+from pursuit.gpu.errors import GpuError
+from pursuit.gpu.plan import default_lanes
 from pursuit.problems.rotation import Rotated
 
 H200 = (9, 0)
@@ -93,8 +97,14 @@ def test_code_that_takes_arrays_apart_is_executed_by_one_thread():
     assert default_lanes(Narrowing(4), quadratic, 5) == 1
 
 
+class PretendedDevice(NamedTuple):
+    compute_capability: tuple[int, int]
+
+
 @pytest.fixture
 def fresh_cache(tmp_path, monkeypatch):
+    """An empty folder for kernels, and what numba-cuda asks a GPU for when it compiles."""
+    monkeypatch.setattr(dispatcher, "get_current_device", lambda: PretendedDevice(H200))
     monkeypatch.setattr(kernels, "cache_folder", lambda *records: tmp_path)
     monkeypatch.setattr(kernels, "_made", {})
     return tmp_path

@@ -1,4 +1,4 @@
-"""Kernels, made once: compiled in parallel on machines with or without a GPU, and kept on disk."""
+"""Kernels, made once: compiled in parallel, and kept on disk."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from numba.core.errors import NumbaError
 
 from pursuit.checks import cut
 from pursuit.compiling.cache import cache_folder
-from pursuit.compiling.gpu.errors import GpuError
-from pursuit.compiling.gpu.ptx import MachineCode, assembled, ptx_of
-from pursuit.engine.gpu.loop import make_kernel
-from pursuit.engine.gpu.plan import Fixed, Own, Plan, plan_for
+from pursuit.gpu.errors import GpuError
+from pursuit.gpu.loop import make_kernel
+from pursuit.gpu.plan import Fixed, Own, Plan, plan_for
+from pursuit.gpu.ptx import MachineCode, assembled, ptx_of
 
 _ARGUMENTS = 5
 _SEPARATOR = b"\n"

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pursuit.compiling.gpu.errors import GpuError
+from pursuit.gpu.errors import GpuError
 from pursuit.optional import how_to_install
 
 # Older ones are untested: they lack some of the instructions that teams use.

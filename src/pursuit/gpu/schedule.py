@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from pursuit.compiling.gpu.device import Gpu
-from pursuit.compiling.gpu.errors import GpuError
-from pursuit.compiling.gpu.threads import WARP
-from pursuit.engine.gpu.batch import Batch
-from pursuit.engine.gpu.kernels import build, machine_code
+from pursuit.gpu.batch import Batch
+from pursuit.gpu.device import Gpu
+from pursuit.gpu.errors import GpuError
+from pursuit.gpu.kernels import build, machine_code
+from pursuit.gpu.threads import WARP
 
 Landed = Callable[[Batch, list[int]], None]
 # How many warps a multiprocessor is given: more would fit, but the longest runs, which all others wait for in

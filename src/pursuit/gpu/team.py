@@ -19,11 +19,11 @@ import numba
 from pursuit.checks import shown
 from pursuit.compiling import vectors
 from pursuit.compiling.dispatch import generic
-from pursuit.compiling.gpu.access import seen_from
-from pursuit.compiling.gpu.matrices import register_matrices, register_rows
-from pursuit.compiling.gpu.operations import register_elementwise, repeating_with, summing_with
-from pursuit.compiling.gpu.philox import four_words, two_normals, widened
-from pursuit.compiling.gpu.threads import BLOCK, GRID, Entries, Shape, Waiting, u64, waiting_of
+from pursuit.gpu.access import seen_from
+from pursuit.gpu.matrices import register_matrices, register_rows
+from pursuit.gpu.operations import register_elementwise, repeating_with, summing_with
+from pursuit.gpu.philox import four_words, two_normals, widened
+from pursuit.gpu.threads import BLOCK, GRID, Entries, Shape, Waiting, u64, waiting_of
 
 
 @generic(on="team")

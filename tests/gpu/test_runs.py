@@ -26,7 +26,7 @@ def ellipsoid(x):
 
 
 def batch_of(fun, x0, method="rp", *, runs=RUNS, lanes=None, bounds=None, options=None, **limits):
-    from pursuit.engine.gpu.batch import Batch
+    from pursuit.gpu.batch import Batch
 
     setup, start = set_up(Task(x0, method, limits, bounds=bounds, options=options, fun=fun))
     seeds = np.random.SeedSequence(7).spawn(runs)
@@ -35,7 +35,7 @@ def batch_of(fun, x0, method="rp", *, runs=RUNS, lanes=None, bounds=None, option
 
 
 def run(*batches, **options):
-    from pursuit.engine.gpu.schedule import run_batches
+    from pursuit.gpu.schedule import run_batches
 
     run_batches(batches, **options)
 
@@ -93,7 +93,7 @@ def test_a_gpu_needs_as_many_evaluations_as_a_cpu(name):
     ("method", "lanes"), [("sarp", 8), ("cma", 64), ("adaptive-sarp", 16), ("ep-cma-4", 128), ("ep-cma-4", 1)]
 )
 def test_a_run_depends_neither_on_legs_nor_on_being_resumed(method, lanes):
-    from pursuit.engine.gpu.batch import Batch
+    from pursuit.gpu.batch import Batch
 
     def new():
         return batch_of(P.exp(20, 1e3), np.ones(20), method, runs=20, lanes=lanes, maxiter=20_000)

@@ -5,7 +5,7 @@ import pytest
 
 pytest.importorskip("numba_cuda", reason="numba-cuda is not installed: pip install 'pursuit[gpu]'")
 
-from pursuit.compiling.gpu.philox import Key, words_in_python
+from pursuit.gpu.philox import Key, words_in_python
 
 
 def test_words_are_those_of_the_published_generator():

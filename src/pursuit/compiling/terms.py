@@ -1,4 +1,4 @@
-"""What the terms of sums read: a thread's own entries, or also entries of others."""
+"""What is known of functions of an index, from their code: which entries they read, and whether they branch."""
 
 from __future__ import annotations
 
@@ -6,9 +6,41 @@ import dis
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 _SUBSCRIPTS = frozenset({"BINARY_SUBSCR", "BINARY_SLICE"})
 _CALLS = frozenset({"CALL", "CALL_FUNCTION_EX", "CALL_KW"})
 _LOAD = "LOAD_FAST"
+_STORES = frozenset({"STORE_SUBSCR", "STORE_SLICE"})
+
+
+def index_of_all(function: Callable[..., Any]) -> Callable[[int], Any] | None:
+    """Return what makes of n an index with which `function(i, *arrays)` works for all i < n at once.
+
+    None if it has to be called for one i after the other: if it branches, calls functions, or takes powers,
+    whose last bits are not the same for whole arrays.
+
+    Examples
+    --------
+    >>> from pursuit.compiling.terms import index_of_all
+    >>> index_of_all(lambda i, x: x[i] * x[i])(3)
+    slice(None, 3, None)
+    >>> index_of_all(lambda i, x: x[i] * x[i + 1])(3)
+    array([0, 1, 2])
+    >>> index_of_all(lambda i, x: abs(x[i])) is None
+    True
+    """
+    instructions = list(dis.get_instructions(function))
+    if any(
+        instruction.opname in _CALLS
+        or "JUMP" in instruction.opname
+        or (instruction.opname == "BINARY_OP" and "**" in instruction.argrepr)
+        for instruction in instructions
+    ):
+        return None
+    # A slice is faster, but what it reads changes with the array.
+    writes = any(instruction.opname in _STORES for instruction in instructions)
+    return np.arange if writes or not reads_own_entries_only(function) else slice
 
 
 def reads_own_entries_only(term: Callable[..., Any]) -> bool:
@@ -16,7 +48,7 @@ def reads_own_entries_only(term: Callable[..., Any]) -> bool:
 
     Examples
     --------
-    >>> from pursuit.compiling.gpu.terms import reads_own_entries_only
+    >>> from pursuit.compiling.terms import reads_own_entries_only
     >>> reads_own_entries_only(lambda i, x, y: x[i] * y[i])
     True
     >>> reads_own_entries_only(lambda i, x: x[i] * x[i + 1])

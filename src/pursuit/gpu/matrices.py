@@ -7,8 +7,8 @@ from typing import Any
 
 import numba
 
-from pursuit.compiling import vectors
-from pursuit.compiling.gpu.threads import Entries, Waiting, u64
+from pursuit.compiling import rows as on_rows
+from pursuit.gpu.threads import Entries, Waiting, u64
 
 
 def register_rows(team_class: Any, waiting: Waiting, entries: Entries) -> None:
@@ -30,7 +30,7 @@ def register_rows(team_class: Any, waiting: Waiting, entries: Entries) -> None:
             first += weights[r] * matrix[r, i]
         return (first + third) + (second + fourth)
 
-    @vectors.mix_rows.register(team_class)
+    @on_rows.mix_rows.register(team_class)
     def _mix_rows(team, x, a, weights, matrix):
         if weights.shape[0] == n:
             wait(team)
@@ -46,7 +46,7 @@ def register_rows(team_class: Any, waiting: Waiting, entries: Entries) -> None:
             for i in range(u64(team.lane), u64(n), u64(lanes)):
                 x[i] = mixed(i, x, a, weights, matrix)
 
-    @vectors.push.register(team_class)
+    @on_rows.push.register(team_class)
     def _push(team, matrix):
         for r in range(u64(0), u64(matrix.shape[0] - 1)):
             if unrolled:
@@ -63,7 +63,7 @@ def register_matrices(team_class: Any, waiting: Waiting, lanes: int) -> None:
     """Register products with matrices, and the update of a triangular one."""
     wait = waiting.wait
 
-    @vectors.apply_matrix.register(team_class)
+    @on_rows.apply_matrix.register(team_class)
     def _apply_matrix(team, out, matrix, x):
         wait(team)
         for i in range(u64(team.lane), u64(out.shape[0]), u64(lanes)):
@@ -77,7 +77,7 @@ def register_matrices(team_class: Any, waiting: Waiting, lanes: int) -> None:
             out[i] = first + second
         wait(team)
 
-    @vectors.apply_factor.register(team_class)
+    @on_rows.apply_factor.register(team_class)
     def _apply_factor(team, out, columns, x):
         wait(team)
         n = u64(out.shape[0])
@@ -96,7 +96,7 @@ def register_matrices(team_class: Any, waiting: Waiting, lanes: int) -> None:
             out[i] = (first + third) + (second + fourth)
         wait(team)
 
-    @vectors.update_factor.register(team_class)
+    @on_rows.update_factor.register(team_class)
     def _update_factor(team, columns, keep, gain, p, work):
         n = u64(p.shape[0])
         root, weight = math.sqrt(keep), math.sqrt(gain)

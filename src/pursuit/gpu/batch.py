@@ -13,17 +13,17 @@ from typing import Any
 import numpy as np
 
 from pursuit.checks import shown
-from pursuit.compiling.gpu.device import Words
-from pursuit.compiling.gpu.errors import GpuError
-from pursuit.compiling.gpu.philox import GENERATOR, Key
-from pursuit.compiling.gpu.team import checked_lanes
-from pursuit.compiling.gpu.threads import GRID
-from pursuit.engine.gpu.kernels import Blueprint
-from pursuit.engine.gpu.plan import Fixed, Own, Plan, default_lanes, first_own, plan_for
 from pursuit.engine.outcome import BestPoint, Outcome, outcome_of
 from pursuit.engine.setup import Setup
 from pursuit.engine.stopping import Reason
 from pursuit.engine.tally import Counting, Limits
+from pursuit.gpu.device import Words
+from pursuit.gpu.errors import GpuError
+from pursuit.gpu.kernels import Blueprint
+from pursuit.gpu.philox import GENERATOR, Key
+from pursuit.gpu.plan import Fixed, Own, Plan, default_lanes, first_own, plan_for
+from pursuit.gpu.team import checked_lanes
+from pursuit.gpu.threads import GRID
 from pursuit.methods.programs import is_program
 
 
@@ -192,7 +192,7 @@ class Batch:
         """Return the outcome of a run."""
         own: Own = self.plan.own.read(self.words[run])
         state, tally, unfinished = own.state, own.tally, own.unfinished
-        z, fun, place = state.x, state.fx, self.setup.place
+        z, fun, place = state.arrays.x, state.numbers.fx, self.setup.place
         if unfinished.value < fun:
             z, fun = own.best, unfinished.value
         counting = Counting(tally, own.trace, self.limits)

@@ -12,15 +12,16 @@ pytest.importorskip("numba_cuda", reason="numba-cuda is not installed: pip insta
 
 from numba import cuda
 
+from pursuit.compiling import rows as rows_of
 from pursuit.compiling import vectors
-from pursuit.compiling.gpu.access import Memory, access_to, doubles_at, piece
-from pursuit.compiling.gpu.device import Gpu
-from pursuit.compiling.gpu.layout import Where, image_of
-from pursuit.compiling.gpu.philox import Key
-from pursuit.compiling.gpu.ptx import assembled, ptx_of
-from pursuit.compiling.gpu.team import ahead_type, draw, put, rows_ahead, team_class, wait
-from pursuit.compiling.gpu.threads import Shape
 from pursuit.compiling.vectors import SERIAL, repeated, summed
+from pursuit.gpu.access import Memory, access_to, doubles_at, piece
+from pursuit.gpu.device import Gpu
+from pursuit.gpu.layout import Where, image_of
+from pursuit.gpu.philox import Key
+from pursuit.gpu.ptx import assembled, ptx_of
+from pursuit.gpu.team import ahead_type, draw, put, rows_ahead, team_class, wait
+from pursuit.gpu.threads import Shape
 
 N = 37
 KEY = Key(12345, 678)
@@ -68,17 +69,17 @@ def sums(team, x, y, z, matrix):
 
 
 def rows(team, x, y, z, matrix):
-    vectors.mix_rows(team, x, 0.5, y[:8], matrix[:8])
-    vectors.push(team, matrix[:4])
+    rows_of.mix_rows(team, x, 0.5, y[:8], matrix[:8])
+    rows_of.push(team, matrix[:4])
 
 
 def matrices(team, x, y, z, matrix):
-    vectors.apply_matrix(team, x, matrix, y)
-    vectors.apply_factor(team, z, matrix, y)
+    rows_of.apply_matrix(team, x, matrix, y)
+    rows_of.apply_factor(team, z, matrix, y)
 
 
 def factor(team, x, y, z, matrix):
-    vectors.update_factor(team, matrix, 0.9, 0.3, x, y)
+    rows_of.update_factor(team, matrix, 0.9, 0.3, x, y)
 
 
 class Arrays(NamedTuple):

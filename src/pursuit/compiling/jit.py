@@ -1,0 +1,132 @@
+"""The one place that knows a compiler: Numba, where it is installed.
+
+All functions of this package are plain Python: call them, step through them, count their lines. Those that a
+compiled loop may call are marked by `compilable`, which leaves them as they are. Numba is imported, and told
+about them, when a whole loop is compiled for the first time. Without it the same loops are interpreted, and
+take the same steps, bit for bit.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib.util
+import os
+import sys
+import threading
+from collections.abc import Callable
+from typing import Any, NamedTuple, TypeVar
+
+F = TypeVar("F", bound=Callable[..., Any])
+# Python calls the function itself, and never what is compiled in its place.
+_OPTIONS = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+_one_at_a_time = threading.RLock()
+
+
+class _Known(NamedTuple):
+    """A function that compiled code may call."""
+
+    function: Callable[..., Any]
+    choose: Callable[..., Callable[..., Any] | None]
+    """Returns what to compile in its place, given the types of its arguments."""
+    inlined: bool
+
+
+_waiting: list[_Known] = []
+"""What Numba has not been told about yet."""
+_loops: dict[Any, Callable[..., Any]] = {}
+"""Loops that are compiled in place of functions."""
+_introductions: list[Callable[[], None]] = []
+"""What else to do before the first loop is compiled."""
+
+
+def has_compiler() -> bool:
+    """Say whether loops are compiled: Numba is installed, and NUMBA_DISABLE_JIT does not switch it off."""
+    return os.environ.get("NUMBA_DISABLE_JIT", "0") in {"", "0"} and _is_installed()
+
+
+@functools.cache
+def _is_installed() -> bool:
+    return importlib.util.find_spec("numba") is not None
+
+
+def compilable(function: F) -> F:
+    """Let compiled code call a function, which stays plain Python.
+
+    A division by zero gives an infinity or NaN in compiled code, as with NumPy.
+    """
+    replaceable(function, lambda *types: compiled_form(function))
+    return function
+
+
+def inlined(function: F) -> F:
+    """Let compiled code call a function, as `compilable` does, and take it over where it is called."""
+    replaceable(function, lambda *types: compiled_form(function), inlined=True)
+    return function
+
+
+def loop_for(function: Callable[..., Any]) -> Callable[[F], F]:
+    """Return a decorator for the loop that is compiled in place of a function that works on whole arrays.
+
+    Both give the same bits.
+    """
+
+    def decorate(loop: F) -> F:
+        _loops[function] = loop
+        return loop
+
+    return decorate
+
+
+def compiled_form(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return what is compiled in place of a function: its loop, or else the function itself."""
+    return _loops.get(function, function)
+
+
+def replaceable(
+    function: Callable[..., Any],
+    choose: Callable[..., Callable[..., Any] | None],
+    *,
+    inlined: bool = False,
+) -> None:
+    """Let compiled code call, in place of a function, what `choose` returns for the types of its arguments."""
+    with _one_at_a_time:
+        _waiting.append(_Known(function, choose, inlined))
+        if "numba" in sys.modules:
+            # A user's own jitted function may be the first one that calls it.
+            _introduce_all()
+
+
+def before_compiling(introduce: Callable[[], None]) -> Callable[[], None]:
+    """Call a function once, before the first loop is compiled; a decorator."""
+    with _one_at_a_time:
+        if _loaded.cache_info().currsize:
+            introduce()
+        else:
+            _introductions.append(introduce)
+    return introduce
+
+
+def numba() -> Any:
+    """Return the module Numba, which knows all functions that compiled code may call from now on."""
+    with _one_at_a_time:
+        return _loaded()
+
+
+@functools.cache
+def _loaded() -> Any:
+    import numba
+
+    _introduce_all()
+    for introduce in _introductions:
+        introduce()
+    return numba
+
+
+def _introduce_all() -> None:
+    """Tell Numba about the functions that are waiting for it."""
+    from numba.extending import overload
+
+    while _waiting:
+        function, choose, is_inlined = _waiting.pop()
+        own = {"forceinline": True} if is_inlined else {"error_model": "numpy"}
+        overload(function, strict=False, jit_options=_OPTIONS | own)(choose)

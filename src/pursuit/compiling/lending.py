@@ -1,0 +1,54 @@
+"""Arrays that compiled code borrows.
+
+Numba counts how often an array is referred to, wherever it is passed on. The arrays of a run are held by
+Python for as long as the run exists. So a loop works with views of them that belong to nobody, and that cost
+nothing to pass on.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pursuit.compiling.jit import before_compiling, replaceable
+
+
+def lent(record: Any) -> Any:
+    """Return a record whose arrays are not counted in compiled code; whoever calls it holds them."""
+    return record
+
+
+def _choose(record: Any) -> Any:
+    """Return what is compiled in place of `lent` for a type: recursively, by the fields of a record."""
+    from numba import carray, types
+
+    if isinstance(record, types.Array) and record.layout == "C":
+        pointer_to = _pointers[0]
+        return lambda record: carray(pointer_to(record.ctypes.data, record), record.shape)
+    if not isinstance(record, types.BaseNamedTuple):
+        return lambda record: record
+    parts = ", ".join(f"lent(record.{field})" for field in record.instance_class._fields)
+    names = {"make": record.instance_class, "lent": lent}
+    exec(f"def lent_record(record):\n    return make({parts})", names)
+    return names["lent_record"]
+
+
+replaceable(lent, _choose, inlined=True)
+_pointers: list[Any] = []
+"""Turns an address into a pointer to numbers like those of an array, once Numba is there."""
+
+
+@before_compiling
+def _define_pointers() -> None:
+    from numba import types
+    from numba.extending import intrinsic
+
+    @intrinsic
+    def pointer_to(typing_context: Any, address: Any, like: Any) -> Any:
+        kind = types.CPointer(like.dtype)
+
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            return builder.inttoptr(arguments[0], context.get_value_type(kind))
+
+        return kind(address, like), generate
+
+    _pointers.append(pointer_to)

@@ -1,1 +1,0 @@
-"""Many runs at once on a GPU: a team of its threads for each."""
