@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 TESTS ?=
 
-.PHONY: reproduce test test-full test-gpu test-wheel test-site lint types bench-speed bench-overhead bench-study bench-gpu bench-table bench-acceleration bench-readings bench-peers bench-values bench-choice bench-values-reach bench-parallel bench-rivals bench-cutest bench-tasks test-peers attack docs gallery clean
+.PHONY: reproduce test test-full test-gpu test-wheel test-numba test-site lint types bench-speed bench-overhead bench-study bench-gpu bench-table bench-acceleration bench-readings bench-peers bench-values bench-choice bench-values-reach bench-parallel bench-rivals bench-cutest bench-tasks test-peers attack docs gallery clean
 
 reproduce: .venv/installed
 	$(BIN)/pursuit reproduce
@@ -19,13 +19,25 @@ test-full: .venv/installed
 test-gpu: .venv/installed
 	$(BIN)/python -m pytest tests/gpu $(TESTS)
 
-# The wheel as people get it: built, and installed with its dependencies alone. It is run outside the checkout.
+# The wheel as people get it: built, and installed with its dependencies alone, so without Numba. It is run outside the checkout.
 test-wheel:
 	rm -rf build/wheel
 	$(PYTHON) -m venv build/wheel
 	build/wheel/bin/python -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir build/wheel .
 	build/wheel/bin/python -m pip install --quiet --disable-pip-version-check build/wheel/pursuit-*.whl
 	cd build && wheel/bin/python ../tests/wheel.py
+
+# The oldest Numba that we support, and the latest, each in an environment of its own.
+NUMBAS ?= numba==0.61.* numba
+GOLDEN := $(foreach method,rp sarp cma ep-cma-4,'tests/golden/test_golden.py::test_trajectories_are_as_recorded[$(method)]')
+
+test-numba:
+	for numba in $(NUMBAS:%='%'); do \
+	  rm -rf build/numba && $(PYTHON) -m venv build/numba && \
+	  build/numba/bin/python -m pip install --quiet --disable-pip-version-check --editable . "$$numba" hypothesis pytest pytest-xdist && \
+	  build/numba/bin/python -c 'import numba; print("Numba", numba.__version__)' && \
+	  build/numba/bin/python -m pytest tests/compiling tests/problems/test_jitted.py $(GOLDEN) || exit 1; \
+	done
 
 lint: .venv/installed
 	$(BIN)/ruff check .

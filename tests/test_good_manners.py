@@ -1,12 +1,44 @@
 """What a library leaves alone: files, threads, seeds, and other people's arrays."""
 
 import os
+import subprocess
+import sys
 import threading
 
 import numba
 import numpy as np
 
 import pursuit
+
+IMPORTED = """
+import sys
+import pursuit
+slow = {
+    "numba", "llvmlite", "scipy.optimize", "scipy.linalg", "matplotlib", "multiprocessing",
+    "concurrent.futures.process", "concurrent.futures.thread", "sqlite3", "polars", "rich",
+}
+print(sorted(slow & sys.modules.keys()))
+"""
+RUN_OF_THE_DEFAULT = """
+result = pursuit.minimize(lambda x: float(x @ x), [1.0, 2.0], rng=1)
+assert result.success
+print(sorted(slow & sys.modules.keys()))
+"""
+
+
+def printed(code):
+    command = [sys.executable, "-c", code]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
+
+
+def test_importing_it_imports_nothing_that_takes_long():
+    assert printed(IMPORTED) == ["[]"]
+
+
+def test_the_default_needs_no_compiler():
+    _, used = printed(IMPORTED + RUN_OF_THE_DEFAULT)
+    assert "numba" not in used
+    assert "scipy.optimize" not in used
 
 
 def test_no_file_no_thread_and_no_setting_is_left_behind(tmp_path, monkeypatch):

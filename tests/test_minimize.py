@@ -198,9 +198,10 @@ def test_args_reach_the_objective():
     assert result.fun <= 3.001
 
 
-def test_result_is_scipy_s_with_our_fields():
+def test_result_has_scipy_s_fields_and_ours():
     result = pursuit.minimize(EXP, EXP.x0, method="sarp", rng=1, ftarget=1e-9)
-    assert isinstance(result, OptimizeResult)
+    theirs = OptimizeResult(result)
+    assert (theirs.x is result.x, theirs.fun, theirs.message) == (True, result["fun"], result.message)
     expected = {
         "x", "fun", "fun_is_estimate", "fun_error", "noise", "nit", "nfev", "success", "status", "message", "method",
             "sigma", "nfaulty", "time", "stages",

@@ -29,6 +29,12 @@ def test_the_recipe_asks_for_what_the_package_needs():
     assert PROJECT["scripts"] == {"pursuit": re.search(r"- pursuit = (\S+)", RECIPE)[1]}
 
 
+def test_numba_is_tested_from_the_oldest_that_may_be_installed():
+    (oldest,) = re.findall(r"numba==([\d.]+)\.\*", (ROOT / "Makefile").read_text())
+    assert PROJECT["optional-dependencies"]["compiled"] == [f"numba>={oldest}"]
+    assert re.findall(r"numba >=([\d.]+)", RECIPE) == [oldest]
+
+
 def test_the_article_has_what_a_submission_needs():
     sections = re.findall(r"^# (.*)$", PAPER, re.MULTILINE)
     assert sections == [

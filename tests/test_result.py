@@ -1,5 +1,7 @@
 """What people do with a result: its trace, also as a table, and the bounds that it has hit."""
 
+import copy
+import pickle
 import sys
 
 import numba
@@ -40,6 +42,19 @@ def test_a_package_that_lacks_something_itself_is_not_called_missing(tmp_path, m
     monkeypatch.delitem(sys.modules, "pandas", raising=False)
     with pytest.raises(ModuleNotFoundError, match="No module named 'no_such_package'"):
         TRACE.to_pandas()
+
+
+def test_a_result_is_a_dictionary_whose_entries_are_attributes():
+    result = pursuit.minimize(EXP, EXP.x0, method="rp", rng=1, maxfev=20)
+    result.remark = "mine"
+    assert result["remark"] == result.remark == "mine"
+    assert {"remark", "fun", "plot"} <= set(dir(result))
+    again = pickle.loads(pickle.dumps(copy.deepcopy(result)))
+    assert (type(again), again.fun, again.remark) == (pursuit.Result, result.fun, "mine")
+    del again.remark
+    assert not hasattr(again, "remark")
+    with pytest.raises(AttributeError, match="A result has no field 'remark'"):
+        del again.remark
 
 
 GOAL = np.array([2.0, 0.0, -3.0, 5.0])

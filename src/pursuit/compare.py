@@ -6,7 +6,7 @@ import contextlib
 import math
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures.process import BrokenProcessPool
+from concurrent.futures import BrokenExecutor
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -198,7 +198,7 @@ def _in_processes(tasks: list[_Task], count: int) -> list[ComparedRun]:
     with executor_of(count, in_threads=False) as executor:
         try:
             return list(executor.map(_execute, tasks))
-        except BrokenProcessPool:
+        except BrokenExecutor:
             raise RuntimeError(
                 "A worker died: it may have run out of memory, or the function or a method may have ended "
                 "its process."

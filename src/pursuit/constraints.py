@@ -11,7 +11,6 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.optimize import LinearConstraint, NonlinearConstraint
 
 from pursuit.checks import Vector, checked_array, shown
 from pursuit.problems.objective import function_of_point
@@ -56,6 +55,9 @@ def checked_constraints(given: list[Any], x0: Vector) -> Constraints:
 
 
 def _checked(given: Any, x0: Vector) -> Constraint:
+    # Imported here, since it takes longer than the whole package.
+    from scipy.optimize import LinearConstraint, NonlinearConstraint
+
     if isinstance(given, LinearConstraint):
         matrix = np.atleast_2d(np.asarray(given.A.toarray() if hasattr(given.A, "toarray") else given.A))
         if matrix.shape[1] != x0.size:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import contextlib
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor, as_completed
-from concurrent.futures.process import BrokenProcessPool
+from concurrent.futures import BrokenExecutor, Executor, Future, as_completed
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -202,7 +201,7 @@ def _run_all(runs: list[_OneRun], count: int, *, in_threads: bool) -> list[Resul
             for future, number in begin.items():
                 if in_threads and not future.cancelled():
                     found[number] = future.result()
-        except BrokenProcessPool:
+        except BrokenExecutor:
             raise RuntimeError(
                 "A worker died: it may have run out of memory, or the function may have ended its process."
             ) from None
@@ -259,6 +258,9 @@ def _in_order(found: dict[int, Result]) -> list[Result]:
 @contextlib.contextmanager
 def executor_of(count: int, *, in_threads: bool) -> Iterator[Executor]:
     """Yield `count` threads, or processes that end with this context whatever they are doing."""
+    # Imported here, since most programs make one run at a time.
+    from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+
     if in_threads:
         with ThreadPoolExecutor(count) as threads:
             yield threads

@@ -146,8 +146,8 @@ def minimize(
     Returns
     -------
     Result
-        SciPy's `OptimizeResult`, with the best point seen; under noise, if the method estimates values, with
-        the point that it estimates to be the best.
+        The fields of SciPy's `OptimizeResult` and more, with the best point seen; under noise, if the method
+        estimates values, with the point that it estimates to be the best.
 
     Notes
     -----

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import importlib.metadata
 from typing import Any
 
 
@@ -35,6 +36,20 @@ def optional_module(name: str, purpose: str) -> Any:
             f"{purpose} needs {package}, which is not installed: pip install {package}."
         ) from None
     return importlib.import_module(name)
+
+
+def version_of(package: str) -> str:
+    """Return the version of a package that is installed; an empty text if it is not.
+
+    Examples
+    --------
+    >>> version_of("no_such_package")
+    ''
+    """
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return ""
 
 
 def how_to_install(*extras: str) -> str:

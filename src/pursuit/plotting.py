@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import OptimizeResult
 
 from pursuit.checks import Vector, checked_number, shown
 from pursuit.optional import optional_module
@@ -107,7 +106,7 @@ class Panels(NamedTuple):
 
 
 def plot_runs(
-    results: Iterable[OptimizeResult],
+    results: Iterable[dict[str, Any]],
     *,
     labels: Sequence[str] | None = None,
     fmin: float | None = None,
@@ -154,7 +153,7 @@ def plot_runs(
     >>> [(len(panel.lines), panel.get_ylabel()) for panel in ax.figure.axes]
     [(4, 'best value so far'), (4, 'step size')]
     """
-    runs = [results] if isinstance(results, OptimizeResult) else list(results)
+    runs = [results] if isinstance(results, dict) else list(results)
     if not runs:
         raise ValueError("There must be at least one result to draw, but there is none.")
     curves = [curve_of(result) for result in runs]
@@ -179,7 +178,7 @@ def plot_runs(
     return panels.values
 
 
-def plot_run(result: OptimizeResult, *, fmin: float | None = None, ax: Axes | None = None) -> Axes:
+def plot_run(result: dict[str, Any], *, fmin: float | None = None, ax: Axes | None = None) -> Axes:
     """Draw a run against evaluations, in a colour for each method at work."""
     curve = curve_of(result)
     height = height_of_curves([curve], fmin)
@@ -195,7 +194,7 @@ def plot_run(result: OptimizeResult, *, fmin: float | None = None, ax: Axes | No
     return panels.values
 
 
-def _bounds_hit(result: OptimizeResult) -> list[str]:
+def _bounds_hit(result: dict[str, Any]) -> list[str]:
     """Return how many variables are at a bound, in words, if there are bounds."""
     mask = result.get("active_mask")
     return [] if mask is None else [f"{np.count_nonzero(mask)} of {mask.size} variables at a bound"]
@@ -216,7 +215,7 @@ def plot_bands(bands: Sequence[Band], *, fmin: float | None = None, ax: Axes | N
 
 def curve_of(result: Any) -> Curve:
     """Return the course of a result with a trace."""
-    if not isinstance(result, OptimizeResult):
+    if not isinstance(result, dict):
         raise TypeError(f"Results of minimize can be drawn, but {shown(result)} was given.")
     trace = result.get("trace")
     if trace is None:
@@ -224,7 +223,7 @@ def curve_of(result: Any) -> Curve:
     is_estimate = bool(result.get("fun_is_estimate"))
     # The lowest of estimates is a lucky one, and the lowest value outside constraints is none that counts.
     best = trace.fun.copy() if is_estimate or "maxcv" in result else np.fmin.accumulate(trace.fun)
-    best[-1] = result.fun
+    best[-1] = result["fun"]
     return Curve(
         nfev=trace.nfev,
         best=best,
@@ -331,9 +330,9 @@ def _parts(curve: Curve) -> Iterator[slice]:
         yield slice(max(start - 1, 0), stop)
 
 
-def _checked_labels(labels: Any, runs: list[OptimizeResult]) -> list[str]:
+def _checked_labels(labels: Any, runs: list[dict[str, Any]]) -> list[str]:
     if labels is None:
-        return [str(result.method) for result in runs]
+        return [str(result["method"]) for result in runs]
     names = [labels] if isinstance(labels, str) else [str(label) for label in labels]
     if len(names) != len(runs):
         raise ValueError(

@@ -14,17 +14,13 @@ from pursuit.plotting import plot_run
 from pursuit.problems.boxes import Box, active_mask
 from pursuit.summary import summary_of
 
-if TYPE_CHECKING:
-    # SciPy has no types of its own: to type checkers its result is the dictionary that it is.
-    OptimizeResult = dict[str, Any]
-else:
-    from scipy.optimize import OptimizeResult
 
+class Result(dict[str, Any]):
+    """The result of a minimisation: a dictionary with the fields of SciPy's `OptimizeResult` and some more.
 
-class Result(OptimizeResult):
-    """The result of a minimisation: SciPy's `OptimizeResult` with a few fields of our own.
-
-    Printing it shows what matters, with x shortened; every field is an attribute.
+    Printing it shows what matters, with x shortened; every field is an attribute, too. It is no subclass of
+    `OptimizeResult`, since importing `scipy.optimize` takes longer than importing this whole package; where
+    one is needed, `scipy.optimize.OptimizeResult(result)` has the same fields.
 
     Attributes
     ----------
@@ -110,8 +106,24 @@ class Result(OptimizeResult):
     seed: Any
     maxcv: float
 
+    if not TYPE_CHECKING:  # Type checkers know the fields above, and only these.
+
+        def __getattr__(self, name: str) -> Any:
+            """Return a field."""
+            try:
+                return self[name]
+            except KeyError:
+                raise AttributeError(f"A result has no field {name!r}.", name=name, obj=self) from None
+
+        __setattr__ = dict.__setitem__
+
+        def __delattr__(self, name: str) -> None:
+            """Delete a field."""
+            self.__getattr__(name)
+            del self[name]
+
     def __dir__(self) -> list[str]:
-        """Return all names: SciPy's class has only those of the fields, and hides what can be called."""
+        """Return all names, those of the fields among them."""
         return sorted({*object.__dir__(self), *self})
 
     def __repr__(self) -> str:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import inspect
 import warnings
 from collections.abc import Callable
-from typing import Any
-
-from scipy.optimize import OptimizeResult
+from typing import TYPE_CHECKING, Any
 
 from pursuit.checks import checked_options
 from pursuit.methods.catalogue import DEFAULT_METHOD, method_text, resolved
 from pursuit.minimize import minimize
+
+if TYPE_CHECKING:
+    from scipy.optimize import OptimizeResult
 
 _PASSED_BY_SCIPY = {"fun", "x0", "args", "method", "bounds", "callback"}
 # What SciPy passes on and these methods do not use.
@@ -24,7 +25,7 @@ _OURS = frozenset(inspect.signature(minimize).parameters) - _PASSED_BY_SCIPY
 
 
 def scipy_method(method: str | type = DEFAULT_METHOD) -> Callable[..., OptimizeResult]:
-    """Return a method for `scipy.optimize.minimize`.
+    """Return a method for `scipy.optimize.minimize`, which returns SciPy's `OptimizeResult` with our fields.
 
     Its `options` may carry any parameter of `pursuit.minimize` (``rng``, ``sigma0``, ``ftarget`` ...) and any
     option of the method; `tol` sets ``xtol`` and ``ftol``. Derivatives are not used, and a warning says so.
@@ -67,7 +68,10 @@ def scipy_method(method: str | type = DEFAULT_METHOD) -> Callable[..., OptimizeR
         ours |= {name: options.pop(name) for name in _OURS & options.keys()}
         ours.setdefault("progress", bool(options.pop("disp", False)))
         ours["options"] = {**checked_options(ours.get("options")), **options}
-        return minimize(fun, x0, args, method, bounds=bounds, callback=callback, **ours)
+        # It is loaded already, since SciPy calls this.
+        from scipy.optimize import OptimizeResult
+
+        return OptimizeResult(minimize(fun, x0, args, method, bounds=bounds, callback=callback, **ours))
 
     return minimize_for_scipy
 

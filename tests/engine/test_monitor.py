@@ -2,6 +2,7 @@
 
 import sys
 
+import numba
 import numpy as np
 import pytest
 import scipy.optimize
@@ -25,7 +26,7 @@ def test_an_intermediate_result_is_passed_by_name(fun):
 
     result = pursuit.minimize(fun, EXP.x0, method="rp", rng=1, maxiter=50, callback=callback)
     assert [each.nit for each in seen] == list(range(1, 51))
-    assert isinstance(seen[0], scipy.optimize.OptimizeResult)
+    assert isinstance(seen[0], pursuit.Result)
     assert all(each.fun == EXP(each.x) for each in seen)
     assert seen[-1].fun == result.fun
     np.testing.assert_array_equal(seen[-1].x, result.x)
@@ -89,10 +90,13 @@ def test_something_else_than_a_callback_is_refused():
 @pytest.fixture
 def empty_cache(tmp_path, monkeypatch):
     """Let everything be compiled anew."""
-    monkeypatch.setattr(caching._numba_config, "CACHE_DIR", str(tmp_path))
-    caching._compiled.cache_clear()
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
+    cached = caching._compiled, caching._version_folder
+    for function in cached:
+        function.cache_clear()
     yield
-    caching._compiled.cache_clear()
+    for function in cached:
+        function.cache_clear()
 
 
 @both_drivers

@@ -103,7 +103,7 @@ class PretendedDevice(NamedTuple):
 
 @pytest.fixture
 def fresh_cache(tmp_path, monkeypatch):
-    """An empty folder for kernels, and what numba-cuda asks a GPU for when it compiles: nothing is launched."""
+    """An empty folder for kernels, and what numba-cuda asks a GPU for when it compiles."""
     monkeypatch.setattr(dispatcher, "get_current_device", lambda: PretendedDevice(H200))
     monkeypatch.setattr(kernels, "cache_folder", lambda *records: tmp_path)
     monkeypatch.setattr(kernels, "_made", {})

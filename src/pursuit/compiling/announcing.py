@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import logging
 from collections.abc import Callable, Iterator
 from contextvars import ContextVar
@@ -23,14 +24,25 @@ def announcing(begin: Callable[[str], None], end: Callable[[], None] = lambda: N
         _listeners.reset(token)
 
 
-def announce(function: Callable[..., Any]) -> None:
-    """Say that a function is about to be compiled."""
+@contextlib.contextmanager
+def compilation(function: Callable[..., Any], *, expected: bool) -> Iterator[None]:
+    """Say that a function is about to be compiled, if that is expected, and at the end that it has been.
+
+    Meanwhile Python's garbage collector is off: the compiler makes millions of objects and keeps most of
+    them, so collecting would take a sixth of the time and find little.
+    """
+    if not expected:
+        yield
+        return
     _logger.info("Compiling %s, which is not in the cache on disk.", function.__name__)
-    for begin, _ in _listeners.get():
+    listeners, was_enabled = _listeners.get(), gc.isenabled()
+    for begin, _ in listeners:
         begin(function.__name__)
-
-
-def announce_end() -> None:
-    """Say that it has been compiled."""
-    for _, end in _listeners.get():
-        end()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+        for _, end in listeners:
+            end()

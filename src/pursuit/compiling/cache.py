@@ -1,9 +1,10 @@
 """Compiled functions, kept on disk and never used after a source they depend on has changed.
 
-Numba's own cache watches only the file of the function that is called. Ours calls schemes and problems from
-other files, a user's own among them, so the folder of the cache is named by a hash of all that a function
-depends on: an edited source means another folder. It holds one file for each signature, and no index: two
-processes cannot overwrite each other's entries, and what one cannot read does not disturb the other.
+Numba keeps them (``cache=True``), but watches only the file of the function that is called, while ours call
+schemes and problems from other files, a user's own among them. Its index of what is kept for a function lists
+all types, cannot be read where one of these cannot be imported, and is overwritten by processes that compile
+at the same time. So there is a folder for each function and the types of its arguments, named by a hash of
+all that its code depends on: an edited source means another folder.
 """
 
 from __future__ import annotations
@@ -11,32 +12,29 @@ from __future__ import annotations
 import functools
 import hashlib
 import os
+import platform
 import shutil
 import sys
+import tempfile
 import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numba
 import numpy as np
-from numba.core.caching import FunctionCache, IndexDataCacheFile, NullCache
 
 from pursuit.compiling import jit
-from pursuit.compiling.announcing import announce, announce_end
-from pursuit.compiling.reach import Reach, reach_of
+from pursuit.compiling.announcing import compilation
+from pursuit.compiling.reach import definitions_in, file_hash, reach_of
+from pursuit.optional import version_of
 
 _PACKAGE = Path(__file__).parents[1]
 # What fixes a trajectory, by folder. The rest of the package sets up runs and reports on them.
-_FOLDERS = ("compiling", "engine", "methods", "problems")
-# The programs, which nothing compiled depends on.
-_PROGRAMS = ("methods/differences/", "methods/evolution/")
+_FOLDERS = ("compiling", "engine", "gpu", "methods", "problems")
 # How many versions of the package keep their compiled code: a few, for people who switch between them.
 _VERSIONS_KEPT = 3
-# Numba's type hints do not cover all that it has.
-_numba_config: Any = numba.config
 # Numba has one setting for its folder, which two threads must not change at the same time.
-_one_at_a_time = threading.Lock()
+_one_at_a_time = threading.RLock()
 
 
 def code_hash(*records: Any) -> str:
@@ -53,17 +51,14 @@ def code_hash(*records: Any) -> str:
     >>> len(code_hash())
     16
     """
-    reach = reach_of(*records)
-    return _digest(_package_hash(with_programs=True), *_file_hashes(reach), reach.constants)
+    return _digest(_package_hash(), *reach_of(*definitions_in(*records)).texts)
 
 
 def compiled(function: Callable[..., Any], *records: Any) -> Any:
-    """Return `function` compiled by Numba, cached on disk under a hash of all it depends on.
+    """Return `function` compiled by Numba for what it is called with, and kept on disk.
 
-    It releases Python's lock, as all functions compiled here do, so that other threads run meanwhile. That
-    costs each call less than 0.1 microseconds; what two functions share is compiled once only if both are
-    compiled with the same options. Without a compiler the function is interpreted: it does the same, and
-    takes numbers that are not finite as quietly.
+    Without a compiler the function is interpreted: it does the same, and takes numbers that are not finite as
+    quietly.
 
     Parameters
     ----------
@@ -75,9 +70,23 @@ def compiled(function: Callable[..., Any], *records: Any) -> Any:
     """
     if not jit.has_compiler():
         return np.errstate(all="ignore")(function)
-    reach = reach_of(*records)
-    with _one_at_a_time:
-        return _compiled(function, reach)
+    return _compiled(function, *definitions_in(*records))
+
+
+@functools.cache
+def _compiled(function: Callable[..., Any], *definitions: Any) -> Compiled:
+    return Compiled(function, _folder_for(*definitions))
+
+
+def specialized(function: Any, *arguments: Any) -> Callable[..., Any]:
+    """Return a compiled function for arguments of these types alone.
+
+    It does not check the types of its arguments, which takes Numba half a microsecond per call.
+    """
+    entry: Callable[..., Any] = function
+    if isinstance(function, Compiled):
+        _, entry = function.compile(*arguments)
+    return entry
 
 
 def cache_folder(*records: Any) -> Path | None:
@@ -88,134 +97,94 @@ def cache_folder(*records: Any) -> Path | None:
     *records : NamedTuple
         The scheme and the problem of a run.
     """
-    return _cache_folder(reach_of(*records))
+    return _folder_for(*definitions_in(*records))
 
 
-def specialized(function: Any, *arguments: Any) -> Callable[..., Any]:
-    """Return a compiled function for arguments of these types alone.
+class Compiled:
+    """A function that Numba compiles for the types of its arguments.
 
-    It does not check the types of its arguments, which takes Numba half a microsecond per call.
+    It releases Python's lock, as all functions compiled here do, so that other threads run meanwhile. That
+    costs each call less than 0.1 microseconds.
     """
-    if not hasattr(function, "compile"):
-        return function  # type: ignore[no-any-return]
-    entry: Callable[..., Any] = function.compile(tuple(numba.typeof(argument) for argument in arguments))
-    return entry
+
+    def __init__(self, function: Callable[..., Any], folder: Path | None) -> None:
+        self._function, self._folder = function, folder
+        self._made: dict[Any, tuple[Any, Any]] = {}
+
+    def __call__(self, *arguments: Any) -> Any:
+        """Call it."""
+        if not self._made:
+            self.compile(*arguments)
+        dispatcher, _ = next(iter(self._made.values()))
+        return dispatcher(*arguments)
+
+    def compile(self, *arguments: Any) -> tuple[Any, Any]:
+        """Return Numba's function, compiled for arguments of these types, and its entry for these alone."""
+        types = tuple(map(jit.numba().typeof, arguments))
+        with _one_at_a_time:
+            if types not in self._made:
+                folder = self._folder and self._folder / _digest(
+                    self._function.__qualname__, *map(str, types)
+                )
+                self._made[types] = _compile(self._function, types, folder)
+            return self._made[types]
 
 
-@functools.cache
-def _compiled(function: Callable[..., Any], reach: Reach) -> Any:
-    dispatcher: Any = jit.numba().njit(nogil=True, no_cfunc_wrapper=True)(function)
-    folder = _cache_folder(reach)
-    if folder is None:
-        dispatcher._cache = _NoCache(function)
-    else:
-        # Numba reads its setting when a cache is made and not later. So it is ours only for this moment, and
-        # what other packages cache stays where it was.
-        before = _numba_config.CACHE_DIR
-        _numba_config.CACHE_DIR = str(folder)
-        try:
-            dispatcher._cache = _Cache(function)
-        finally:
-            _numba_config.CACHE_DIR = before
-    return dispatcher
+def _compile(function: Callable[..., Any], types: Any, folder: Path | None) -> tuple[Any, Any]:
+    """Return Numba's function, compiled for types or found in a folder, and its entry for these types."""
+    numba, is_kept = jit.numba(), folder is not None and _can_be_written(folder)
+    before, numba.config.CACHE_DIR = numba.config.CACHE_DIR, str(folder)
+    try:
+        dispatcher = numba.njit(nogil=True, cache=is_kept)(function)
+    finally:
+        numba.config.CACHE_DIR = before
+    with compilation(function, expected=not (folder and is_kept and [*folder.rglob("*.nbc")])):
+        for _ in range(2 if is_kept else 0):
+            try:
+                return dispatcher, dispatcher.compile(types)
+            except numba.core.errors.NumbaError:
+                raise
+            except Exception:
+                # What is kept is damaged, or the disk is full.
+                shutil.rmtree(str(folder), ignore_errors=True)
+        return dispatcher, dispatcher.compile(types)
 
 
-class _Cache(FunctionCache):
-    """Numba's cache of a function, with `_Files` in place of an index and numbered files."""
-
-    def __init__(self, function: Callable[..., Any]) -> None:
-        super().__init__(function)
-        self._cache_file = _Files(self.cache_path, self._impl.filename_base, "")
-
-    def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """Return what is kept for a signature; if nothing is, Numba compiles it next."""
-        found = super().load_overload(sig, target_context)
-        if found is None:
-            announce(self._py_func)
-        return found
-
-    def save_overload(self, sig: Any, data: Any) -> None:
-        """Keep what was compiled for a signature."""
-        announce_end()
-        super().save_overload(sig, data)
-
-
-class _NoCache(NullCache):
-    """Keeps nothing, but says what is compiled."""
-
-    def __init__(self, function: Callable[..., Any]) -> None:
-        self._function = function
-
-    def load_overload(self, sig: Any, target_context: Any) -> None:
-        """Find nothing, so that Numba compiles it next."""
-        announce(self._function)
-
-    def save_overload(self, sig: Any, data: Any) -> None:
-        """Keep nothing of what was compiled."""
-        announce_end()
-
-
-class _Files(IndexDataCacheFile):
-    """A file for each signature, found by its name."""
-
-    def load(self, key: Any) -> Any:
-        """Return what is kept for a signature; None if nothing is, or nothing that can be read."""
-        try:
-            return self._load_data(self._name_of(key))
-        except Exception:
-            # A damaged file, or one that names a module that this process cannot import: the function is
-            # compiled again and the file overwritten.
-            return None
-
-    def save(self, key: Any, data: Any) -> None:
-        """Keep what was compiled for a signature, if it can be kept."""
-        try:
-            self._save_data(self._name_of(key), data)
-        except OSError:
-            return
-
-    def _name_of(self, key: Any) -> str:
-        return self._data_name_pattern.format(number=int(_digest(*map(str, key)), base=16))
-
-
-def _cache_folder(reach: Reach) -> Path | None:
-    """Return the folder for functions that depend on these files besides our own, if there can be one."""
-    if not reach.is_complete:
-        return None
-    version = _user_cache() / _package_hash(with_programs=False)
-    # What is kept names the modules of a user's classes: a copy under another name must not find it.
-    folder = version / _digest(*_file_hashes(reach), *sorted(reach.modules), reach.constants)
+def _can_be_written(folder: Path) -> bool:
+    """Make a folder, and say whether files can be written there."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        os.utime(version)
+        tempfile.TemporaryFile(dir=folder).close()
     except OSError:
-        return None
-    if not os.access(folder, os.W_OK):
-        return None
-    _delete_older_versions(version)
-    return folder
+        return False
+    return True
+
+
+def _folder_for(*definitions: Any) -> Path | None:
+    reach, folder = reach_of(*definitions), _version_folder()
+    return folder / _digest(*reach.texts) if folder and reach.is_complete else None
 
 
 @functools.cache
-def _delete_older_versions(version: Path) -> None:
-    """Delete the code compiled for the versions of the package that were least recently used."""
-    others = [path for path in version.parent.iterdir() if path.is_dir() and path != version]
-    others.sort(key=_last_used, reverse=True)
-    for path in others[_VERSIONS_KEPT - 1 :]:
-        shutil.rmtree(path, ignore_errors=True)
-
-
-def _last_used(path: Path) -> float:
+def _version_folder() -> Path | None:
+    """Return the folder of this version of the package, and delete those that were not used for long."""
+    folder = _user_cache() / _digest(_package_hash(), platform.python_version(), np.__version__)
+    if not _can_be_written(folder):
+        return None
+    os.utime(folder)
     try:
-        return path.stat().st_mtime
+        by_use = sorted(folder.parent.iterdir(), key=os.path.getmtime)
     except OSError:
-        return 0.0
+        by_use = []  # Another process deletes them.
+    for path in by_use[:-_VERSIONS_KEPT]:
+        shutil.rmtree(path, ignore_errors=True)
+    return folder
 
 
 def _user_cache() -> Path:
     """Return the folder for caches of this package: what Numba was told, or the platform's own."""
-    if _numba_config.CACHE_DIR:
-        return Path(_numba_config.CACHE_DIR) / "pursuit"
+    if told := jit.numba().config.CACHE_DIR:
+        return Path(told).absolute() / "pursuit"
     if sys.platform == "win32":
         return Path(os.environ.get("LOCALAPPDATA", "~")).expanduser() / "pursuit" / "cache"
     if sys.platform == "darwin":
@@ -224,27 +193,11 @@ def _user_cache() -> Path:
 
 
 @functools.cache
-def _package_hash(*, with_programs: bool) -> str:
-    """Return a hash of Numba's version and of all sources of the package that fix a trajectory.
-
-    Programs are never compiled: without them, it covers what compiled code depends on.
-    """
-    parts = [numba.__version__]
-    for folder in _FOLDERS:
-        for path in sorted(_PACKAGE.joinpath(folder).rglob("*.py")):
-            name = path.relative_to(_PACKAGE).as_posix()
-            if with_programs or not name.startswith(_PROGRAMS):
-                parts += [name, _file_hash(str(path))]
-    return _digest(*parts)
-
-
-def _file_hashes(reach: Reach) -> list[str]:
-    return sorted(_file_hash(file) for file in reach.files)
-
-
-@functools.cache
-def _file_hash(path: str) -> str:
-    return hashlib.sha256(Path(path).read_bytes()).hexdigest()
+def _package_hash() -> str:
+    """Return a hash of Numba's version and of all sources of the package that fix a trajectory."""
+    paths = sorted(path for folder in _FOLDERS for path in _PACKAGE.joinpath(folder).rglob("*.py"))
+    texts = (f"{path.relative_to(_PACKAGE).as_posix()} {file_hash(path)}" for path in paths)
+    return _digest(version_of("numba"), *texts)
 
 
 def _digest(*texts: str) -> str:

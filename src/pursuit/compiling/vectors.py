@@ -11,7 +11,6 @@ on every machine and in every driver.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 

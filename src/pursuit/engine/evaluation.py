@@ -11,9 +11,8 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import FIRST_EXCEPTION, Executor, Future, ProcessPoolExecutor, wait
-from concurrent.futures.process import BrokenProcessPool
-from typing import Any
+from concurrent.futures import FIRST_EXCEPTION, BrokenExecutor, Executor, Future, wait
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +20,9 @@ from numpy.typing import NDArray
 from pursuit.checks import Vector, checked_count, shown
 from pursuit.engine.driving import Evaluate
 from pursuit.problems.objective import as_value, checked_values
+
+if TYPE_CHECKING:
+    from concurrent.futures import ProcessPoolExecutor
 
 Map = Callable[[Callable[[Vector], Any], Iterable[Vector]], Iterable[Any]]
 """A callable like `map`."""
@@ -102,7 +104,7 @@ class Futures:
         try:
             futures = {self._executor.submit(self._objective, row): j for j, row in enumerate(rows)}
             gather(futures, values, self.deadline, self._read)
-        except BrokenProcessPool:
+        except BrokenExecutor:
             raise RuntimeError(
                 "A worker of the executor died: it may have run out of memory, or the function may have "
                 "ended its process."
@@ -142,7 +144,7 @@ class Processes:
             try:
                 self._gather(rows, values)
                 return
-            except BrokenProcessPool:
+            except BrokenExecutor:
                 self.close()
                 if not deaths_left:
                     raise RuntimeError(
@@ -153,6 +155,8 @@ class Processes:
     def _gather(self, points: list[Vector], values: list[Any]) -> None:
         """Evaluate the points whose values are missing."""
         if self._pool is None:
+            from concurrent.futures import ProcessPoolExecutor  # here, since most runs need no processes
+
             self._pool = ProcessPoolExecutor(self._count, initializer=ignore_interrupts)
         futures: dict[Future[Any], int] = {
             self._pool.submit(self._objective, point): j

@@ -6,7 +6,6 @@ import contextlib
 import datetime
 import logging
 import math
-import multiprocessing
 import shutil
 import sys
 import threading
@@ -231,8 +230,10 @@ def showing_compilation(wanted: bool) -> Iterator[None]:
 
     Unless this is `wanted`, only a terminal or a notebook says so, and only for the main process.
     """
+    from multiprocessing import parent_process  # here, since importing the package need not wait for it
+
     display = _display()
-    is_mine = multiprocessing.parent_process() is None
+    is_mine = parent_process() is None
     if display is None or not (wanted or (is_mine and not isinstance(display, _LogLines))):
         yield
         return

@@ -9,8 +9,8 @@ import numba
 from pursuit.checks import Vector
 from pursuit.compiling import vectors
 from pursuit.compiling.dispatch import generic
-from pursuit.gpu.access import seen_from
 from pursuit.compiling.terms import reads_own_entries_only
+from pursuit.gpu.access import seen_from
 from pursuit.gpu.threads import Entries, Waiting, u64
 
 

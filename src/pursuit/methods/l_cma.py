@@ -36,8 +36,8 @@ from pursuit.compiling.rows import SLICE, add_products, mix_rows, mix_slice
 from pursuit.compiling.vectors import Matrix, add, blend, copy, dot, fill, scale
 from pursuit.methods.cma_rates import CmaRates, drift_of, follow_path, log_weights
 from pursuit.methods.contract import ask, is_valid, tell
-from pursuit.methods.hooks import Needs, State
 from pursuit.methods.eigenvectors import diagonalise, largest_first, turn_rows
+from pursuit.methods.hooks import Needs, State
 from pursuit.methods.samples import (
     Samples,
     checked_population,

@@ -77,19 +77,15 @@ def check_compiles(problem: Any, whole: Any) -> None:
     if not jit.has_compiler():
         return
     numba = jit.numba()
-    argument_types = numba.typeof(SERIAL), _type_of("fun", whole), _type_of_points()
-    function = compiled(value_at, whole)
+    _type_of("fun", whole)
     try:
-        entry = function.compile(argument_types)
+        dispatcher, _ = compiled(value_at, whole).compile(SERIAL, whole, np.empty(whole.n))
     except numba.core.errors.NumbaError as error:
         own = _error_alone(problem)
         if own is None:
             raise TypeError("Numba cannot compile fun for a point of type float64[::1].") from error
         raise TypeError(f"Numba cannot compile fun{_place(own)}: {_reason(own)}.") from own
-    # Not by the types: what the cache has kept of a class in a script names a copy of that class.
-    (returned,) = {
-        found.signature.return_type for found in function.overloads.values() if found.entry_point is entry
-    }
+    returned = dispatcher.nopython_signatures[0].return_type
     if not isinstance(returned, numba.types.Integer | numba.types.Float):
         raise TypeError(f"The objective must return a real number, but it returns {_described(returned)}.")
 
@@ -103,10 +99,6 @@ def _described(returned: Any) -> str:
     return f"what Numba calls {shown(returned)}"
 
 
-def _type_of_points() -> Any:
-    return jit.numba().typeof(np.empty(0))
-
-
 def _type_of(name: str, argument: Any) -> Any:
     try:
         return jit.numba().typeof(argument)
@@ -118,15 +110,15 @@ def _type_of(name: str, argument: Any) -> Any:
 
 
 def _error_alone(problem: Any) -> Any:
-    """Return what Numba says about a user's function without anything around it; None if nothing."""
-    numba, function = jit.numba(), _functions.get(type(problem))
+    """Return what Numba says about a user's function without anything around it; None if it has no error."""
+    numba, function, point = jit.numba(), _functions.get(type(problem)), np.empty(problem.n)
     if function is not None:
-        described = [_type_of_points(), *map(numba.typeof, problem.args)]
+        arguments = [point, *problem.args]
     else:
         function = numba.njit(implementation_for(value, type(problem)))
-        described = [numba.typeof(SERIAL), numba.typeof(problem), _type_of_points()]
+        arguments = [SERIAL, problem, point]
     try:
-        function.compile(tuple(described))
+        function.compile(tuple(map(numba.typeof, arguments)))
     except numba.core.errors.NumbaError as error:
         return error
     except RuntimeError:
@@ -143,7 +135,7 @@ def _place(error: Any) -> str:
     return f"{text}, {shown(line)}" if line else text
 
 
-def _reason(error: Any) -> str:
+def _reason(error: Exception) -> str:
     """Return the most informative line of a Numba error."""
     lines = [line.strip() for line in str(error).splitlines()]
     lines = [line for line in lines if line and not line.startswith("Failed in")]

@@ -9,11 +9,10 @@ import platform
 import time
 from collections.abc import Sequence
 from concurrent.futures import Executor
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numba
 import numpy as np
 from rich.console import Console
 
@@ -35,6 +34,7 @@ from pursuit.experiments.study.results import DEVICES
 from pursuit.experiments.study.scheduler import RunFailure, execute_missing
 from pursuit.experiments.study.store import open_store, read_store
 from pursuit.methods.options import READINGS
+from pursuit.optional import version_of
 
 # Reports are written while a study runs, but only one at a time.
 _REPORT_LOCK = ".report.lock"
@@ -215,12 +215,11 @@ def _made(entries: Sequence[Entry], gpu: Any) -> dict[str, str]:
         "pursuit": version("pursuit"),
         "code": ", ".join(sorted({entry.code for entry in entries})),
         "python": platform.python_version(),
-        "numba": numba.__version__,
+        "numba": version_of("numba") or "none",
         "numpy": np.__version__,
         "machine": platform.machine(),
         "device": "cpu" if gpu is None else f"gpu, {gpu.name}",
     }
-    if gpu is not None:
-        with contextlib.suppress(PackageNotFoundError):
-            made["numba-cuda"] = version("numba-cuda")
+    if gpu is not None and (found := version_of("numba-cuda")):
+        made["numba-cuda"] = found
     return made
