@@ -41,9 +41,9 @@ class Reach(NamedTuple):
 
 
 def definitions_in(*roots: Any) -> Iterator[Any]:
-    """Yield functions, and the classes of records and of all records inside these."""
+    """Yield functions and classes, and the classes of records and of all records inside these."""
     for root in roots:
-        if isinstance(root, FunctionType):
+        if isinstance(root, FunctionType | type):
             yield root
         elif isinstance(root, tuple):
             if hasattr(root, "_fields"):
