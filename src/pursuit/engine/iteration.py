@@ -55,30 +55,38 @@ class Buffers(NamedTuple):
     """Their values."""
 
 
+class Bench(NamedTuple):
+    """What a run has all along."""
+
+    team: Any
+    scheme: Any
+    problem: Any
+    """The problem, as far as the scheme and the trace need it."""
+    arrays: Any
+    trace: Any
+    limits: Any
+    buffers: Buffers
+
+
 @dataclasses.dataclass(slots=True)
 class Session:
-    """A run in progress.
+    """What changes in a run.
 
     Compiled code holds its own kind of it (`sessions.py`), which Python sees as one opaque object: to pass it
     takes 0.15 microseconds, however many arrays and numbers there are; one by one they would take four.
     """
 
-    team: Any
-    scheme: Any
-    problem: Any
-    arrays: Any
-    trace: Any
-    limits: Any
-    buffers: Any
     numbers: Any
     tally: Any
     unfinished: Any
-    query: Any
-    query_state: Any
     reason: Any
-    last: Any
+    bench: Any = None
+    """This, and what follows, is for `advance`."""
+    query: Any = None
+    query_state: Any = None
+    last: Any = 0
     """How many last points were written, for which no answer will come."""
-    row: Any
+    row: Any = 0
     """The row of the normals that comes next."""
 
 
@@ -173,23 +181,33 @@ def _loop_draw(rng, normals):
         normals[i] = rng.standard_normal()
 
 
-def iterate(session: Any, problem: Any, rng: Any, until: Any) -> Any:
+def open_loop(numbers: Any, tally: Any, reason: Any) -> Any:
+    """Return a session for `iterate`."""
+    return Session(
+        numbers=numbers,
+        tally=tally,
+        unfinished=nothing(),
+        reason=reason,
+        bench=None,
+        query=None,
+        query_state=None,
+        last=0,
+        row=0,
+    )
+
+
+def iterate(session: Any, bench: Any, problem: Any, rng: Any, until: Any) -> Any:
     """Run a session on a problem up to iteration `until`, or until it stops.
 
-    What changes is in local variables, which a compiler can keep in registers. The session need not know the
-    problem: so what is compiled for sessions is compiled once for all problems.
+    What changes is in local variables, which a compiler can keep in registers.
     """
-    team, scheme, problem = session.team, session.scheme, lent(problem)
-    arrays, trace, limits, buffers = session.arrays, session.trace, session.limits, session.buffers
+    team, scheme, problem = bench.team, lent(bench.scheme), lent(problem)
+    arrays, trace, limits, buffers = lent(bench.arrays), lent(bench.trace), bench.limits, lent(bench.buffers)
     numbers, tally, unfinished, reason = session.numbers, session.tally, session.unfinished, session.reason
-    query = session.query
     normals, point, values = buffers.normals[0], buffers.points[0], buffers.values
-    asked = session.row > 0  # the first query, by `open_session`
     while reason == Reason.RUNNING and tally.nit < until:
-        if not asked:
-            _draw(rng, normals)
-            query = ask(team, scheme, arrays, numbers, normals)
-        asked = False
+        _draw(rng, normals)
+        query = ask(team, scheme, arrays, numbers, normals)
         counting = Counting(tally, trace, limits)
         query_state = open_query(team, scheme, problem, query)
         while query_state.wanted > 0 and reason == Reason.RUNNING:
@@ -214,34 +232,33 @@ def iterate(session: Any, problem: Any, rng: Any, until: Any) -> Any:
             # and the last finished iteration.
             session.numbers, session.tally, session.unfinished = numbers, tally, unfinished
     session.reason = reason
-    session.row = 1 if asked else 0
 
 
 # --- What happens between two rounds of evaluations ------------------------------------------------
 
 
-def open_session(team: Any, scheme: Any, problem: Any, state: Any, counting: Any, buffers: Any) -> Any:
+def open_session(bench: Any, numbers: Any, tally: Any, reason: Any) -> Any:
     """Return a session whose next query is asked, with the first row of normals, but not evaluated yet."""
-    scheme, problem, arrays = lent(scheme), lent(problem), lent(state.arrays)
-    buffers, trace = lent(buffers), lent(counting.trace)
-    query = ask(team, scheme, arrays, state.numbers, buffers.normals[0])
+    bench = lent(bench)
+    query, query_state = _asked(bench, numbers, 0)
     return Session(
-        team=team,
-        scheme=scheme,
-        problem=problem,
-        arrays=arrays,
-        trace=trace,
-        limits=counting.limits,
-        buffers=buffers,
-        numbers=state.numbers,
-        tally=counting.tally,
+        numbers=numbers,
+        tally=tally,
         unfinished=nothing(),
+        reason=reason,
+        bench=bench,
         query=query,
-        query_state=open_query(team, scheme, problem, query),
-        reason=reason_to_stop(counting.tally, counting.limits, state.numbers),
+        query_state=query_state,
         last=0,
         row=1,
     )
+
+
+@inlined
+def _asked(bench, numbers, row):
+    """Return the next query, and its state."""
+    query = ask(bench.team, bench.scheme, bench.arrays, numbers, bench.buffers.normals[row])
+    return query, open_query(bench.team, bench.scheme, bench.problem, query)
 
 
 def advance(session: Any, event: Any) -> Any:
@@ -252,79 +269,67 @@ def advance(session: Any, event: Any) -> Any:
     negative for the last points of all, for which no answer will come; the number of iterations so far; and
     whether the session is running.
     """
+    bench = session.bench
     goes_on = session.reason == Reason.RUNNING
     begins = event == Event.NEW_NORMALS
     if event == Event.VALUES:
-        goes_on, begins = _take_round(session)
+        goes_on, begins = _take_round(session, bench)
     elif begins:
         session.row = 0
     if begins:
-        session.query = ask(
-            session.team,
-            session.scheme,
-            session.arrays,
-            session.numbers,
-            session.buffers.normals[session.row],
-        )
-        session.query_state = open_query(session.team, session.scheme, session.problem, session.query)
+        session.query, session.query_state = _asked(bench, session.numbers, session.row)
         session.row += 1
-    count = _write_round(session) if goes_on else 0
+    count = _write_round(session, bench) if goes_on else 0
     return count, session.tally.nit, session.reason == Reason.RUNNING
 
 
 @inlined
-def _take_round(session):
+def _take_round(session, bench):
     """Take the values of the points written; return whether more are wanted, and if so of a new iteration."""
+    values, query, query_state = bench.buffers.values, session.query, session.query_state
+    unfinished = session.unfinished
+    for j in range(session.last if session.last > 0 else query_state.wanted):
+        unfinished = noted(unfinished, query, query_state, values, j)
+    session.unfinished = unfinished
     if session.last > 0:
-        for j in range(session.last):
-            receive_one(session, j)
         session.last, session.reason = 0, Reason.MAXFEV
         return False, False
-    for j in range(session.query_state.wanted):
-        receive_one(session, j)
-    values = session.buffers.values
-    session.query_state = receive(session.scheme, session.query, session.query_state, values)
-    if session.query_state.wanted > 0:
+    session.query_state = query_state = receive(bench.scheme, query, query_state, values)
+    if query_state.wanted > 0:
         return True, False
-    answer = answer_to(session.query, session.query_state, values).content
-    counting = Counting(session.tally, session.trace, session.limits)
+    answer = answer_to(query, query_state, values).content
+    counting = Counting(session.tally, bench.trace, bench.limits)
     session.numbers, session.tally, session.reason = concluded(
-        session.team,
-        session.scheme,
-        session.arrays,
-        session.numbers,
-        session.query,
-        answer,
-        counting,
-        session.unfinished,
+        bench.team, bench.scheme, bench.arrays, session.numbers, query, answer, counting, unfinished
     )
     # The points are evaluated, so there is room for another.
-    room = session.buffers.points[0]
-    note_at_bound(session.team, session.problem, counting, session.tally, session.arrays.x, room)
+    room = bench.buffers.points[0]
+    note_at_bound(bench.team, bench.problem, counting, session.tally, bench.arrays.x, room)
     session.unfinished = nothing()
-    begins = session.reason == Reason.RUNNING and session.row < session.buffers.normals.shape[0]
+    begins = session.reason == Reason.RUNNING and session.row < bench.buffers.normals.shape[0]
     return begins, begins
 
 
 @inlined
-def _write_round(session):
+def _write_round(session, bench):
     """Write the next points; return how many are wanted, negative if they are the last ones."""
-    counting = Counting(session.tally, session.trace, session.limits)
+    counting = Counting(session.tally, bench.trace, bench.limits)
     count, is_last = granted(session.query, session.query_state, counting, session.unfinished)
     if is_last:
         session.last = count
         if count == 0:
             session.reason = Reason.MAXFEV
-    write_points(session, 0, min(count, session.buffers.points.shape[0]))
+    write_points(session, 0, min(count, bench.buffers.points.shape[0]))
     return -count if is_last else count
 
 
 @inlined
 def write_points(session: Any, first: Any, end: Any) -> Any:
     """Write the points from the first one to before the end, where there is no room for all at once."""
+    bench, query, query_state = session.bench, session.query, session.query_state
     for j in range(first, end):
-        position = position_of(session.query, session.query_state, j)
-        write_point(session.team, session.query, position, session.buffers.points[j - first])
+        position = position_of(query, query_state, j)
+        write_point(bench.team, query, position, bench.buffers.points[j - first])
 
 
 def evaluate_points(team: Any, problem: Any, points: Any, values: Any, finished: Any) -> Any:
@@ -334,12 +339,10 @@ def evaluate_points(team: Any, problem: Any, points: Any, values: Any, finished:
         finished[j] = 1
 
 
-@inlined
 def receive_one(session: Any, j: Any) -> Any:
     """Take the value of one of the points written."""
-    session.unfinished = noted(
-        session.unfinished, session.query, session.query_state, session.buffers.values, j
-    )
+    values = session.bench.buffers.values
+    session.unfinished = noted(session.unfinished, session.query, session.query_state, values, j)
 
 
 def snapshot(session: Any) -> Any:

@@ -11,6 +11,7 @@ from pursuit.checks import Vector
 from pursuit.compiling.cache import compiled, specialized
 from pursuit.compiling.vectors import SERIAL
 from pursuit.engine.iteration import (
+    Bench,
     BlackBox,
     Buffers,
     Event,
@@ -18,11 +19,13 @@ from pursuit.engine.iteration import (
     draw_normals,
     evaluate_points,
     iterate,
+    open_loop,
     open_session,
     receive_one,
     snapshot,
     write_points,
 )
+from pursuit.engine.judging import reason_to_stop
 from pursuit.engine.memory import Memory
 from pursuit.engine.outcome import BestPoint, Outcome, outcome_of
 from pursuit.engine.stopping import Reason
@@ -88,21 +91,25 @@ class Run:
         self._move = self._place.move
         self._trace = memory.trace
         buffers = _buffers(needs, memory.x.size, loops=loops, in_turn=whole and apart)
-        self._normals, self._points, self._values = self._buffers = buffers
+        self._normals, self._points, self._values = buffers
         self._rows = list(self._points)
 
         # What a session need not know is not compiled for each problem.
-        self._known = known = problem if needs_problem(scheme) else BlackBox(self._place)
+        known = problem if needs_problem(scheme) else BlackBox(self._place)
 
         def entry(function: Callable[..., Any]) -> Any:
             return compiled(function, scheme, known)
 
-        self._draw_normals = specialized(compiled(draw_normals), rng, self._normals)
         self._entry = entry
-        rng.bit_generator.state = memory.generator
-        self._draw()
-        counting = Counting(memory.tally, memory.trace, limits)
-        self._session = entry(open_session)(SERIAL, scheme, known, memory.state, counting, buffers)
+        rng.bit_generator.state = self._before = memory.generator
+        # A loop draws its normals itself.
+        self._draw_normals = draw_normals
+        if not loops:
+            self._draw_normals = specialized(compiled(draw_normals), rng, self._normals)
+            self._draw()
+        self._bench = Bench(SERIAL, scheme, known, self._arrays, memory.trace, limits, buffers)
+        beginning = memory.state.numbers, memory.tally, reason_to_stop(memory.tally, limits, memory.state.numbers)
+        self._session = entry(open_loop)(*beginning) if loops else entry(open_session)(self._bench, *beginning)
         # All of this is compiled now, so that the time of a run is that of its iterations.
         self._snapshot = specialized(entry(snapshot), self._session)
         self._received: list[list[float]] = []
@@ -244,8 +251,9 @@ class Run:
     def _iterated_on(self, problem: Any) -> Callable[[int], None]:
         """Return what runs the loop compiled whole up to an iteration."""
         loop = compiled(iterate, self._scheme, problem)
-        call = specialized(loop, self._session, problem, self._rng, self.nit)
-        return lambda until: call(self._session, problem, self._rng, until)
+        around = self._session, self._bench, problem, self._rng
+        call = specialized(loop, *around, self.nit)
+        return lambda until: call(*around, until)
 
     def _evaluated_by(self, problem: Any) -> Callable[[int], None]:
         """Return what evaluates a problem at the points of a round in compiled code, given their number."""

@@ -105,7 +105,7 @@ class Numbers(NamedTuple):
 
 
 def patience_of(scheme: Any, n: int) -> Patience:
-    """Return after how many iterations without a better point to give up; a program ends by itself before."""
+    """Return after how many iterations without a better point to give up."""
     patience = None if is_program(scheme) else scheme.needs(n).patience
     if patience is None:
         patience = elitist_patience(n)
