@@ -1,5 +1,6 @@
 """The command line, as people use it."""
 
+import csv
 import io
 import os
 import re
@@ -43,6 +44,21 @@ def test_reproduce_runs_reports_and_prints_the_paths(tmp_path):
         assert (tmp_path / "out" / name).stat().st_size > 0
     # It is not the paper's study.
     assert not (tmp_path / "out" / "tables" / "claims.csv").exists()
+
+
+def test_without_a_compiler_a_study_has_the_same_runs_and_says_how_to_make_it_faster(tmp_path, monkeypatch):
+    path = declared(tmp_path)
+    run_pursuit("reproduce", path, "--out", tmp_path / "compiled", "--no-report", *SELECTION)
+    monkeypatch.setenv("NUMBA_DISABLE_JIT", "1")
+    done = run_pursuit("reproduce", path, "--out", tmp_path / "interpreted", "--no-report", *SELECTION)
+    sentence = "Methods are interpreted; compiled by Numba they run up to a hundred times faster: "
+    assert [sentence in line for line in done.stderr.splitlines()] == [True] + [False] * 4
+    tables = []
+    for name in ("compiled", "interpreted"):
+        run_pursuit("export", tmp_path / name, "--to", tmp_path / f"{name}.csv")
+        with (tmp_path / f"{name}.csv").open(newline="") as file:
+            tables.append([{**row, "seconds": ""} for row in csv.DictReader(file)])
+    assert tables[0] == tables[1] != []
 
 
 def test_status_export_and_report_of_a_folder(tmp_path, capsys):

@@ -2,6 +2,10 @@
 
 import ast
 import graphlib
+import os
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -9,6 +13,8 @@ import pytest
 import pursuit
 
 SOURCE = Path(pursuit.__file__).parent
+# Imported only inside functions, by what is asked to use a GPU: without this folder all else works.
+APART = "gpu."
 # From the ground up. A module may import from its own layer and from those before it.
 LAYERS = (
     ("arguments", "checks", "optional", "counting"),
@@ -61,7 +67,9 @@ def layer_of(module):
 
 def imports_of(module, path, modules):
     """Yield the modules of the package that one imports, inside of functions too."""
-    for node in ast.walk(ast.parse(path.read_text())):
+    tree = ast.parse(path.read_text())
+    at_once = {node for node in tree.body if isinstance(node, ast.ImportFrom)}
+    for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             for alias in node.names:
                 assert alias.name.split(".")[0] != "pursuit", f"{module}: import names from {alias.name}"
@@ -70,7 +78,10 @@ def imports_of(module, path, modules):
             package, _, name = node.module.partition(".")
             if package == "pursuit":
                 for alias in node.names:
-                    yield resolved(f"{name}.{alias.name}".lstrip("."), modules)
+                    found = resolved(f"{name}.{alias.name}".lstrip("."), modules)
+                    if found.startswith(APART) and node in at_once:
+                        assert module.startswith(APART), f"{module} imports {found} before it is used"
+                    yield found
 
 
 def resolved(name, modules):
@@ -98,6 +109,21 @@ def test_every_import_points_down():
     check(SOURCE)
 
 
+WITHOUT_A_GPU = """
+import pursuit, pursuit.experiments.study, pursuit.experiments.coco
+runs = pursuit.minimize_many(lambda x: float(x @ x), [1.0, 2.0], seeds=2, method="rp", maxfev=50, workers=1)
+print(pursuit.__file__, runs.nfev)
+"""
+
+
+def test_the_room_for_gpus_can_be_left_out(tmp_path):
+    shutil.copytree(SOURCE, tmp_path / "pursuit", ignore=shutil.ignore_patterns("gpu", "__pycache__"))
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path), "NUMBA_DISABLE_JIT": "1"}
+    command = [sys.executable, "-c", WITHOUT_A_GPU]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert done.stdout == f"{tmp_path / 'pursuit' / '__init__.py'} [50 50]\n", done.stderr
+
+
 @pytest.mark.parametrize(
     ("files", "words"),
     [
@@ -107,6 +133,10 @@ def test_every_import_points_down():
         (
             {"methods/rp": "from pursuit.engine.run import Run", "engine/run": ""},
             "methods.rp imports engine.run",
+        ),
+        (
+            {"many": "from pursuit.gpu.batch import Batch", "gpu/batch": ""},
+            "many imports gpu.batch before it is used",
         ),
         (
             {

@@ -9,6 +9,7 @@ all that its code depends on: an edited source means another folder.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import hashlib
 import os
@@ -75,7 +76,7 @@ def compiled(function: Callable[..., Any], *records: Any) -> Any:
 
 @functools.cache
 def _compiled(function: Callable[..., Any], *definitions: Any) -> Compiled:
-    return Compiled(function, _folder_for(*definitions))
+    return Compiled(function, cache_folder(*definitions))
 
 
 def specialized(function: Any, *arguments: Any) -> Callable[..., Any]:
@@ -94,10 +95,11 @@ def cache_folder(*records: Any) -> Path | None:
 
     Parameters
     ----------
-    *records : NamedTuple
-        The scheme and the problem of a run.
+    *records : NamedTuple or type
+        The scheme and the problem of a run, or the classes of all records in them.
     """
-    return _folder_for(*definitions_in(*records))
+    reach, folder = reach_of(*definitions_in(*records)), _version_folder()
+    return folder / _digest(*reach.texts) if folder and reach.is_complete else None
 
 
 class Compiled:
@@ -133,8 +135,9 @@ class Compiled:
 def _compile(function: Callable[..., Any], types: Any, folder: Path | None) -> tuple[Any, Any]:
     """Return Numba's function, compiled for types or found in a folder, and its entry for these types."""
     numba, is_kept = jit.numba(), folder is not None and _can_be_written(folder)
-    before, numba.config.CACHE_DIR = numba.config.CACHE_DIR, str(folder)
+    before = numba.config.CACHE_DIR
     try:
+        numba.config.CACHE_DIR = str(folder) if is_kept else before
         dispatcher = numba.njit(nogil=True, cache=is_kept)(function)
     finally:
         numba.config.CACHE_DIR = before
@@ -160,24 +163,16 @@ def _can_be_written(folder: Path) -> bool:
     return True
 
 
-def _folder_for(*definitions: Any) -> Path | None:
-    reach, folder = reach_of(*definitions), _version_folder()
-    return folder / _digest(*reach.texts) if folder and reach.is_complete else None
-
-
 @functools.cache
 def _version_folder() -> Path | None:
     """Return the folder of this version of the package, and delete those that were not used for long."""
     folder = _user_cache() / _digest(_package_hash(), platform.python_version(), np.__version__)
     if not _can_be_written(folder):
         return None
-    os.utime(folder)
-    try:
-        by_use = sorted(folder.parent.iterdir(), key=os.path.getmtime)
-    except OSError:
-        by_use = []  # Another process deletes them.
-    for path in by_use[:-_VERSIONS_KEPT]:
-        shutil.rmtree(path, ignore_errors=True)
+    with contextlib.suppress(OSError):  # Another process may be deleting them.
+        os.utime(folder)
+        for path in sorted(folder.parent.iterdir(), key=os.path.getmtime)[:-_VERSIONS_KEPT]:
+            shutil.rmtree(path, ignore_errors=True)
     return folder
 
 

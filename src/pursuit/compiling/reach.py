@@ -24,6 +24,8 @@ from pursuit.compiling.dispatch import implementations_in, implementations_of
 # These change only with their version, or not at all.
 _TRUSTED = frozenset({"builtins", "llvmlite", "numba", "numpy", "pursuit", "scipy", *sys.stdlib_module_names})
 _PLAIN = (bool, int, float, complex, str, bytes, type(None), np.generic)
+# The names of the module that Python was started with, in that process and in those that it starts.
+_SCRIPTS = ("__main__", "__mp_main__")
 # Stands for something whose dependencies nobody can see.
 _UNKNOWN = "?"
 
@@ -39,9 +41,9 @@ class Reach(NamedTuple):
 
 
 def definitions_in(*roots: Any) -> Iterator[Any]:
-    """Yield functions, and the classes of records and of all records inside these."""
+    """Yield functions and classes, and the classes of records and of all records inside these."""
     for root in roots:
-        if isinstance(root, FunctionType):
+        if isinstance(root, FunctionType | type):
             yield root
         elif isinstance(root, tuple):
             if hasattr(root, "_fields"):
@@ -80,15 +82,18 @@ def _traced(value: Any, names: frozenset[str], seen: set[Any]) -> Iterator[str]:
         yield from () if _is_trusted(value) else (_UNKNOWN,)
     elif value not in seen:
         seen.add(value)
-        is_trusted = _is_trusted(value)
-        yield from () if is_trusted else _source_of(value)
+        yield from _source_of(value)
         registered = implementations_of(value) if isinstance(value, type) else implementations_in(value)
         # A closure is always visited: a sum of this package may hold a user's term.
         cells = getattr(value, "__closure__", None) or ()
         yield from _traced((*(registered or ()), *(cell.cell_contents for cell in cells)), names, seen)
-        if isinstance(value, FunctionType) and not is_trusted:
+        if isinstance(value, FunctionType) and not _is_trusted(value):
             yield from _traced(value.__defaults__, names, seen)
-            yield from _named(value.__globals__, frozenset(_names_in(value.__code__)), seen)
+            for code in _codes_in(value.__code__):
+                # What is in memory: its file may have been edited since.
+                constants = [entry for entry in code.co_consts if not isinstance(entry, CodeType)]
+                yield f"{code.co_code.hex()} {constants}"
+                yield from _named(value.__globals__, frozenset(code.co_names), seen)
 
 
 def _named(scope: dict[str, Any], names: frozenset[str], seen: set[Any]) -> Iterator[str]:
@@ -102,12 +107,14 @@ def _named(scope: dict[str, Any], names: frozenset[str], seen: set[Any]) -> Iter
 
 
 def _source_of(defined: Any) -> Iterator[str]:
-    """Yield the module of a class or a function with a hash of its file."""
-    # What was kept for a script names a copy of its classes, and a class made by a function is made anew.
-    if isinstance(defined, type) and ("<locals>" in defined.__qualname__ or "__m" in defined.__module__):
+    """Yield the module of a class or a function with a hash of its file, unless it comes with a version."""
+    # Other processes do not find the class of a script, nor one that a function makes anew.
+    if isinstance(defined, type) and ("<locals>" in defined.__qualname__ or defined.__module__ in _SCRIPTS):
         yield _UNKNOWN
     try:
-        yield f"{defined.__module__} {file_hash(inspect.getsourcefile(defined) or '')}"
+        yield from (
+            () if _is_trusted(defined) else (f"{defined.__module__} {file_hash(inspect.getfile(defined))}",)
+        )
     except (OSError, TypeError):
         yield _UNKNOWN
 
@@ -117,15 +124,14 @@ def _is_trusted(defined: Any) -> bool:
     return str(getattr(defined, "__module__", "")).partition(".")[0] in _TRUSTED
 
 
-def _names_in(code: CodeType) -> Iterator[str]:
-    """Yield the global names and the attributes that code uses, functions within it included."""
-    yield from code.co_names
+def _codes_in(code: CodeType) -> Iterator[CodeType]:
+    """Yield code, and that of the functions within it."""
+    yield code
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
-            yield from _names_in(constant)
+            yield from _codes_in(constant)
 
 
-@functools.cache
 def file_hash(path: str | Path) -> str:
-    """Return a hash of a file's bytes, as they were when this process first asked."""
+    """Return a hash of a file's bytes."""
     return hashlib.sha256(Path(path).read_bytes()).hexdigest()

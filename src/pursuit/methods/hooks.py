@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple, Protocol
 
 from pursuit.checks import Vector
+from pursuit.methods.programs import is_program
 
 # The most numbers in the points of a round, but for one point for each worker: 8 MB.
 _ROOM_FOR_NUMBERS = 1_000_000
@@ -105,7 +106,7 @@ class Numbers(NamedTuple):
 
 def patience_of(scheme: Any, n: int) -> Patience:
     """Return after how many iterations without a better point to give up."""
-    patience = scheme.needs(n).patience
+    patience = None if is_program(scheme) else scheme.needs(n).patience
     if patience is None:
         patience = elitist_patience(n)
     return patience if isinstance(patience, Patience) else Patience(patience)
