@@ -29,14 +29,15 @@ test-wheel:
 
 # The oldest Numba that we support, and the latest, each in an environment of its own.
 NUMBAS ?= numba==0.61.* numba
-GOLDEN := $(foreach method,rp sarp cma ep-cma-4,'tests/golden/test_golden.py::test_trajectories_are_as_recorded[$(method)]')
+WITH_NUMBA := $(addprefix tests/,compiling/test_cache.py compiling/test_dispatch.py compiling/test_vectors.py problems/test_jitted.py) \
+  $(foreach method,rp sarp cma ep-cma-4,'tests/golden/test_golden.py::test_trajectories_are_as_recorded[$(method)]')
 
 test-numba:
 	for numba in $(NUMBAS:%='%'); do \
 	  rm -rf build/numba && $(PYTHON) -m venv build/numba && \
 	  build/numba/bin/python -m pip install --quiet --disable-pip-version-check --editable . "$$numba" hypothesis pytest pytest-xdist && \
 	  build/numba/bin/python -c 'import numba; print("Numba", numba.__version__)' && \
-	  build/numba/bin/python -m pytest tests/compiling tests/problems/test_jitted.py $(GOLDEN) || exit 1; \
+	  build/numba/bin/python -m pytest $(WITH_NUMBA) || exit 1; \
 	done
 
 lint: .venv/installed

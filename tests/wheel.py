@@ -1,4 +1,4 @@
-"""Check the wheel that is installed beside this Python, without extras and without Numba: `make test-wheel`."""
+"""Check the wheel beside this Python, installed without extras and so without Numba: `make test-wheel`."""
 
 import re
 import subprocess

@@ -109,6 +109,23 @@ def test_a_second_process_finds_what_the_first_compiled_and_an_edited_source_is_
     assert python(RUN, tmp_path, cache) == ["6.0", "compiled"]
 
 
+EDITED_MEANWHILE = """
+from pathlib import Path
+import numpy as np, own
+file = Path(own.__file__)
+file.write_text(file.read_text().replace("1.0", "2.0"))
+print(own.Own(3)(np.ones(3)))
+"""
+
+
+def test_a_source_that_is_edited_before_its_old_code_is_compiled_is_noticed(tmp_path):
+    """As in a notebook, where a module is imported, edited, and only then used."""
+    write_own(tmp_path, "1.0")
+    assert python(EDITED_MEANWHILE, tmp_path, tmp_path / "cache") == ["3.0"]
+    assert python(RUN, tmp_path, tmp_path / "cache") == ["6.0", "compiled"]
+    assert python(RUN, tmp_path, tmp_path / "cache") == ["6.0", "found"]
+
+
 def test_a_problem_of_a_script_is_compiled_in_each_process(tmp_path):
     script = OWN.replace("FACTOR", "1.0") + MINIMIZED.replace("from own import Own", "")
     (tmp_path / "script.py").write_text(script)

@@ -89,7 +89,11 @@ def _traced(value: Any, names: frozenset[str], seen: set[Any]) -> Iterator[str]:
         yield from _traced((*(registered or ()), *(cell.cell_contents for cell in cells)), names, seen)
         if isinstance(value, FunctionType) and not _is_trusted(value):
             yield from _traced(value.__defaults__, names, seen)
-            yield from _named(value.__globals__, frozenset(_names_in(value.__code__)), seen)
+            for code in _codes_in(value.__code__):
+                # What is in memory: its file may have been edited since.
+                constants = [entry for entry in code.co_consts if not isinstance(entry, CodeType)]
+                yield f"{code.co_code.hex()} {constants}"
+                yield from _named(value.__globals__, frozenset(code.co_names), seen)
 
 
 def _named(scope: dict[str, Any], names: frozenset[str], seen: set[Any]) -> Iterator[str]:
@@ -120,15 +124,14 @@ def _is_trusted(defined: Any) -> bool:
     return str(getattr(defined, "__module__", "")).partition(".")[0] in _TRUSTED
 
 
-def _names_in(code: CodeType) -> Iterator[str]:
-    """Yield the global names and the attributes that code uses, functions within it included."""
-    yield from code.co_names
+def _codes_in(code: CodeType) -> Iterator[CodeType]:
+    """Yield code, and that of the functions within it."""
+    yield code
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
-            yield from _names_in(constant)
+            yield from _codes_in(constant)
 
 
-@functools.cache
 def file_hash(path: str | Path) -> str:
-    """Return a hash of a file's bytes, as they were when this process first asked."""
+    """Return a hash of a file's bytes."""
     return hashlib.sha256(Path(path).read_bytes()).hexdigest()
