@@ -79,9 +79,11 @@ def _reproduce(options: argparse.Namespace) -> int:
 
 def _report(options: argparse.Namespace) -> int:
     from pursuit.experiments.study import draw_report, read_store
+    from pursuit.experiments.study.published import has_tables_alone
 
-    with read_store(options.folder) as store:
-        _print_damaged(store.damaged())
+    if not has_tables_alone(options.folder):
+        with read_store(options.folder) as store:
+            _print_damaged(store.damaged())
     _print_report(draw_report(options.folder, options.against, options.device))
     return 0
 

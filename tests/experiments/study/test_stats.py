@@ -216,6 +216,23 @@ def test_ecdf_by_hand():
     np.testing.assert_array_equal(ecdf(results, results.cells, [1.0], "evaluations")[0], [2, 4])
 
 
+def test_every_cell_counts_the_same_in_an_ecdf_however_many_runs_it_has():
+    """Random Pursuit has 11 runs on one problem of the paper and 51 on the others."""
+    quick, slow = (
+        Trace(*np.array([[0, 10]] * 2), np.array([5.0, 0.1])),
+        Trace(*np.array([[0, 90]] * 2), np.array([5.0, 5.0])),
+    )
+    cells = [cell_of(10, scheme=scheme) for scheme in ("rp", "sarp")]
+    entries = [
+        finished(cell, tuple(RunRecord(i, 10, 10, 0.1, "target", 0.0) for i in range(runs)))
+        for cell, runs in zip(cells, (50, 2), strict=True)
+    ]
+    results = Results("", tuple(entries), (), lambda cell, _: quick if cell.scheme == "rp" else slow, {})
+    budgets, fractions = ecdf(results, entries, [1.0], "iterations")
+    assert budgets.size == 50
+    assert fractions[-1] == pytest.approx(1 / 2)
+
+
 def test_ecdf_of_nothing_is_empty():
     budgets, fractions = ecdf(results_of([(0, 5.0)]), [], TARGETS, "iterations")
     assert budgets.size == fractions.size == 0
