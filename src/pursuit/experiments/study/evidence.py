@@ -284,7 +284,11 @@ class Evidence:
         complete = self._has_all(schemes, settings)
         if by_rates and complete:
             complete = all(self._rate(*place) is not None for place in places)
-        diverges = any(self._entries[place].diverges for place in places if place in self._entries)
+        present = [place for place in places if place in self._entries]
+        # Where a scheme was not run at all, there is nothing to compare.
+        diverges = any(self._entries[place].diverges for place in present) and (
+            {scheme for scheme, _ in present} == set(schemes)
+        )
         return Measurement(
             text=text,
             paper=rule.paper,
