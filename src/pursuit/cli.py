@@ -167,7 +167,8 @@ def _print_damaged(names: Iterable[str]) -> None:
 
 
 def _print_report(page: Path) -> None:
-    print(f"The report is in {page}, and as Markdown in {page.with_suffix('.md')}.")
+    document = page.with_suffix(".md")
+    print(f"The report is in {page}{'' if page == document else f', and as Markdown in {document}'}.")
 
 
 def _print_failures(failures: Iterable[object]) -> int:

@@ -11,13 +11,13 @@ from pursuit.experiments.study.claims import Judgement
 from pursuit.experiments.study.evidence import PaperProblem
 from pursuit.experiments.study.report.analysis import Analysis
 
-# How verdicts are put together: what is only so so far counts as what it is so far.
-_COLUMNS = {
+VERDICT_COLUMNS = {
     "hold": ("holds", "consistent so far"),
     "in part": ("holds in part", "consistent in part so far"),
     "do not hold": ("does not hold", "contradicted so far"),
     "open": ("not decided", "not measured"),
 }
+"""How verdicts are put together: a claim whose runs are not all there counts as what it is so far."""
 
 
 def opening_of(analysis: Analysis, picture: str) -> list[str]:
@@ -56,10 +56,10 @@ def _verdict_table(analysis: Analysis) -> str:
         agree, total = _agreement(judged)
         columns = [
             ", ".join(str(one.number) for one in judged if one.verdict in verdicts) or "none"
-            for verdicts in _COLUMNS.values()
+            for verdicts in VERDICT_COLUMNS.values()
         ]
         rows.append([reading, *columns, f"{agree} of {total}"])
-    header = ["reading", *(f"claims that {name}" if name != "open" else name for name in _COLUMNS)]
+    header = ["reading", *(f"claims that {name}" if name != "open" else name for name in VERDICT_COLUMNS)]
     header[2] = "in part"
     return table([*header, "measurements that agree"], rows)
 
@@ -79,7 +79,7 @@ def _best_reading(analysis: Analysis) -> str:
 
     def fit(reading: str) -> tuple[int, int]:
         judged = _under(analysis, reading)
-        return sum(one.verdict in _COLUMNS["hold"] for one in judged), _agreement(judged)[0]
+        return sum(one.verdict in VERDICT_COLUMNS["hold"] for one in judged), _agreement(judged)[0]
 
     return max(analysis.readings, key=fit)
 
@@ -106,10 +106,10 @@ def _findings(analysis: Analysis, best: str) -> list[str]:
     findings = [
         f"**Which reading fits:** `{best}`. Most claims hold under it and, of readings with equally many, "
         "most measurements agree.",
-        f"**What EP-CMA-1 can do:** of the iterations of SARP it needs {', '.join(paths)} times as many. "
-        "An iteration of SARP takes two evaluations, and one of EP-CMA-1 takes one.",
-        f"**Where SARP's advantage ends:** Random Pursuit needs {_range(factors['rp'])} times as many. "
-        "CMA, whose iterations cost n squared, needs fewer than SARP on "
+        f"**What EP-CMA-1 can do:** divided by the iterations of SARP, its own are {', '.join(paths)}. An "
+        "iteration of SARP takes two evaluations, and one of EP-CMA-1 takes one.",
+        f"**Where SARP's advantage ends:** divided by its iterations, those of Random Pursuit are "
+        f"{_range(factors['rp'])}. CMA, whose iterations cost n squared, needs fewer iterations than SARP on "
         f"{', '.join(ahead) or 'none of the problems'}.{_growth(analysis, best)}{_divergence(analysis)}",
     ]
     return [
@@ -148,7 +148,7 @@ def _growth(analysis: Analysis, reading: str) -> str:
         for growth in analysis.growths
         if (growth.scheme, growth.reading) == ("sarp", reading) and growth.exponents["iterations"].low > 1.1
     ]
-    return f" Its iterations grow faster than n: like {', '.join(steep)}." if steep else ""
+    return f" SARP's iterations grow faster than n: like {', '.join(steep)}." if steep else ""
 
 
 def _divergence(analysis: Analysis) -> str:
@@ -160,4 +160,4 @@ def _divergence(analysis: Analysis) -> str:
     ]
     groups = itertools.groupby(dict.fromkeys(found), key=lambda pair: pair[0])
     where = [f"on {', '.join(place for _, place in group)} under `{reading}`" for reading, group in groups]
-    return f" It diverges {' and '.join(where)}." if where else ""
+    return f" SARP diverges {' and '.join(where)}." if where else ""
