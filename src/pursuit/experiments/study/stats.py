@@ -45,7 +45,6 @@ class Summary(NamedTuple):
 
     runs: int
     successes: int
-    rate: float
     median: Estimate
     """Of all runs."""
     mean: float
@@ -131,7 +130,6 @@ def summarize(entry: CellResults, measure: str) -> Summary:
     return Summary(
         runs=len(entry.runs),
         successes=reached.size,
-        rate=reached.size / len(entry.runs),
         median=median,
         mean=float(reached.mean()) if reached.size else math.nan,
         deviation=float(reached.std(ddof=1)) if reached.size > 1 else math.nan,

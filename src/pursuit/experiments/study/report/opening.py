@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Sequence
 
 from pursuit.experiments.common.formatting import brief, spaced, table
-from pursuit.experiments.study.claims import Judgement
 from pursuit.experiments.study.evidence import PaperProblem
 from pursuit.experiments.study.report.analysis import Analysis
 
@@ -24,99 +22,91 @@ def opening_of(analysis: Analysis, picture: str) -> list[str]:
     """Return the opening as parts of Markdown; `picture` is the path of the chart of the claims."""
     if not analysis.judgements:
         return []
-    best = _best_reading(analysis)
+    best = max(analysis.readings, key=lambda reading: _fit(analysis, reading))
     return [
         "## In short",
         _what_was_run(analysis),
-        _verdict_table(analysis),
+        table(
+            ["reading", "hold", "hold in part", "do not hold", "open", "measurements that agree"],
+            [_verdicts(analysis, reading) for reading in analysis.readings],
+        ),
         f"![How many measurements of each claim agree with the paper]({picture})",
         *_findings(analysis, best),
     ]
 
 
 def _what_was_run(analysis: Analysis) -> str:
-    cells = [entry.cell for entry in analysis.results.select()]
-    runs = sum(len(entry.runs) for entry in analysis.results.cells)
-    dimensions = sorted({cell.n for cell in cells})
-    claims = len({judgement.number for judgement in analysis.judgements})
-    partly = any(judgement.verdict.endswith("so far") for judgement in analysis.judgements)
+    cells = [entry.cell for entry in analysis.results.cells]
     schemes, problems = {cell.scheme for cell in cells}, {cell.problem for cell in cells}
+    dimensions = sorted({cell.n for cell in cells})
+    span = " to ".join(str(n) for n in dict.fromkeys((dimensions[0], dimensions[-1])))
+    runs = sum(len(entry.runs) for entry in analysis.results.cells)
+    claims = len({judgement.number for judgement in analysis.judgements})
     return (
-        f"{len(schemes)} schemes on {len(problems)} problems in "
-        f"{' to '.join(str(n) for n in dict.fromkeys((dimensions[0], dimensions[-1])))} dimensions: "
-        f"{spaced(runs)} runs. {claims} claims of the paper, judged under each reading of what it leaves open"
-        f"{'; a claim whose runs are not all there counts as what it is so far' if partly else ''}:"
+        f"{len(schemes)} schemes on {len(problems)} problems in {span} dimensions: {spaced(runs)} runs. "
+        f"{claims} claims of the paper, judged under each reading of what it leaves open (a claim whose runs "
+        "are not all there counts as what it is so far):"
     )
 
 
-def _verdict_table(analysis: Analysis) -> str:
-    rows = []
-    for reading in analysis.readings:
-        judged = _under(analysis, reading)
-        agree, total = _agreement(judged)
-        columns = [
-            ", ".join(str(one.number) for one in judged if one.verdict in verdicts) or "none"
-            for verdicts in VERDICT_COLUMNS.values()
-        ]
-        rows.append([reading, *columns, f"{agree} of {total}"])
-    header = ["reading", *(f"claims that {name}" if name != "open" else name for name in VERDICT_COLUMNS)]
-    header[2] = "in part"
-    return table([*header, "measurements that agree"], rows)
-
-
-def _under(analysis: Analysis, reading: str) -> list[Judgement]:
-    return [judgement for judgement in analysis.judgements if judgement.reading == reading]
-
-
-def _agreement(judged: Sequence[Judgement]) -> tuple[int, int]:
-    """Return how many measurements agree, and how many there are."""
+def _verdicts(analysis: Analysis, reading: str) -> list[str]:
+    """Return a reading, the claims with each verdict, and how many measurements agree of those made."""
+    judged = [judgement for judgement in analysis.judgements if judgement.reading == reading]
     counts = [judgement.counts for judgement in judged]
-    return sum(count["agrees"] for count in counts), sum(count.total() for count in counts)
+    agree, made = sum(one["agrees"] for one in counts), sum(one.total() - one["missing"] for one in counts)
+    columns = [
+        ", ".join(str(judgement.number) for judgement in judged if judgement.verdict in verdicts) or "none"
+        for verdicts in VERDICT_COLUMNS.values()
+    ]
+    return [reading, *columns, f"{spaced(agree)} of {spaced(made)}"]
 
 
-def _best_reading(analysis: Analysis) -> str:
-    """Return the reading under which most claims hold and, of several, most measurements agree."""
-
-    def fit(reading: str) -> tuple[int, int]:
-        judged = _under(analysis, reading)
-        return sum(one.verdict in VERDICT_COLUMNS["hold"] for one in judged), _agreement(judged)[0]
-
-    return max(analysis.readings, key=fit)
+def _fit(analysis: Analysis, reading: str) -> tuple[int, int]:
+    """Return how many claims hold under a reading, and how many measurements agree."""
+    judged = [judgement for judgement in analysis.judgements if judgement.reading == reading]
+    holding = sum(judgement.verdict in VERDICT_COLUMNS["hold"] for judgement in judged)
+    return holding, sum(judgement.counts["agrees"] for judgement in judged)
 
 
 def _findings(analysis: Analysis, best: str) -> list[str]:
     """Return which reading fits, and how other schemes compare with SARP in the largest dimension."""
     n = max((cell.n for cell in analysis.summaries), default=0)
-    factors = {
-        scheme: _over_sarp(analysis, scheme, n, best) for scheme in ("rp", "cma", "ep-cma-1", "ep-cma-n")
+    columns = {scheme: _over_sarp(analysis, scheme, n, best) for scheme in ("rp", "cma", "ep-cma-n")}
+    columns |= {
+        f"ep-cma-1, {reading}": _over_sarp(analysis, "ep-cma-1", n, reading) for reading in analysis.readings
     }
-    places = list(dict.fromkeys(itertools.chain(*factors.values())))
-    if not all(factors.values()):
+    places = list(dict.fromkeys(itertools.chain(*columns.values())))
+    if not places:
         return []
     rows = [
-        [str(place), *(brief(found.get(place, math.nan)) for found in factors.values())] for place in places
+        [
+            str(place),
+            *(brief(found.get(place, math.nan)) for found in columns.values()),
+            _growth_of_sarp(analysis, place, best),
+        ]
+        for place in places
     ]
-    ahead = [str(place) for place, factor in factors["cma"].items() if factor < 1.0]
+    ahead = {
+        name: ", ".join(str(place) for place in found if found[place] < 1.0)
+        for name, found in columns.items()
+    }
     paths = [
-        f"{_range(found)} under `{reading}`"
-        for reading in sorted(analysis.readings, key=lambda reading: reading != best)
-        for found in [_over_sarp(analysis, "ep-cma-1", n, reading)]
-        if found
+        f"on {ahead[name]} ({name.split()[-1]})" for name in columns if "ep-cma-1" in name and ahead[name]
     ]
     findings = [
         f"**Which reading fits:** `{best}`. Most claims hold under it and, of readings with equally many, "
         "most measurements agree.",
-        f"**What EP-CMA-1 can do:** divided by the iterations of SARP, its own are {', '.join(paths)}. An "
-        "iteration of SARP takes two evaluations, and one of EP-CMA-1 takes one.",
-        f"**Where SARP's advantage ends:** divided by its iterations, those of Random Pursuit are "
-        f"{_range(factors['rp'])}. CMA, whose iterations cost n squared, needs fewer iterations than SARP on "
-        f"{', '.join(ahead) or 'none of the problems'}.{_growth(analysis, best)}{_divergence(analysis)}",
+        f"**What EP-CMA-1 can do:** it needs fewer iterations than SARP {' and '.join(paths) or 'nowhere'}.",
+        "**Where SARP's advantage ends:** CMA, whose iterations cost n squared, needs fewer on "
+        f"{ahead['cma'] or 'none of the problems'}; and SARP's iterations are proportional to n only where "
+        "the last column is 1.",
     ]
     return [
-        f"Median iterations divided by those of SARP, n = {n}, reading `{best}`; ∞ where most runs did not "
-        "reach the target:",
-        table(["problem", *factors], rows),
-        "\n".join(f"- {finding}" for finding in findings),
+        f"Median iterations divided by those of SARP, n = {n}, reading `{best}` unless another is named: ∞ "
+        "where most runs did not reach the target, a dash where SARP's did not. Last, the power of n by which "
+        "those of SARP grow. One of its iterations takes two evaluations.",
+        table(["problem", *columns, "growth of sarp"], rows),
+        "\n".join(f"- {finding}" for finding in findings[len(analysis.readings) == 1 :]),
     ]
 
 
@@ -131,33 +121,10 @@ def _over_sarp(analysis: Analysis, scheme: str, n: int, reading: str) -> dict[Pa
     }
 
 
-def _range(factors: dict[PaperProblem, float]) -> str:
-    """Return from which number to which quotients go, and where they are infinite."""
-    finite = [factor for factor in factors.values() if math.isfinite(factor)]
-    lost = [str(place) for place, factor in factors.items() if not math.isfinite(factor)]
-    text = (
-        " to ".join(dict.fromkeys(brief(factor) for factor in (min(finite), max(finite)))) if finite else ""
-    )
-    return text + (f"{' (' if text else '∞ ('}∞ on {', '.join(lost)})" if lost else "")
-
-
-def _growth(analysis: Analysis, reading: str) -> str:
-    """Return a sentence on where SARP's iterations grow faster than n, or ""."""
-    steep = [
-        f"n^{brief(growth.exponents['iterations'].value)} on {PaperProblem(growth.problem, growth.L)}"
-        for growth in analysis.growths
-        if (growth.scheme, growth.reading) == ("sarp", reading) and growth.exponents["iterations"].low > 1.1
-    ]
-    return f" SARP's iterations grow faster than n: like {', '.join(steep)}." if steep else ""
-
-
-def _divergence(analysis: Analysis) -> str:
-    """Return a sentence on where SARP diverges, or ""."""
+def _growth_of_sarp(analysis: Analysis, place: PaperProblem, reading: str) -> str:
     found = [
-        (entry.cell.reading, str(PaperProblem(entry.cell.problem, entry.cell.L)))
-        for entry in analysis.results.select(scheme="sarp")
-        if entry.diverges
+        growth.exponents["iterations"].value
+        for growth in analysis.growths
+        if (growth.problem, growth.L, growth.scheme, growth.reading) == (*place, "sarp", reading)
     ]
-    groups = itertools.groupby(dict.fromkeys(found), key=lambda pair: pair[0])
-    where = [f"on {', '.join(place for _, place in group)} under `{reading}`" for reading, group in groups]
-    return f" SARP diverges {' and '.join(where)}." if where else ""
+    return brief(found[0]) if found else "—"
