@@ -13,23 +13,21 @@ by a one-sided Kolmogorov-Smirnov test. (They may be larger, since the numbers o
 
 from __future__ import annotations
 
-import csv
-import gzip
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.stats import ks_2samp, kstest, mannwhitneyu
 
 from benchmarks.reporting import made_by, publish, report_parser
 from pursuit.checks import Vector
-from pursuit.experiments.common.errors import StudyError
 from pursuit.experiments.common.formatting import brief, spaced, table
 from pursuit.experiments.study import read_store
 from pursuit.experiments.study.database import FILE
-from pursuit.experiments.study.results import Cell, CellResults, Results, RunRecord
+from pursuit.experiments.study.published import read_tables
+from pursuit.experiments.study.results import Cell, CellResults, Results
 from pursuit.experiments.study.stats import Estimate, counts, ratio, summarize
 
 ERROR = 0.01
@@ -54,50 +52,7 @@ def results_in(folder: Path, device: str) -> Results:
     if (folder / FILE).exists():
         with read_store(folder) as store:
             return store.results(device)
-    return results_of_tables(folder / "tables")
-
-
-def results_of_tables(folder: Path) -> Results:
-    """Return the results that `summary.csv` and `runs.csv` of a report hold; they have no traces."""
-    runs: dict[Cell, list[RunRecord]] = {}
-    for row in _rows(folder / "runs.csv"):
-        run = RunRecord(
-            number=int(row["run"]),
-            nit=int(row["nit"]),
-            nfev=int(row["nfev"]),
-            fun=float(row["fun"]),
-            reason=row["reason"],
-            seconds=math.nan,
-        )
-        runs.setdefault(_cell(row), []).append(run)
-    cells = tuple(
-        CellResults(
-            cell=_cell(row),
-            target=float(row["target"]),
-            cap=int(row["cap"]),
-            wanted=int(row["wanted"]),
-            code="",
-            runs=tuple(runs.get(_cell(row), ())),
-        )
-        for row in _rows(folder / "summary.csv")
-    )
-
-    def no_trace(cell: Cell, number: int) -> NoReturn:
-        raise StudyError("The tables of a report have no traces.")
-
-    return Results(title="", cells=cells, figures=(), trace=no_trace, made={})
-
-
-def _rows(path: Path) -> list[dict[str, str]]:
-    """Return the rows of a table, which may be packed by gzip."""
-    packed = path.with_name(f"{path.name}.gz")
-    with gzip.open(packed, "rt", newline="") if packed.exists() else path.open(newline="") as file:
-        return list(csv.DictReader(file))
-
-
-def _cell(row: Mapping[str, str]) -> Cell:
-    condition = float(row["L"]) if row["L"] else None
-    return Cell(row["problem"], condition, int(row["n"]), row["scheme"], row["reading"])
+    return read_tables(folder / "tables")
 
 
 def compared(cpu: Results, gpu: Results) -> list[Comparison]:

@@ -2,7 +2,8 @@
 
 ``python -m benchmarks.readings DIR...`` reads the studies of this folder, as `pursuit reproduce` has run
 them, and writes tables and figures into ``--out``. Further studies may be given: of cells that several have,
-such as those of Random Pursuit in `full`, the one with the largest cap counts.
+such as those of Random Pursuit in `full`, the one with the largest cap counts. A table ``runs.csv.gz``, as
+this program writes it, stands for the studies that it was made from.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from benchmarks.readings.declare import DAMPINGS, FAILURE_RATES, STRUCTURES, cha
 from benchmarks.readings.measured import Label, Measurements, Setting
 from pursuit.experiments.common.formatting import table
 from pursuit.experiments.common.plotting import print_style
-from pursuit.experiments.study.claims import CLAIMS, Judgement, judge
+from pursuit.experiments.study.claims import CLAIMS, judge
 from pursuit.experiments.study.evidence import EP_CMA
 
 OF_DATA = CLAIMS[:12]
@@ -29,7 +29,7 @@ class Agreement(NamedTuple):
     agreeing: int
     decided: int
     measured: int
-    """How many are decided under the setting that decides most: what the studies can measure."""
+    """How many the studies can measure: those that are compared with the paper under some setting."""
 
     @property
     def share(self) -> float:
@@ -118,13 +118,16 @@ def judged(measurements: Measurements, settings: Sequence[Setting]) -> list[Judg
         if any(measurements.get(label, place) for label in _own_labels(settings))
     ]
     judgements = judge(measurements.study(settings, places), OF_DATA)
-    most: dict[int, int] = {}
+    # What the studies can measure: what is compared with the paper under some setting.
+    measured: dict[int, set[int]] = {}
     for judgement in judgements:
-        most[judgement.number] = max(most.get(judgement.number, 0), len(_decided(judgement)))
+        compared = {i for i, found in enumerate(judgement.measurements) if found.holds is not None}
+        measured.setdefault(judgement.number, set()).update(compared)
     found: dict[str, dict[int, Agreement]] = {}
     for judgement in judgements:
-        decided = _decided(judgement)
-        agreement = Agreement(sum(decided), len(decided), most[judgement.number])
+        outcomes = [judgement.measurements[i].outcome for i in measured[judgement.number]]
+        decided = sum(outcome in ("agrees", "disagrees", "diverges") for outcome in outcomes)
+        agreement = Agreement(outcomes.count("agrees"), decided, len(outcomes))
         found.setdefault(judgement.reading, {})[judgement.number] = agreement
     ranked = [Judged(name, claims) for name, claims in found.items()]
     return sorted(ranked, key=lambda one: (-one.holding, -one.share))
@@ -134,10 +137,6 @@ def _own_labels(settings: Sequence[Setting]) -> set[Label]:
     """Return what these settings are about: schemes of a reading, or else schemes that have a setting."""
     labels = {label for setting in settings for label in setting.schemes.values()}
     return {one for one in labels if one.reading} or {one for one in labels if "@" in one.scheme}
-
-
-def _decided(judgement: Judgement) -> list[bool]:
-    return [found.holds for found in judgement.measurements if found.holds is not None]
 
 
 def agreement_table(rows: Sequence[Judged]) -> str:

@@ -19,8 +19,8 @@ FOLDER = Path(__file__).parent
 
 FAILURE_RATES = ("0", "1/n^2", "1/(12n)", "1/n", "1/12", "2/(n+2)")
 """c_p for `constants.toml`."""
-DAMPINGS = (2.0, 2.25, 2.5, 3.0, 4.0)
-"""c of SARP."""
+DAMPINGS = (1.0, 2.0, 2.25, 2.5, 3.0, 4.0)
+"""c of SARP: Fig. 2 has 2, and theta' in the paper's eq. (4) is that of 1."""
 
 STRUCTURES: dict[str, dict[str, Any]] = {
     "newest-first": {"order": "newest-first"},

@@ -3,12 +3,26 @@
 from __future__ import annotations
 
 import contextlib
+import csv
+import gzip
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, NoReturn
 
+from pursuit.experiments.common.errors import StudyError
 from pursuit.experiments.study import read_store
-from pursuit.experiments.study.results import Cell, CellResults, Results, Trace
+from pursuit.experiments.study.results import (
+    Cell,
+    CellResults,
+    KeptTraces,
+    Results,
+    RunRecord,
+    Trace,
+)
+
+# That of all studies of the readings.
+_TARGET = 1e-9
 
 
 class Place(NamedTuple):
@@ -96,7 +110,42 @@ def _extent(measured: Measured) -> tuple[int, int]:
 
 
 @contextlib.contextmanager
-def measurements_in(folders: Sequence[Path]) -> Iterator[Measurements]:
-    """Read the studies in folders, whose stores stay open for their traces."""
+def measurements_in(sources: Sequence[Path]) -> Iterator[Measurements]:
+    """Read studies: folders, whose stores stay open for their traces, and tables of runs, which have none."""
     with contextlib.ExitStack() as stack:
-        yield Measurements([stack.enter_context(read_store(folder)).results() for folder in folders])
+        yield Measurements(
+            [
+                results_of_runs(source)
+                if source.is_file()
+                else stack.enter_context(read_store(source)).results()
+                for source in sources
+            ]
+        )
+
+
+def results_of_runs(path: Path) -> Results:
+    """Return the results that a table of `runs.csv.gz` has: how many iterations runs took, and no values."""
+    runs: dict[tuple[Cell, int], list[RunRecord]] = {}
+    with gzip.open(path, "rt", newline="") as file:
+        for row in csv.DictReader(file):
+            condition = float(row["L"]) if row["L"] else None
+            cell = Cell(row["problem"], condition, int(row["n"]), row["scheme"], row["reading"])
+            run = RunRecord(
+                number=int(row["run"]),
+                nit=int(row["nit"]),
+                nfev=int(row["nfev"]),
+                fun=math.nan,
+                reason=row["reason"],
+                seconds=math.nan,
+            )
+            runs.setdefault((cell, int(row["cap"])), []).append(run)
+    cells = tuple(
+        CellResults(cell=cell, target=_TARGET, cap=cap, wanted=len(found), code="", runs=tuple(found))
+        for (cell, cap), found in runs.items()
+    )
+    kept = KeptTraces(curves={}, rates={}, remark="")
+    return Results(title="", cells=cells, figures=(), trace=_no_trace, made={}, kept=kept)
+
+
+def _no_trace(cell: Cell, number: int) -> NoReturn:
+    raise StudyError("A table of runs has no traces.")

@@ -17,6 +17,8 @@ pseudo-code is Fig. 2 of the paper; numbers in brackets are lines of its source,
 - **clock**, whether "every n^2/m-th generation" [278] counts iterations, as in print [184], or successes.
   Only then would EP-CMA-m be the same as CMA for m = n^2 [279], since CMA learns from successes alone
   [229, 231].
+- **prompt**, whether a path is stored as soon as n^2/m generations have passed, or only when more have: in
+  print it is more [184]. For m = n^2 that is every second generation, and EP-CMA-m could not be CMA.
 - **failure**, what else a failure could do: see `FAILURES`.
 - **steps**, what enters the path: (x_k - x_{k-1}) / sigma_{k-1} in print [179], though aSS has changed
   sigma in between [116]; and whether a path of "directions, but no step sizes" [400] is meant: see
@@ -112,6 +114,7 @@ class PathOptions(NamedTuple):
     first: bool = False
     """Whether a path is stored before its update."""
     clock: str = "iterations"
+    prompt: bool = False
     failure: str = "shrink"
     steps: str = "direction"
     gain: str = "2-c_c"
@@ -146,7 +149,7 @@ class PathCma(NamedTuple):
     c_p: float
     gain: float
     area: int
-    """n^2: a path is stored every area/m iterations or successes."""
+    """n^2, or 1 less: a path is stored when more than area/m iterations or successes have passed."""
     n: int
     order: int
     keep: int
@@ -175,7 +178,7 @@ class PathCma(NamedTuple):
             c_c=c_c,
             c_p=library.c_p,
             gain=gains[checked_choice("gain", chosen.gain, tuple(gains))] / divisor,
-            area=n * n,
+            area=n * n - int(chosen.prompt),
             n=n,
             order=ORDERS.index(checked_choice("order", chosen.order, ORDERS)),
             keep=int(chosen.keep),

@@ -79,9 +79,11 @@ def _reproduce(options: argparse.Namespace) -> int:
 
 def _report(options: argparse.Namespace) -> int:
     from pursuit.experiments.study import draw_report, read_store
+    from pursuit.experiments.study.published import has_tables_alone
 
-    with read_store(options.folder) as store:
-        _print_damaged(store.damaged())
+    if not has_tables_alone(options.folder):
+        with read_store(options.folder) as store:
+            _print_damaged(store.damaged())
     _print_report(draw_report(options.folder, options.against, options.device))
     return 0
 
@@ -165,7 +167,8 @@ def _print_damaged(names: Iterable[str]) -> None:
 
 
 def _print_report(page: Path) -> None:
-    print(f"The report is in {page}, and as Markdown in {page.with_suffix('.md')}.")
+    document = page.with_suffix(".md")
+    print(f"The report is in {page}{'' if page == document else f', and as Markdown in {document}'}.")
 
 
 def _print_failures(failures: Iterable[object]) -> int:

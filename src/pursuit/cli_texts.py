@@ -33,7 +33,9 @@ TEXTS = {
     ),
     "report": CommandText(
         "rewrite the report of a stored study",
-        "Rewrite the figures, the tables and the report of a stored study, without running anything.",
+        "Rewrite the figures, the tables and the report of a stored study, without running anything. A "
+        "folder that has the tables of a report alone, and not the study, gets report.md and figures from "
+        "these.",
         ("pursuit report reproduced/quick", "pursuit report reproduced/quick --against evaluations"),
     ),
     "status": CommandText(

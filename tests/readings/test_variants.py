@@ -2,12 +2,16 @@
 
 import itertools
 
+import numba
 import numpy as np
 import pytest
 from benchmarks.readings.variants import ORDERS, RATES, PathCma, RatedCma, entered, rate_of
 
 import pursuit
 from helpers import make_problem
+from pursuit.compiling.vectors import SERIAL
+from pursuit.methods import ask, create_scheme, tell
+from pursuit.methods.line_searches import Step
 from reference import problems as reference_problems
 from reference.schemes import line_search
 
@@ -97,7 +101,8 @@ def transcription(f, x, normals, *, m, options):
         x, new_sigma, step = line_search(f, x, u, sigma, 0.27, False)
         success = step > 0.0
         clock += success or options.get("clock") != "successes"
-        due = options.get("keep", True) and clock > q + n**2 / m
+        passed = (clock - q) * m
+        due = options.get("keep", True) and (passed >= n**2 if options.get("prompt") else passed > n**2)
 
         def store():
             nonlocal stored, path
@@ -138,6 +143,7 @@ CHANGES = [
     {"first": True},
     {"first": True, "restart": True},
     {"clock": "successes"},
+    {"prompt": True},
     *({"failure": failure} for failure in ("once-per-n", "reset", "threshold")),
     *({"steps": steps} for steps in ("new-sigma", "step", "sigma-units")),
     {"gain": "1-c_c"},
@@ -155,6 +161,43 @@ def test_follows_a_transcription_of_each_change(options, m):
     values = transcription(f, x0, normals, m=m, options=options)
     result = run(PathCma, {"m": m, "reading": "fitted", **options})
     np.testing.assert_allclose(result.trace.fun[1:], values[result.trace.nit[1:] - 1], rtol=1e-8)
+
+
+@numba.njit
+def states_of(scheme, state, normals, successes):
+    """Yield the state after each iteration of a scheme whose steps succeed as they are told to."""
+    for row in range(successes.size):
+        line = ask(SERIAL, scheme, state, normals[row])
+        length = line.sigma if successes[row] else 0.0
+        state = tell(SERIAL, scheme, state, line, Step(length, 1.0, line.sigma, 1.0))
+        yield line.direction.copy(), state.paths.copy()
+
+
+@pytest.mark.parametrize("n", [2, 3, 5])
+def test_with_n_squared_paths_is_cma_limited_to_so_many_updates(n):
+    """As the paper says of m = n^2, if a path is stored at each success, before its update, and c_p = 0."""
+    m = n * n
+    scheme = PathCma.create(n, m=m, clock="successes", prompt=True, first=True, c_p=0.0)
+    cma = create_scheme("cma", n, {"c_p": 0.0}, None)
+    assert (scheme.c_c, scheme.scheme.c_cov) == (cma.c_c, cma.c_cov)
+    rng = np.random.default_rng(5)
+    successes = rng.random(6 * m) < 0.4
+    normals = rng.standard_normal((successes.size, scheme.draws(n)))
+    first = scheme.init(np.zeros(n), 1.0, 1.0)
+    # CMA's matrix without its older updates, made from the same steps as the paths.
+    c, path, updates, compared = cma.c_cov, np.zeros(n), [], 0
+    for success, (step, rows) in zip(successes, states_of(scheme, first, normals, successes), strict=True):
+        if success:
+            path = (1 - cma.c_c) * path + np.sqrt(cma.c_c * (2 - cma.c_c)) * step
+            updates.append(path)
+        limited = np.eye(n)
+        for p in updates[-m:]:
+            limited = (1 - c) * limited + c * np.outer(p, p)
+        ours = scheme.scheme.rest**2 * np.eye(n) + (first.weights**2 * rows.T) @ rows
+        if len(updates) >= m:
+            np.testing.assert_allclose(ours, limited, rtol=1e-12, atol=1e-14)
+            compared += 1
+    assert compared > m
 
 
 def test_every_change_of_structure_changes_the_course():

@@ -9,6 +9,7 @@ import pytest
 
 import pursuit
 from experiments.study.drawn import (
+    ONE_PANEL,
     START,
     TARGET,
     cell_of,
@@ -23,6 +24,7 @@ from experiments.study.drawn import (
     study,
     titles_of,
 )
+from pursuit.experiments.study.declaration import load_study
 from pursuit.experiments.study.figures import SCHEME_STYLES, build_distributions, build_figure, draw_figures
 from pursuit.experiments.study.results import Trace
 
@@ -98,10 +100,36 @@ def test_a_scheme_that_never_arrives_ends_where_it_ends():
 
 
 def test_a_marker_counts_only_the_runs_that_arrived():
-    runs = [straight(100), *([straight(900, end=1e-2)] * 2)]
+    runs = [straight(100), straight(300), *([straight(900, end=1e-2)] * 2)]
     axes = one_panel({cell_of("rp"): runs})
+    assert marker_of(axes, "rp").lines[0].get_xdata()[0] == 200
+    assert [text.get_text() for text in axes.texts] == ["2 of 4"]
+
+
+def test_the_mean_of_a_few_runs_is_not_drawn():
+    runs = [straight(100), *([straight(900, end=1e-2)] * 2)]
+    axes = one_panel({cell_of("rp"): runs, cell_of("sarp"): [straight(50)]})
     assert curve_of(axes, "rp").get_xdata()[-1] == 900
-    assert marker_of(axes, "rp").lines[0].get_xdata()[0] == 100
+    assert marker_of(axes, "rp") is None
+    assert not any(text.get_text() for text in axes.texts)
+
+
+def test_a_figure_leaves_out_the_schemes_that_it_says():
+    """As the paper does with exact line search, from its Fig. 4 on."""
+    results = study({cell_of(scheme): [straight(100)] for scheme in ("rp", "rp-exact")})
+    figure = build_figure(results, ONE_PANEL._replace(without=("rp-exact",)), "fitted")
+    assert [line.get_label() for line in panels_of(figure)[0].lines if line.get_label() in SCHEME_STYLES] == [
+        "rp"
+    ]
+    assert [text.get_text() for text in legend_of(figure).get_texts()] == ["rp"]
+
+
+def test_the_presets_leave_out_what_the_paper_omits():
+    exact = ("rp-exact", "sarp-exact")
+    for preset in ("main", "full"):
+        figures = {figure.name: figure.without for figure in load_study(preset).figures}
+        assert figures.pop("figure-3") == ()
+        assert set(figures.values()) == {exact}
 
 
 def test_markers_do_not_cover_each_other():

@@ -1,18 +1,23 @@
 """The report's files, compared with numbers worked out by hand."""
 
 import csv
+import gzip
 import json
 import math
 import re
+import shutil
 
 import pytest
 
 from experiments.study.drawn import spec, titles_of
 from experiments.study.made_up import CAP, FIGURES, READINGS, made_up_results
+from experiments.study.paper_study import study as paper_study
 from pursuit.experiments.common.formatting import brief, table
+from pursuit.experiments.study import draw_report
 from pursuit.experiments.study.figures import build_figure
 from pursuit.experiments.study.report import write_report
 from pursuit.experiments.study.report.analysis import analyse
+from pursuit.experiments.study.report.opening import opening_of
 from pursuit.experiments.study.report.page import page_of
 
 
@@ -44,7 +49,7 @@ def test_an_own_study_compares_evaluations(own_report):
     assert "Function values against evaluations" in text
     assert "iterations of the runs that" not in text
     # SARP takes two of them in an iteration: 2 * 400 + 1/5.
-    medians = text.partition("### n = 5, L = 1e4")[2]
+    medians = text.partition("<summary>n = 5, L = 1e4</summary>")[2]
     assert "| sarp | 800 " in medians
     assert '"measure": "evaluations"' in (own_report / "report.html").read_text().replace('":"', '": "')
 
@@ -59,8 +64,8 @@ def test_an_own_study_of_one_reading_says_nothing_of_readings(own_report):
 def test_one_of_several_readings_names_them(tmp_path):
     write_report(made_up_results(figures=[])._replace(judges_claims=False), tmp_path)
     text = (tmp_path / "report.md").read_text()
-    assert "### Reading printed, n = 5, L = 1e4" in text
-    assert "### Growth, reading fitted" in text
+    assert "<summary>Reading printed, n = 5, L = 1e4</summary>" in text
+    assert "<summary>Growth, reading fitted</summary>" in text
     assert "Reading: printed." in text
 
 
@@ -76,8 +81,9 @@ def test_summary_by_hand(report):
         (row["problem"], row["L"], row["n"], row["scheme"], row["reading"]): row
         for row in rows_of(report / "tables" / "summary.csv")
     }
-    # All cells but the one without runs.
-    assert len(rows) == 35
+    assert len(rows) == 36
+    lacking = rows["exp", "1000000.0", "10", "rp", "fitted"]
+    assert (lacking["runs"], lacking["wanted"], lacking["iterations_median"]) == ("0", "3", "")
     sarp = rows["exp", "10000.0", "5", "sarp", "fitted"]
     assert (sarp["runs"], sarp["wanted"], sarp["successes"], sarp["cap"]) == ("3", "3", "3", str(5 * CAP))
     assert [float(sarp[f"iterations_{name}"]) for name in ("median", "mean", "deviation")] == [
@@ -115,12 +121,12 @@ def test_every_run_has_its_row(report):
 def test_claims_have_a_row_per_reading_and_measurement(report):
     rows = rows_of(report / "tables" / "claims.csv")
     assert {(int(row["claim"]), row["reading"]) for row in rows} == {
-        (number, reading) for number in range(1, 17) for reading in READINGS
+        (number, reading) for number in range(1, 18) for reading in READINGS
     }
     # All lengths are proportional to n.
     growth = [row for row in rows if row["claim"] == "4" and row["measured"].startswith("exp L=1e4:")]
     assert [float(row["value"]) for row in growth] == pytest.approx([1.0] * 4)
-    assert {row["holds"] for row in growth} == {"True"}
+    assert {row["outcome"] for row in growth} == {"agrees"}
 
 
 def test_a_study_that_is_not_the_papers_shows_no_claims_and_no_empty_tables(tmp_path):
@@ -138,7 +144,12 @@ def test_a_study_that_is_not_the_papers_shows_no_claims_and_no_empty_tables(tmp_
     (tmp_path / "tables").mkdir()
     (tmp_path / "tables" / "claims.csv").write_text("of an earlier report")
     write_report(own, tmp_path)
-    assert {path.name for path in (tmp_path / "tables").iterdir()} == {"summary.csv", "runs.csv"}
+    assert {path.name for path in (tmp_path / "tables").iterdir()} == {
+        "summary.csv",
+        "runs.csv",
+        "curves.csv",
+        "study.json",
+    }
     text = (tmp_path / "report.md").read_text()
     assert re.findall(r"^## (.*)$", text, re.MULTILINE) == [
         "What was run",
@@ -184,10 +195,54 @@ def test_markdown_tells_what_was_run_and_what_is_missing(report):
 def test_markdown_has_a_table_of_medians_for_each_reading_n_and_condition(report):
     text = (report / "report.md").read_text()
     medians = text.partition("## Medians of iterations / n")[2]
-    assert medians.count("\n### Reading") == 12
-    assert "### Reading printed, n = 10, L = 1e4\n\n| scheme | exp |" in medians
-    assert "| sarp | 400 [200, 600] |" in medians.partition("### Reading fitted, n = 5, L = 1e4")[2]
-    assert "| sarp | ∞ [∞, ∞] (0 of 3) |" in medians.partition("### Reading printed, n = 10\n")[2]
+    assert medians.count("\n<details><summary>Reading") == 12
+    assert "<summary>Reading printed, n = 10, L = 1e4</summary>\n\n| scheme | exp |" in medians
+    assert "| sarp | 400 [200, 600] |" in medians.partition("<summary>Reading fitted, n = 5, L = 1e4")[2]
+    assert "| sarp | diverges (3 of 3) |" in medians.partition("<summary>Reading printed, n = 10<")[2]
+
+
+def test_the_report_opens_with_what_a_busy_reader_should_know(report):
+    opening, *rest = (report / "report.md").read_text().split("\n## ")[1:]
+    assert opening.startswith(
+        "In short\n\n3 schemes on 2 problems in 5 to 10 dimensions: 103 runs. 17 claims "
+    )
+    assert "![How many measurements of each claim agree with the paper](figures/claims.png)" in opening
+    assert (report / "figures" / "claims.png").read_bytes().startswith(b"\x89PNG")
+    assert "<details>" not in opening
+    # Long tables are folded: no table with measurements is open.
+    folded = "".join(part.partition("</details>")[0] for part in "\n## ".join(rest).split("<details>")[1:])
+    assert folded.count("| measured | paper |") == 17
+
+
+def test_verdicts_are_put_together_by_reading():
+    opening = "\n".join(opening_of(analyse(paper_study(readings=("printed", "fitted"))), "claims.png"))
+    every = ", ".join(map(str, range(1, 18)))
+    assert f"| fitted | {every} | none | none | none |" in opening
+    assert "| lin L=1e6 | 10 | 0.0208 | 0.0208 | 0.0417 | 0.0417 | 1 |" in opening
+    assert "than SARP on lin L=1e4, lin L=1e6 (printed) and on lin L=1e4, lin L=1e6 (fitted)." in opening
+    assert "CMA, whose iterations cost n squared, needs fewer on exp L=1e4, exp L=1e6, lin L=1e4," in opening
+
+
+def test_tables_alone_are_enough_to_write_the_report_again(tmp_path):
+    """But for the page, and for what needs the traces of all runs."""
+    results = made_up_results()
+    write_report(results, tmp_path / "first")
+    (tmp_path / "second").mkdir()
+    shutil.copytree(tmp_path / "first" / "tables", tmp_path / "second" / "tables")
+    runs = tmp_path / "second" / "tables" / "runs.csv"
+    runs.with_name("runs.csv.gz").write_bytes(gzip.compress(runs.read_bytes()))
+    runs.unlink()
+    assert draw_report(tmp_path / "second") == tmp_path / "second" / "report.md"
+    first, second = files_of(tmp_path / "first"), files_of(tmp_path / "second")
+    tables = [f"tables/{name}.csv" for name in ("summary", "growth", "claims", "curves", "rates")]
+    for name in tables:
+        assert first[name] == second[name], name
+    texts = [files["report.md"].decode() for files in (first, second)]
+    assert texts[0].partition("## Figures")[0] == texts[1].partition("## Figures")[0]
+    assert {name for name in second if name.endswith(".png")} == {
+        name for name in first if name.endswith(".png")
+    }
+    assert "the share of runs that reached 1e-9 within so many iterations" in texts[1]
 
 
 def test_markdown_shows_every_figure_as_a_file_beside_it(report):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import html
 import math
 import re
 from collections.abc import Sequence
@@ -20,6 +21,21 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """
     lines = [header, ["---"] * len(header), *rows]
     return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines)
+
+
+def folded(title: str, text: str) -> str:
+    """Return Markdown that a browser shows as its title, which opens it.
+
+    Examples
+    --------
+    >>> print(folded("n = 20", "Much text."))
+    <details><summary>n = 20</summary>
+    <BLANKLINE>
+    Much text.
+    <BLANKLINE>
+    </details>
+    """
+    return f"<details><summary>{html.escape(title)}</summary>\n\n{text}\n\n</details>"
 
 
 def escaped(text: str) -> str:

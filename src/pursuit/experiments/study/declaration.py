@@ -27,6 +27,7 @@ A declaration names problems with their dimensions, schemes, readings and runs::
     rows = "n"
     columns = "L"
     where = { problem = "exp" }
+    without = "rp"              # schemes that it leaves out; none is the default
 
 Modules are looked for in the folder of the file first. `PRESETS` are the studies that the package contains.
 """
@@ -178,6 +179,7 @@ def parse_study(text: str, name: str, folder: str) -> Study:
             _check_cap(study, override.cap, f"{name}: the key exceptions[{i}].cap", override.where)
     for i, figure in enumerate(study.figures):
         _check_where(study, figure.where, f"{name}: the key figures[{i}].where")
+        _check_where(study, {"scheme": figure.without}, f"{name}: the key figures[{i}].without")
     return study
 
 
@@ -255,6 +257,7 @@ def _figure(table: TableReader) -> FigureSpec:
         rows=table.take("rows", reader.one_of(_PANEL_FIELDS)),
         columns=table.take("columns", reader.one_of(_PANEL_FIELDS)),
         where=table.take("where", _where(_PANEL_FIELDS), default={}),
+        without=table.take("without", reader.list_of(reader.text), default=()),
     )
     if figure.rows == figure.columns:
         raise table.error("columns", "must differ from rows")

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from pursuit import problems
 from pursuit.experiments.common.formatting import power
 from pursuit.experiments.study.results import Cell, Results
 from pursuit.experiments.study.stats import (
@@ -13,18 +14,25 @@ from pursuit.experiments.study.stats import (
     Estimate,
     convergence_rate,
     median_of,
+    overall_rate,
     slope,
     value_after,
 )
-from pursuit.methods.ep_cma import EpCma
 from pursuit.methods.sarp import Sarp
 
 EP_CMA = ("ep-cma-1", "ep-cma-2", "ep-cma-4", "ep-cma-sqrt", "ep-cma-n")
 PAPER_SCHEMES = ("rp", "rp-exact", "sarp", "sarp-exact", "cma", *EP_CMA)
 LM_CMA = {scheme: [scheme.replace("ep", "lm", 1) + year for year in ("", "-2017")] for scheme in EP_CMA}
 """The labels of the schemes with the same m that the paper names but does not run: of 2014 and of 2017."""
+RATED = ("rp", "sarp", "ep-cma-1")
+"""The schemes whose rates of convergence the paper speaks of."""
 DIMENSIONS = (20, 40, 60, 80, 100)
 """The paper's."""
+
+
+def ep_cma_at(n: int) -> tuple[str, ...]:
+    """Return the EP-CMA-m that differ in n dimensions: for n = 20 the root of n is rounded to 4."""
+    return tuple(scheme for scheme in EP_CMA if scheme != "ep-cma-sqrt" or round(math.sqrt(n)) != 4)
 
 
 class PaperProblem(NamedTuple):
@@ -54,6 +62,12 @@ class PaperSetting(NamedTuple):
         """Return whether the paper runs a scheme there, which it does with one exception."""
         return (*self.problem, self.n, scheme) != ("two", 1e6, 100, "ep-cma-n")
 
+    def objective(self) -> Any:
+        """Return the problem itself."""
+        name, condition = self.problem
+        make = getattr(problems, name)
+        return make(self.n) if condition is None else make(self.n, condition)
+
 
 class Measurement(NamedTuple):
     """A number of the paper compared with ours."""
@@ -66,6 +80,17 @@ class Measurement(NamedTuple):
     """None where that is not decided."""
     complete: bool = True
     """Whether all runs that it needs are there."""
+    diverges: bool = False
+    """Whether there is no such number because a scheme diverges: then it neither agrees nor disagrees."""
+
+    @property
+    def outcome(self) -> str:
+        """Say whether our number agrees: "agrees", "disagrees", "diverges", "undecided" or "missing"."""
+        if self.diverges:
+            return "diverges"
+        if self.holds is None:
+            return "undecided" if self.complete else "missing"
+        return "agrees" if self.holds else "disagrees"
 
 
 class Rule(NamedTuple):
@@ -99,7 +124,7 @@ class Evidence:
             if entry.cell.scheme in (*PAPER_SCHEMES, *others) and entry.cell.n <= DIMENSIONS[-1]
         }
         self._entries = entries
-        self._rates: dict[tuple[str, PaperSetting], BootstrapBounds] = {}
+        self._rates: dict[tuple[str, PaperSetting], BootstrapBounds | None] = {}
         self._medians = {
             place: median_of(entry) for place, entry in entries.items() if place[0] in PAPER_SCHEMES
         }
@@ -107,10 +132,9 @@ class Evidence:
 
     def ratio(self, slower: str, faster: str, setting: PaperSetting, rule: Rule) -> Measurement:
         """Measure how many times as many iterations the slower scheme needs."""
-        complete = self._has_all((slower, faster), [setting])
-        return _measured(
-            f"{setting}: {slower} / {faster}", rule, self._ratio(slower, faster, setting), complete
-        )
+        text = f"{setting}: {slower} / {faster}"
+        ours = self._ratio(slower, faster, setting)
+        return self._measured(text, rule, ours, (slower, faster), [setting])
 
     def ratio_to_best_other(self, scheme: str, setting: PaperSetting, rule: Rule) -> Measurement:
         """Measure how many times as many iterations as `scheme` the best of the others needs."""
@@ -121,17 +145,30 @@ class Evidence:
         }
         best = min(others, key=others.__getitem__, default="none")
         text = f"{setting}: best of {len(others)} others ({best}) / {scheme}"
-        complete = self._has_all([name for name in PAPER_SCHEMES if setting.has(name)], [setting])
-        return _measured(text, rule, self._ratio(best, scheme, setting), complete)
+        found = self._measured(text, rule, self._ratio(best, scheme, setting), (best, scheme), [setting])
+        needed = [name for name in PAPER_SCHEMES if setting.has(name)]
+        return found._replace(complete=self._has_all(needed, [setting]))
 
     def contrast(
         self, slower: str, faster: str, here: PaperSetting, there: PaperSetting, rule: Rule
     ) -> Measurement:
         """Measure how many times as large the ratio of two schemes is in one setting as in another."""
-        one, other = self._ratio(slower, faster, here), self._ratio(slower, faster, there)
-        ours = None if one is None or other is None else one / other
-        complete = self._has_all((slower, faster), (here, there))
-        return _measured(f"{slower} / {faster}, on {here} divided by that on {there}", rule, ours, complete)
+        ours = _quotient(self._ratio(slower, faster, here), self._ratio(slower, faster, there))
+        text = f"{slower} / {faster}, on {here} divided by that on {there}"
+        return self._measured(text, rule, ours, (slower, faster), (here, there))
+
+    def contrast_of_contrasts(
+        self, slower: str, faster: str, pairs: Sequence[tuple[PaperSetting, PaperSetting]], rule: Rule
+    ) -> Measurement:
+        """Measure how many times as large a contrast is between two settings as between two others."""
+        one, other = (
+            _quotient(self._ratio(slower, faster, here), self._ratio(slower, faster, there))
+            for here, there in pairs
+        )
+        first, second = (f"(on {here} by that on {there})" for here, there in pairs)
+        text = f"{slower} / {faster}, {first} divided by {second}"
+        settings = [setting for pair in pairs for setting in pair]
+        return self._measured(text, rule, _quotient(one, other), (slower, faster), settings)
 
     def growth(self, scheme: str, problem: PaperProblem, rule: Rule) -> Measurement:
         """Measure with which power of n a scheme's iterations grow."""
@@ -144,23 +181,18 @@ class Evidence:
         ours = slope(dimensions, [medians[n] for n in dimensions]) if len(dimensions) > 1 else None
         among = ", ".join(map(str, dimensions)) or "none"
         text = f"{problem}: exponent of n in the iterations of {scheme}, n = {among}"
-        return _measured(text, rule, ours, self._has_all([scheme], map(problem.at, DIMENSIONS)))
+        return self._measured(text, rule, ours, [scheme], [problem.at(n) for n in DIMENSIONS])
 
     def value_after(self, scheme: str, setting: PaperSetting, per_n: float, rule: Rule) -> Measurement:
         """Measure the best value after `per_n` n iterations, if the runs' cap allows that many."""
         iterations = per_n * setting.n
-        entries = self._results.select(
-            problem=setting.problem.name,
-            L=setting.problem.L,
-            n=setting.n,
-            scheme=scheme,
-            reading=self._reading,
-        )
-        # Caps may be rounded down.
-        long_enough = [entry for entry in entries if entry.cap >= 0.99 * iterations]
-        ours = value_after(self._results, long_enough[0], iterations) if long_enough else None
         text = f"{setting}: best value of {scheme} after 10^{math.log10(per_n):g} n iterations"
-        return _measured(text, rule, ours, bool(long_enough) and self._has_all([scheme], [setting]))
+        entry = self._entries.get((scheme, setting))
+        # Caps may be rounded down.
+        long_enough = entry is not None and entry.cap >= 0.99 * iterations
+        ours = value_after(self._results, entry, iterations) if entry and long_enough else None
+        found = self._measured(text, rule, ours, [scheme], [setting])
+        return found._replace(complete=found.complete and long_enough)
 
     def has(self, scheme: str) -> bool:
         """Return whether there are runs of a scheme anywhere."""
@@ -172,58 +204,54 @@ class Evidence:
         """Measure how many times as many evaluations the slower scheme needs."""
         found = [self._entries.get((scheme, setting)) for scheme in (slower, faster)]
         one, other = (None if entry is None else median_of(entry, "evaluations") for entry in found)
-        ours = None if one is None or other is None else one / other
         text = f"{setting}: evaluations of {slower} / {faster}"
-        return _measured(text, rule, ours, self._has_all((slower, faster), [setting]))
+        return self._measured(text, rule, _quotient(one, other), (slower, faster), [setting])
 
     def rate(self, scheme: str, setting: PaperSetting, rule: Rule) -> Measurement:
-        """Measure the rate at which log f falls, in units of 1/(n sqrt(kappa)), where kappa is L."""
-        measured = self._rate(scheme, setting)
-        unit = 1.0 / (setting.n * math.sqrt(setting.problem.L or math.nan))
-        ours = None if measured is None else measured / BootstrapBounds.exactly(unit)
+        """Measure the rate at which log f falls, in units of 1/(n sqrt(kappa))."""
+        problem = setting.objective()
+        unit = BootstrapBounds.exactly(1.0 / (setting.n * math.sqrt(problem.L / problem.m)))
+        ours = _quotient(self._rate(scheme, setting), unit)
         text = f"{setting}: rate of {scheme} times n sqrt(kappa)"
-        return _measured(text, rule, ours, self._has_all([scheme], [setting]))
+        return self._measured(text, rule, ours, [scheme], [setting], by_rates=True)
 
     def contrast_of_rates(
         self, scheme: str, here: PaperSetting, there: PaperSetting, rule: Rule
     ) -> Measurement:
         """Measure how many times as fast log f falls in one setting as in another."""
-        one, other = self._rate(scheme, here), self._rate(scheme, there)
-        ours = None if one is None or other is None else one / other
+        ours = _quotient(self._rate(scheme, here), self._rate(scheme, there))
         text = f"rate of {scheme} on {here} / that on {there}"
-        return _measured(text, rule, ours, self._has_all([scheme], (here, there)))
+        return self._measured(text, rule, ours, [scheme], (here, there), by_rates=True)
 
     def ratio_of_rates(self, faster: str, slower: str, setting: PaperSetting, rule: Rule) -> Measurement:
         """Measure how many times as fast log f falls in the end."""
-        one, other = self._rate(faster, setting), self._rate(slower, setting)
-        ours = None if one is None or other is None else one / other
+        ours = _quotient(self._rate(faster, setting), self._rate(slower, setting))
         text = f"{setting}: rate of {faster} / that of {slower}"
-        return _measured(text, rule, ours, self._has_all((faster, slower), [setting]))
+        return self._measured(text, rule, ours, (faster, slower), [setting], by_rates=True)
 
     def fading_of_drift(self, setting: PaperSetting, rule: Rule) -> Measurement:
         """Measure how fast SARP's drift forgets a step, in units of the rate at which its log f falls.
 
         Without further steps v - y shrinks by (1 - theta)/(1 + theta) in an iteration.
         """
-        measured = self._rate("sarp", setting)
         theta = Sarp.create(setting.n, kappa=setting.problem.L, reading=self._reading).theta
         fading = BootstrapBounds.exactly(-math.log((1.0 - theta) / (1.0 + theta)))
-        ours = None if measured is None else fading / measured
+        ours = _quotient(fading, self._rate("sarp", setting))
         text = f"{setting}: fading of a step in the drift of sarp / rate of sarp"
-        return _measured(text, rule, ours, self._has_all(["sarp"], [setting]))
+        return self._measured(text, rule, ours, ["sarp"], [setting], by_rates=True)
 
-    def fading_of_path(self, n: int, rule: Rule) -> Measurement:
-        """Measure how fast the evolution path forgets a step until the next one, in units of 2/n.
+    def progress_over_bound(self, setting: PaperSetting, rule: Rule) -> Measurement:
+        """Measure the rate at which log f falls in whole runs of RP-exact, in units of its equation's bound.
 
-        The step size stays in proportion to the distance that is left, so aSS has as many failures per
-        success as it takes to balance it.
+        That E f(x+) <= (1 - b) f(x) in each step, with b = lambda_min / Tr, implies it: the logarithm is
+        concave.
         """
-        scheme = EpCma.create(n, m=1, reading=self._reading)
-        failures = -math.log(scheme.line_search.grow) / math.log(scheme.line_search.shrink)
-        fading = -math.log(1.0 - scheme.c_c) - failures * math.log(1.0 - scheme.c_p)
-        known = any(name == "ep-cma-1" and there.n == n for name, there in self._complete)
-        ours = BootstrapBounds.exactly(0.5 * n * fading) if known else None
-        return _measured(f"n = {n}: fading of a step in the path of ep-cma-1 / (2/n)", rule, ours, known)
+        problem = setting.objective()
+        bound = BootstrapBounds.exactly(-math.log1p(-problem.m / problem.spectrum.sum()))
+        entry = self._entries.get(("rp-exact", setting))
+        ours = None if entry is None else overall_rate(entry, problem(problem.x0)) / bound
+        text = f"{setting}: fall of log f in an iteration of rp-exact / bound"
+        return self._measured(text, rule, ours, ["rp-exact"], [setting])
 
     def _rate(self, scheme: str, setting: PaperSetting) -> BootstrapBounds | None:
         place = scheme, setting
@@ -231,22 +259,49 @@ class Evidence:
             self._rates[place] = convergence_rate(self._results, self._entries[place])
         return self._rates.get(place)
 
-    def _has_all(self, schemes: Sequence[str], settings: Iterable[PaperSetting]) -> bool:
+    def _ratio(self, slower: str, faster: str, setting: PaperSetting) -> BootstrapBounds | None:
+        return _quotient(self._medians.get((slower, setting)), self._medians.get((faster, setting)))
+
+    def _has_all(self, schemes: Iterable[str], settings: Iterable[PaperSetting]) -> bool:
         """Return whether all runs of these cells are there."""
         return all((scheme, setting) in self._complete for setting in settings for scheme in schemes)
 
-    def _ratio(self, slower: str, faster: str, setting: PaperSetting) -> BootstrapBounds | None:
-        one, other = self._medians.get((slower, setting)), self._medians.get((faster, setting))
-        return None if one is None or other is None else one / other
+    def _measured(
+        self,
+        text: str,
+        rule: Rule,
+        ours: BootstrapBounds | Estimate | None,
+        schemes: Sequence[str],
+        settings: Sequence[PaperSetting],
+        *,
+        by_rates: bool = False,
+    ) -> Measurement:
+        """Return the measurement of a number that needs the runs of these schemes in these settings."""
+        places = [(scheme, setting) for setting in settings for scheme in schemes]
+        found = ours.estimate() if isinstance(ours, BootstrapBounds) else ours
+        if found is not None and math.isnan(found.value):
+            found = None
+        complete = self._has_all(schemes, settings)
+        if by_rates and complete:
+            complete = all(self._rate(*place) is not None for place in places)
+        present = [place for place in places if place in self._entries]
+        # Where a scheme was not run at all, there is nothing to compare.
+        diverges = any(self._entries[place].diverges for place in present) and (
+            {scheme for scheme, _ in present} == set(schemes)
+        )
+        return Measurement(
+            text=text,
+            paper=rule.paper,
+            ours=found,
+            holds=None if found is None or diverges else rule.holds(found),
+            complete=complete,
+            diverges=diverges,
+        )
 
 
 def _setting_of(cell: Cell) -> PaperSetting:
     return PaperProblem(cell.problem, cell.L).at(cell.n)
 
 
-def _measured(text: str, rule: Rule, ours: BootstrapBounds | Estimate | None, complete: bool) -> Measurement:
-    found = ours.estimate() if isinstance(ours, BootstrapBounds) else ours
-    if found is not None and math.isnan(found.value):
-        found = None
-    holds = None if found is None else rule.holds(found)
-    return Measurement(text=text, paper=rule.paper, ours=found, holds=holds, complete=complete)
+def _quotient(one: BootstrapBounds | None, other: BootstrapBounds | None) -> BootstrapBounds | None:
+    return None if one is None or other is None else one / other

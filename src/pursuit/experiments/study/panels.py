@@ -21,7 +21,11 @@ def panels_of(entries: Iterable[CellResults]) -> Panels:
 
 def shown_in(spec: FigureSpec, results: Results, **wanted: Any) -> list[CellResults]:
     """Return the cells with runs that a figure shows, among those that `Results.select` finds."""
-    return [entry for entry in results.select(**wanted) if applies(spec.where, entry.cell)]
+    return [
+        entry
+        for entry in results.select(**wanted)
+        if applies(spec.where, entry.cell) and entry.cell.scheme not in spec.without
+    ]
 
 
 def positions_of(spec: FigureSpec, cells: Sequence[Cell]) -> dict[Cell, tuple[int, int]]:

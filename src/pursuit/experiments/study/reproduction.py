@@ -30,6 +30,7 @@ from pursuit.experiments.study.declaration import load_study, parse_where
 from pursuit.experiments.study.gpu_scheduler import check_gpu, execute_on_gpu
 from pursuit.experiments.study.grid import Entry, entries_of
 from pursuit.experiments.study.progress import listener_for
+from pursuit.experiments.study.published import has_tables_alone, read_tables
 from pursuit.experiments.study.results import DEVICES
 from pursuit.experiments.study.scheduler import RunFailure, execute_missing
 from pursuit.experiments.study.store import open_store, read_store
@@ -126,12 +127,13 @@ def reproduce(
 
 
 def draw_report(folder: str | Path, against: str | None = None, device: str | None = None) -> Path:
-    """Write the report of a study from its stored runs.
+    """Write the report of a study from its stored runs, or from the tables of an earlier report.
 
     Parameters
     ----------
     folder : path
         The folder of the study; ``report.html``, ``report.md``, ``figures`` and ``tables`` are written there.
+        A folder that has the tables of a report alone gets ``report.md`` and figures from what they keep.
     against : str
         ``"iterations"`` or ``"evaluations"``: what the figures show function values against, and the tables
         of the report. By default iterations for the paper's studies and evaluations for your own.
@@ -141,7 +143,7 @@ def draw_report(folder: str | Path, against: str | None = None, device: str | No
     Returns
     -------
     Path
-        That of ``report.html``.
+        That of ``report.html``, or of ``report.md`` where there is no page.
 
     Examples
     --------
@@ -156,14 +158,17 @@ def draw_report(folder: str | Path, against: str | None = None, device: str | No
     # Matplotlib takes long to import, and the worker processes, which import this module, never draw.
     from pursuit.experiments.study.report import write_report
 
-    with read_store(folder) as store:
-        results = store.results(device)
-        with locked(Path(folder), _REPORT_LOCK, _NO_REPORT):
-            try:
-                remove_leftovers(*_report_folders(Path(folder)))
-                return write_report(results, Path(folder), against)
-            except OSError as error:
-                raise StudyError(f"{_NO_REPORT} {folder}: {error.strerror or error}.") from None
+    with contextlib.ExitStack() as stack:
+        if has_tables_alone(folder):
+            results = read_tables(Path(folder, "tables"))
+        else:
+            results = stack.enter_context(read_store(folder)).results(device)
+        stack.enter_context(locked(Path(folder), _REPORT_LOCK, _NO_REPORT))
+        try:
+            remove_leftovers(*_report_folders(Path(folder)))
+            return write_report(results, Path(folder), against)
+        except OSError as error:
+            raise StudyError(f"{_NO_REPORT} {folder}: {error.strerror or error}.") from None
 
 
 def _pool_maker(executor: Executor | str | None, jobs: int | None) -> PoolMaker:

@@ -83,6 +83,11 @@ class CellResults(NamedTuple):
     runs: tuple[RunRecord, ...]
     """In the order of their numbers."""
 
+    @property
+    def diverges(self) -> bool:
+        """Whether most runs diverged: more iterations would not have helped."""
+        return 2 * sum(run.reason == "diverged" for run in self.runs) > len(self.runs)
+
 
 class FigureSpec(NamedTuple):
     """Which panels, one for each problem, L and n, a figure shows, and how it arranges them."""
@@ -96,6 +101,19 @@ class FigureSpec(NamedTuple):
     """What changes from column to column."""
     where: dict[str, tuple[Any, ...]]
     """The values of "problem", "L" and "n" that it shows, as in `applies`; by default all."""
+    without: tuple[str, ...] = ()
+    """Schemes that it leaves out."""
+
+
+class KeptTraces(NamedTuple):
+    """What the tables of a report keep of the traces of its runs."""
+
+    curves: Mapping[Cell, Trace]
+    """Of one run of a cell, thinned."""
+    rates: Mapping[Cell, tuple[float, ...]]
+    """Of the runs of a cell, as `convergence_rate` takes them."""
+    remark: str
+    """Which runs these are, for readers."""
 
 
 class Results(NamedTuple):
@@ -112,6 +130,8 @@ class Results(NamedTuple):
     """Versions, date and machine, for readers."""
     judges_claims: bool = True
     """Whether it is the paper's study, by which its claims are judged."""
+    kept: KeptTraces | None = None
+    """What is left of the traces where `trace` has none, as in the tables of a report."""
 
     @property
     def names_readings(self) -> bool:

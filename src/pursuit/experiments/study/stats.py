@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from pursuit.checks import Vector, checked_choice
 from pursuit.experiments.study.results import CellResults, Results, RunRecord, Trace
@@ -45,13 +45,14 @@ class Summary(NamedTuple):
 
     runs: int
     successes: int
-    rate: float
     median: Estimate
     """Of all runs."""
     mean: float
     """Of the runs that reached the target."""
     deviation: float
     """Their standard deviation."""
+    diverged: int = 0
+    """How many runs diverged."""
 
 
 class BootstrapBounds(NamedTuple):
@@ -100,8 +101,9 @@ def counts(entry: CellResults, measure: str) -> Vector:
 
 def median_of(entry: CellResults, measure: str = "iterations") -> BootstrapBounds:
     """Return the median count of a cell's runs, for further calculation."""
+    _check_runs(entry)
     least = [math.inf if run.reason in _HOPELESS else _spent(run, measure) for run in entry.runs]
-    return _median(entry, np.array(least), counts(entry, measure))
+    return _median(np.array(least), counts(entry, measure))
 
 
 def summarize(entry: CellResults, measure: str) -> Summary:
@@ -128,10 +130,10 @@ def summarize(entry: CellResults, measure: str) -> Summary:
     return Summary(
         runs=len(entry.runs),
         successes=reached.size,
-        rate=reached.size / len(entry.runs),
         median=median,
         mean=float(reached.mean()) if reached.size else math.nan,
         deviation=float(reached.std(ddof=1)) if reached.size > 1 else math.nan,
+        diverged=sum(run.reason == "diverged" for run in entry.runs),
     )
 
 
@@ -140,6 +142,20 @@ def median_run(entry: CellResults) -> RunRecord:
     _check_runs(entry)
     ordered = sorted(entry.runs, key=lambda run: (run.nit if run.success else math.inf, run.number))
     return ordered[_middle(len(ordered))]
+
+
+def trace_of_median(results: Results, entry: CellResults) -> Trace:
+    """Return the trace of the median run, or of the run whose trace is kept; it is empty if there is none."""
+    if results.kept is None:
+        return results.trace(entry.cell, median_run(entry).number)
+    nothing = np.empty(0, dtype=np.int64)
+    return results.kept.curves.get(entry.cell, Trace(nothing, nothing, np.empty(0)))
+
+
+def thinned(trace: Trace, most: int) -> Trace:
+    """Return the trace with at most so many of its points: the first, the last and some between."""
+    chosen = np.linspace(0, trace.nit.size - 1, min(trace.nit.size, most)).round().astype(np.intp)
+    return Trace(trace.nit[chosen], trace.nfev[chosen], trace.fun[chosen])
 
 
 def ratio(one: CellResults, other: CellResults, measure: str = "iterations") -> Estimate:
@@ -188,22 +204,47 @@ def slope(dimensions: Sequence[int], numbers: Sequence[BootstrapBounds]) -> Esti
     ).estimate()
 
 
-def value_after(results: Results, entry: CellResults, iterations: float) -> Estimate:
-    """Return the median of the best values of a cell's runs after a number of iterations."""
-    traces = (results.trace(entry.cell, run.number) for run in entry.runs)
-    values = np.array([trace.fun[trace.nit <= iterations].min() for trace in traces])
-    return _median(entry, values, values).estimate()
+def value_after(results: Results, entry: CellResults, iterations: float) -> Estimate | None:
+    """Return the median of the best values of a cell's runs after a number of iterations, if it is known."""
+
+    def value(run: RunRecord) -> float:
+        if run.nit <= iterations:
+            return run.fun
+        trace = results.trace(entry.cell, run.number)
+        return float(trace.fun[trace.nit <= iterations].min())
+
+    if results.kept and any(run.nit > iterations for run in entry.runs):
+        return None
+    values = np.array([value(run) for run in entry.runs])
+    return _median(values, values).estimate()
 
 
-def convergence_rate(results: Results, entry: CellResults) -> BootstrapBounds:
+def convergence_rate(results: Results, entry: CellResults) -> BootstrapBounds | None:
     """Return the median of the rates at which the logarithm of the best value falls per iteration.
 
     The rate of a run is that from f = 0.1 to its end; 0 for a run that would never have reached the target,
-    and unknown for one that was cut off before it came there.
+    and unknown for one that was cut off before it came there. None if no traces are left.
     """
-    rates = np.array([_rate(results.trace(entry.cell, run.number), run) for run in entry.runs])
+    rates = np.array(rates_of(results, entry))
+    if not rates.size:
+        return None
     unknown = np.isnan(rates)
-    return _median(entry, np.where(unknown, 0.0, rates), np.where(unknown, np.inf, rates))
+    return _median(np.where(unknown, 0.0, rates), np.where(unknown, np.inf, rates))
+
+
+def overall_rate(entry: CellResults, start: float) -> BootstrapBounds:
+    """Return the median of the rates at which the logarithm of f falls from `start` to the best value."""
+    _check_runs(entry)
+    with np.errstate(divide="ignore"):
+        rates = np.array([np.log(start / np.float64(run.fun)) / np.float64(run.nit) for run in entry.runs])
+    return _median(rates, rates)
+
+
+def rates_of(results: Results, entry: CellResults) -> tuple[float, ...]:
+    """Return the rates of a cell's runs, NaN where a rate is unknown."""
+    if results.kept:
+        return results.kept.rates.get(entry.cell, ())
+    return tuple(_rate(results.trace(entry.cell, run.number), run) for run in entry.runs)
 
 
 def _rate(trace: Trace, run: RunRecord) -> float:
@@ -217,13 +258,18 @@ def _rate(trace: Trace, run: RunRecord) -> float:
     return float(np.log(best[first] / best[-1]) / (trace.nit[-1] - trace.nit[first]))
 
 
+def targets_of(results: Results) -> Vector:
+    """Return the targets of runtime distributions: `TARGETS`, or those of the study without its traces."""
+    return np.unique([entry.target for entry in results.cells]) if results.kept else TARGETS
+
+
 def ecdf(
     results: Results, entries: Sequence[CellResults], targets: ArrayLike, measure: str
 ) -> tuple[Vector, Vector]:
     """Return the runtime distribution of cells over pairs of a run and a target.
 
     A target counts as reached at the first point of the trace whose value is not above it; a trace has about
-    50 points per decade of iterations.
+    50 points per decade of iterations. Every cell counts the same, however many runs it has.
 
     Parameters
     ----------
@@ -232,7 +278,7 @@ def ecdf(
     entries : sequence of CellResults
         The cells; their dimensions may differ.
     targets : array_like
-        Values to reach, such as `TARGETS`.
+        Values to reach, such as those of `targets_of`.
     measure : str
         One of `MEASURES`.
 
@@ -241,26 +287,32 @@ def ecdf(
     budgets : ndarray
         The iterations or evaluations divided by n at which pairs were reached, sorted.
     fractions : ndarray
-        The fraction of all pairs that were reached by then; the last is below 1 if some never were.
+        The mean over cells of the fraction of pairs that were reached by then; the last is below 1 if some
+        never were.
     """
     checked_choice("measure", measure, MEASURES)
     wanted = np.asarray(targets, dtype=np.float64)
-    hits = [np.empty(0)]
+    budgets, weights = [np.empty(0)], [np.empty(0)]
     for entry in entries:
         for run in entry.runs:
-            trace = results.trace(entry.cell, run.number)
-            spent = trace.nit if measure == "iterations" else trace.nfev
-            hits.append(_first_reached(trace.fun, spent, wanted) / entry.cell.n)
-    budgets = np.sort(np.concatenate(hits))
-    pairs = wanted.size * sum(len(entry.runs) for entry in entries)
-    return budgets, np.arange(1, budgets.size + 1) / max(pairs, 1)
+            spent = _first_reached(results, entry, run, wanted, measure)
+            budgets.append(spent / entry.cell.n)
+            weights.append(np.full(spent.size, 1.0 / (wanted.size * len(entry.runs) * len(entries))))
+    found, shares = np.concatenate(budgets), np.concatenate(weights)
+    order = np.argsort(found, kind="stable")
+    return found[order], np.minimum(np.cumsum(shares[order]), 1.0)
 
 
-def _first_reached(values: Vector, spent: NDArray[np.int64], targets: Vector) -> NDArray[np.int64]:
+def _first_reached(
+    results: Results, entry: CellResults, run: RunRecord, targets: Vector, measure: str
+) -> Vector:
     """Return what was spent when each target was first reached, leaving out those that were not."""
-    best = np.minimum.accumulate(values)
-    rows = np.searchsorted(-best, -targets)
-    return spent[rows[rows < spent.size]]
+    if results.kept:
+        return np.array([_spent(run, measure)] if run.success else [])
+    trace = results.trace(entry.cell, run.number)
+    spent = trace.nit if measure == "iterations" else trace.nfev
+    rows = np.searchsorted(-np.minimum.accumulate(trace.fun), -targets)
+    return spent[rows[rows < spent.size]].astype(float)
 
 
 def _spent(run: RunRecord, measure: str) -> float:
@@ -273,9 +325,8 @@ def _check_runs(entry: CellResults) -> None:
         raise ValueError(f"A median needs at least one run, but {entry.cell} has none.")
 
 
-def _median(entry: CellResults, least: Vector, most: Vector) -> BootstrapBounds:
+def _median(least: Vector, most: Vector) -> BootstrapBounds:
     """Return the median of a sample whose values are known by a lower and an upper bound each."""
-    _check_runs(entry)
     size = most.size
     # Resampling ranks instead of values serves both bounds at once, and small integers sort faster.
     ranks = np.random.default_rng(int.from_bytes(most.tobytes())).integers(size, size=(RESAMPLES, size))

@@ -28,11 +28,11 @@ from pursuit.experiments.study import database
 from pursuit.experiments.study.database import FILE, checksum
 from pursuit.experiments.study.declaration import Study
 from pursuit.experiments.study.grid import Entry
+from pursuit.experiments.study.published import figure_of
 from pursuit.experiments.study.results import (
     DEVICES,
     Cell,
     CellResults,
-    FigureSpec,
     Results,
     RunRecord,
     Trace,
@@ -203,7 +203,7 @@ class Store:
                 )
                 for cell, key, count in cells
             ),
-            figures=tuple(_figure(content) for content in json.loads(facts.get("figures", "[]"))),
+            figures=tuple(figure_of(content) for content in json.loads(facts.get("figures", "[]"))),
             trace=trace,
             made=json.loads(facts.get(_of_device("made", device), "{}")),
             # Stores that do not say so date from before studies could leave out the claims.
@@ -317,11 +317,6 @@ def _name(row: Sequence[Any], cells: Sequence[_StoredCell]) -> str:
     """Return the name of a run: that of the first cell that has it, and its number."""
     found = [_of_device(str(cell), key.device) for cell, key, _ in cells if key == tuple(row[:_NUMBER])]
     return f"{found[0]}, run {row[_NUMBER]!a}" if found else "a run that belongs to no cell"
-
-
-def _figure(content: dict[str, Any]) -> FigureSpec:
-    where = {field: tuple(values) for field, values in content["where"].items()}
-    return FigureSpec(**{**content, "where": where})
 
 
 def _packed(trace: Trace) -> bytes:

@@ -18,7 +18,7 @@ from pursuit.experiments.study.figures.layout import new_figure
 from pursuit.experiments.study.figures.styles import SCHEME_STYLES, Style, legend_order, style_of
 from pursuit.experiments.study.panels import panels_of, positions_of, shown_in
 from pursuit.experiments.study.results import FigureSpec, Results
-from pursuit.experiments.study.stats import MEASURES
+from pursuit.experiments.study.stats import MEASURES, targets_of
 
 __all__ = ["SCHEME_STYLES", "DrawnFigure", "build_distributions", "build_figure", "draw_figures", "style_of"]
 
@@ -71,11 +71,12 @@ def draw_figures(
             figure = build_figure(results, spec, reading, measure)
             if figure is not None:
                 paths = save(figure, folder, f"{file_name(spec.name)}-{reading}", formats)
-                caption = caption_of(spec, shown_in(spec, results, reading=reading), measure)
+                shown = shown_in(spec, results, reading=reading)
+                caption = caption_of(spec, shown, measure, results.kept.remark if results.kept else "")
                 drawn.append(DrawnFigure(spec.name, caption + remark, reading, paths))
         figure = build_distributions(results, reading, measure)
         paths = save(figure, folder, f"ecdf-{reading}", formats)
-        caption = caption_of_distributions(results.select(reading=reading), measure)
+        caption = caption_of_distributions(results.select(reading=reading), targets_of(results), measure)
         drawn.append(DrawnFigure("ecdf", caption + remark, reading, paths))
     return drawn
 
@@ -84,11 +85,12 @@ def draw_figures(
 def build_figure(
     results: Results, spec: FigureSpec, reading: str, measure: str = "iterations"
 ) -> matplotlib.figure.Figure | None:
-    """Return a figure of median runs, or None if there are no runs to show.
+    """Return a figure of median runs, or None if there are no traces to show.
 
     In each panel a curve shows a scheme's run with the median number of iterations, down to the target. In a
     strip below, a marker shows the mean of the runs that reached the target, with a standard deviation to
-    both sides. Values above ten times the largest at a start are cut off.
+    both sides, if these are at least half of the runs. Values above ten times the largest at a start are cut
+    off.
 
     Parameters
     ----------
@@ -105,6 +107,8 @@ def build_figure(
     if not panels:
         return None
     curves = {cell: [curve_of(results, entry, measure) for entry in panels[cell]] for cell in panels}
+    if not any(curve.counts.size for found in curves.values() for curve in found):
+        return None
     frame = frame_of(list(curves.values()), min(cell.n for cell in panels))
     styles = _styles(results, (curve.scheme for found in curves.values() for curve in found))
     figure, axes = new_figure(
@@ -142,11 +146,12 @@ def build_distributions(
     panels = {n: distributions_of(results, results.select(reading=reading, n=n), measure) for n in dimensions}
     budgets = budgets_of(list(panels.values()))
     styles = _styles(results, (entry.cell.scheme for entry in entries))
+    targets = " and targets" if targets_of(results).size > 1 else ""
     figure, axes = new_figure(
         {n: divmod(number, min(2, len(panels))) for number, n in enumerate(panels)},
         styles,
         heading=f"reading: {reading}",
-        labels=(f"{_AXIS_LABELS[measure]} / n", "share of runs and targets"),
+        labels=(f"{_AXIS_LABELS[measure]} / n", f"share of runs{targets}"),
     )
     for n, found in panels.items():
         draw_distributions(axes[n], found, styles, budgets)

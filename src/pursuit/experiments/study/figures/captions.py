@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from pursuit.checks import Vector
 from pursuit.experiments.common.formatting import power, shortened
 from pursuit.experiments.study.figures.styles import legend_order
 from pursuit.experiments.study.results import Cell, CellResults, FigureSpec
-from pursuit.experiments.study.stats import TARGETS
 
 
 def title_of(cell: Cell) -> str:
@@ -25,23 +25,35 @@ def title_of(cell: Cell) -> str:
     return f"{shortened(cell.problem)}{condition}, n = {cell.n}"
 
 
-def caption_of(spec: FigureSpec, entries: Sequence[CellResults], measure: str) -> str:
-    """Return the caption of a figure that shows curves of these cells."""
+def caption_of(spec: FigureSpec, entries: Sequence[CellResults], measure: str, remark: str = "") -> str:
+    """Return the caption of a figure that shows curves of these cells; `remark` says if of other runs."""
     targets = " or ".join(power(target) for target in sorted({entry.target for entry in entries}))
+    some = any(not run.success for entry in entries for run in entry.runs)
+    shares = ", with how many these are if not all, and none if less than half" if some else ""
     return (
-        f"{spec.caption} Function values against {measure}: for each scheme, those of the run with the "
-        f"median number of iterations. Below, in grey: mean and standard deviation of the {measure} of the "
-        f"runs that reached {targets}, out of {_span(len(entry.runs) for entry in entries)}."
+        f"{spec.caption} Function values against {measure}: for each scheme, those of "
+        f"{remark or 'the run with the median number of iterations'}. Below, in grey: mean and standard "
+        f"deviation of the {measure} of the runs that reached {targets}, out of "
+        f"{_span(len(entry.runs) for entry in entries)}{shares}."
     )
 
 
-def caption_of_distributions(entries: Sequence[CellResults], measure: str) -> str:
+def distributions_note(targets: Vector, measure: str) -> str:
+    """Return what runtime distributions show."""
+    if targets.size == 1:
+        shares, which = f"the share of runs that reached {power(targets[0])}", ""
+    else:
+        shares = "the share of all pairs of a run and a target that were reached"
+        which = f" The {targets.size} targets lie between {power(targets.max())} and {power(targets.min())}."
+    return (
+        f"Runtime distributions: {shares} within so many {measure} per dimension, over all problems, each of "
+        f"which counts the same.{which}"
+    )
+
+
+def caption_of_distributions(entries: Sequence[CellResults], targets: Vector, measure: str) -> str:
     """Return the caption of a figure that shows the runtime distributions of these cells."""
-    return (
-        "Runtime distributions: the share of all pairs of a run and a target that were reached within so "
-        f"many {measure} per dimension, over all problems. The {TARGETS.size} targets lie between "
-        f"{power(TARGETS.max())} and {power(TARGETS.min())}.{_warning(entries)}"
-    )
+    return distributions_note(targets, measure) + _warning(entries)
 
 
 def _warning(entries: Sequence[CellResults]) -> str:

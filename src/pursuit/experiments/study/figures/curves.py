@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -14,7 +14,7 @@ from pursuit.checks import Vector
 from pursuit.experiments.common.plotting import label_powers
 from pursuit.experiments.study.figures.styles import Style
 from pursuit.experiments.study.results import CellResults, Results
-from pursuit.experiments.study.stats import median_run, summarize
+from pursuit.experiments.study.stats import summarize, trace_of_median
 
 # The width of a marker, as a fraction of the x-axis.
 _MARKER_WIDTH = 0.04
@@ -24,6 +24,7 @@ _LEVEL = 4.0
 _SHARE_OF_LEVEL = 0.052
 _MOST_LEVELS = 7
 _STRIP = "0.94"
+_SHARE: Any = {"ha": "right", "va": "center", "fontsize": "x-small"}
 # Matplotlib's own arithmetic fails near the largest number.
 _HIGHEST = 1e200
 
@@ -40,10 +41,12 @@ class Curve(NamedTuple):
     """f before the first iteration."""
     target: float
     mean: float
-    """NaN if no run reached the target."""
+    """NaN if less than half of the runs reached the target: the mean of a few says nothing of the cell."""
     low: float
     """The mean minus the standard deviation, which is taken as 0 for a single run."""
     high: float
+    share: str
+    """How many of the runs reached the target, if not all."""
 
 
 class Frame(NamedTuple):
@@ -58,22 +61,24 @@ class Frame(NamedTuple):
 
 
 def curve_of(results: Results, entry: CellResults, measure: str) -> Curve:
-    """Return what a panel shows of a cell."""
-    trace = results.trace(entry.cell, median_run(entry).number)
+    """Return what a panel shows of a cell; without a trace, that is no curve."""
+    trace = trace_of_median(results, entry)
     counts = trace.nit if measure == "iterations" else trace.nfev
     summary = summarize(entry, measure)
+    average = summary.mean if 2 * summary.successes >= summary.runs else math.nan
     deviation = 0.0 if math.isnan(summary.deviation) else summary.deviation
     # A logarithmic axis shows iteration 0 at 1.
-    mean, low, high = np.maximum([summary.mean, summary.mean - deviation, summary.mean + deviation], 1.0)
+    mean, low, high = np.maximum([average, average - deviation, average + deviation], 1.0)
     return Curve(
         scheme=entry.cell.scheme,
         counts=np.maximum(counts, 1.0),
         values=np.where(np.isinf(trace.fun), trace.fun, np.clip(trace.fun, entry.target, _HIGHEST)),
-        start=float(trace.fun[0]),
+        start=float(trace.fun[0]) if trace.fun.size else math.nan,
         target=entry.target,
         mean=float(mean),
         low=float(low),
         high=float(high),
+        share="" if summary.successes == summary.runs else f"{summary.successes} of {summary.runs}",
     )
 
 
@@ -84,7 +89,7 @@ def frame_of(panels: Sequence[Sequence[Curve]], n: int) -> Frame:
     logarithm: a run that diverges leaves the frame.
     """
     curves = [curve for panel in panels for curve in panel]
-    right = 1.3 * max(max(curve.counts[-1], np.nan_to_num(curve.high)) for curve in curves)
+    right = 1.3 * max(max(*curve.counts[-1:], 1.0, np.nan_to_num(curve.high)) for curve in curves)
     left = min(10.0 ** math.floor(math.log10(n)), right / 10.0)
     deepest = max(max(_levels(panel, (left, right)).values(), default=0) for panel in panels)
     below = _SHARE_OF_LEVEL * (deepest + 2)
@@ -108,6 +113,7 @@ def draw_curves(axes: Axes, curves: Sequence[Curve], styles: Mapping[str, Style]
         axes.plot(curve.counts, curve.values, style.line, color=style.colour, label=curve.scheme)
         if curve.scheme in levels:
             down = -_LEVEL * (levels[curve.scheme] + 1)
+            place = offset_copy(axes.transData, axes.get_figure(root=True), y=down, units="points")
             axes.errorbar(
                 curve.mean,
                 frame.floor,
@@ -115,8 +121,11 @@ def draw_curves(axes: Axes, curves: Sequence[Curve], styles: Mapping[str, Style]
                 fmt=style.marker,
                 color=style.colour,
                 label=f"{curve.scheme}, mean and standard deviation",
-                transform=offset_copy(axes.transData, axes.get_figure(root=True), y=down, units="points"),
+                transform=place,
                 zorder=3.0,
+            )
+            axes.text(
+                curve.low / 1.1, frame.floor, curve.share, color=style.colour, transform=place, **_SHARE
             )
     axes.set(xscale="log", yscale=frame.scale, xlim=frame.x, ylim=frame.y)
     label_powers(axes.xaxis, *frame.x, 8)
@@ -127,7 +136,7 @@ def draw_curves(axes: Axes, curves: Sequence[Curve], styles: Mapping[str, Style]
 def _levels(curves: Sequence[Curve], x: tuple[float, float]) -> dict[str, int]:
     """Return on which level each scheme's marker is, so that none covers another if that is possible.
 
-    Schemes without a run that reached the target have no marker.
+    Schemes of which less than half of the runs reached the target have no marker.
     """
     margin = 0.5 * _MARKER_WIDTH * math.log10(x[1] / x[0])
     spans = {}

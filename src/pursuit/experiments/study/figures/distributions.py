@@ -14,7 +14,7 @@ from pursuit.checks import Vector
 from pursuit.experiments.common.plotting import label_powers
 from pursuit.experiments.study.figures.styles import Style, legend_order
 from pursuit.experiments.study.results import CellResults, Results
-from pursuit.experiments.study.stats import TARGETS, ecdf
+from pursuit.experiments.study.stats import ecdf, targets_of
 
 # Steps that are closer than this cannot be seen in print.
 _STEPS_PER_DECADE = 100
@@ -34,7 +34,7 @@ def distributions_of(results: Results, entries: Sequence[CellResults], measure: 
     found = []
     for scheme in legend_order(entry.cell.scheme for entry in entries):
         own = [entry for entry in entries if entry.cell.scheme == scheme]
-        budgets, shares = ecdf(results, own, TARGETS, measure)
+        budgets, shares = ecdf(results, own, targets_of(results), measure)
         kept = _ends_of_steps(budgets)
         found.append(Distribution(scheme, budgets[kept], shares[kept]))
     return found

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 
-from pursuit.experiments.common.formatting import brief, escaped, power, table
+from pursuit.experiments.common.formatting import brief, escaped, folded, power, table
 from pursuit.experiments.study.evidence import Measurement
 from pursuit.experiments.study.figures import DrawnFigure
 from pursuit.experiments.study.report.analysis import (
@@ -17,21 +17,27 @@ from pursuit.experiments.study.report.analysis import (
     distinct,
 )
 from pursuit.experiments.study.report.facts import citations, facts, missing
+from pursuit.experiments.study.report.opening import opening_of
 from pursuit.experiments.study.results import Cell, Results
 from pursuit.experiments.study.stats import Estimate
 
 
-def document_of(analysis: Analysis, pictures: Sequence[tuple[DrawnFigure, str]], measure: str) -> str:
-    """Return the report with tables of `measure`; `pictures` are figures with their paths."""
+def document_of(
+    analysis: Analysis, picture: str, pictures: Sequence[tuple[DrawnFigure, str]], measure: str
+) -> str:
+    """Return the report with tables of `measure`; `picture` is the chart of the claims.
+
+    Long tables are folded: a browser shows their titles, and opens them one by one.
+    """
     results, readings = analysis.results, analysis.readings
     claims = claims_of(analysis.judgements)
     parts = [
         f"# {escaped(results.title)}",
+        *opening_of(analysis, picture),
         "## What was run",
         table(["what", "which"], _escaped(facts(results))),
         *_missing(results),
-        "Made with:",
-        table(["what", "which"], _escaped(results.made.items())),
+        folded("Made with", table(["what", "which"], _escaped(results.made.items()))),
         *_claims(claims, readings),
         *_figures(pictures, results),
         *_median_tables(analysis.summaries, measure, results),
@@ -51,9 +57,8 @@ def _missing(results: Results) -> list[str]:
         [escaped(results.name_of(entry.cell)), str(len(entry.runs)), str(entry.wanted)]
         for entry in missing(results)
     ]
-    return (
-        ["Cells that have fewer runs than wanted:", table(["cell", "runs", "wanted"], rows)] if rows else []
-    )
+    title = f"{len(rows)} cells that have fewer runs than wanted"
+    return [folded(title, table(["cell", "runs", "wanted"], rows))] if rows else []
 
 
 def _claims(claims: Sequence[JudgedClaim], readings: Sequence[str]) -> list[str]:
@@ -62,7 +67,9 @@ def _claims(claims: Sequence[JudgedClaim], readings: Sequence[str]) -> list[str]
     return [
         "## The paper's claims",
         table(["", "claim", *readings], [_verdicts(claim) for claim in claims]),
-        *(part for claim in claims for part in _measurements(claim, readings)),
+        "What is measured for each claim, with 95 % bootstrap intervals: ✓ agrees with the paper, "
+        "✗ disagrees, ↗ diverges.",
+        *(_measurements(claim, readings) for claim in claims),
     ]
 
 
@@ -81,13 +88,15 @@ def _verdicts(claim: JudgedClaim) -> list[str]:
     return [str(claim.number), claim.claim, *verdicts]
 
 
-def _measurements(claim: JudgedClaim, readings: Sequence[str]) -> list[str]:
+def _measurements(claim: JudgedClaim, readings: Sequence[str]) -> str:
     rows = [[row.text, row.paper, *map(_ours, row.measurements)] for row in claim.rows]
     header = ["measured", "paper", *(f"ours, {reading}" for reading in readings)]
-    return [f"### Claim {claim.number}", claim.claim, table(header, rows)]
+    return folded(f"Claim {claim.number}: {len(rows)} measurements", table(header, rows))
 
 
 def _ours(found: Measurement | None) -> str:
+    if found is not None and found.diverges:
+        return "↗"
     if found is None or found.ours is None:
         return "—"
     mark = {True: "✓ ", False: "✗ ", None: ""}[found.holds]
@@ -122,13 +131,13 @@ def _median_tables(summaries: Summaries, measure: str, results: Results) -> list
             for scheme in distinct(cell.scheme for cell in groups[key])
         ]
         where = f"n = {n}" if condition is None else f"n = {n}, L = {power(condition)}"
-        heading = f"### Reading {reading}, {where}" if results.names_readings else f"### {where}"
-        parts += [heading, table(["scheme", *map(escaped, problems)], rows)]
+        title = f"Reading {reading}, {where}" if results.names_readings else where
+        parts.append(folded(title, table(["scheme", *map(escaped, problems)], rows)))
     if not parts:
         return []
     explanation = (
         "In brackets the 95 % bootstrap interval; in parentheses how many runs reached the target, if not "
-        "all did: the others count as infinite."
+        "all did: the others count as infinite. A cell diverges where most of its runs do."
     )
     return [f"## Medians of {measure} / n", explanation, *parts]
 
@@ -137,6 +146,8 @@ def _median(summaries: Summaries, cell: Cell | None, measure: str) -> str:
     if cell is None:
         return "—"
     found = summaries[cell][measure]
+    if 2 * found.diverged > found.runs:
+        return f"diverges ({found.diverged} of {found.runs})"
     reached = "" if found.successes == found.runs else f" ({found.successes} of {found.runs})"
     return _estimate(Estimate._make(count / cell.n for count in found.median)) + reached
 
@@ -153,8 +164,8 @@ def _growth_tables(growths: Sequence[Growth], measure: str, results: Results) ->
             [escaped(scheme), *(_exponent(found.get((scheme, *column)), measure) for column in columns)]
             for scheme in distinct(growth.scheme for growth in chosen)
         ]
-        heading = [f"### Growth, reading {reading}"] if results.names_readings else []
-        parts += [*heading, table(["scheme", *header], rows)]
+        title = f"Growth, reading {reading}" if results.names_readings else "Growth"
+        parts.append(folded(title, table(["scheme", *header], rows)))
     if not parts:
         return []
     explanation = (

@@ -82,7 +82,6 @@ def facts(results: Results) -> list[tuple[str, str]]:
     cells: 1, of which 1 have fewer runs than wanted
     runs: 1 of 2 wanted
     ended by: target 1
-    code: c0de
     """
     cells = [entry.cell for entry in results.cells]
     runs = [run for entry in results.cells for run in entry.runs]
@@ -101,7 +100,6 @@ def facts(results: Results) -> list[tuple[str, str]]:
         ("cells", f"{spaced(len(cells))}, {_completeness(results)}"),
         ("runs", f"{spaced(len(runs))} of {spaced(sum(entry.wanted for entry in results.cells))} wanted"),
         ("ended by", _listed(f"{reason} {spaced(count)}" for reason, count in ends.most_common())),
-        ("code", _codes(results)),
     ]
 
 
@@ -119,13 +117,6 @@ def _problems(results: Results) -> str:
 def _completeness(results: Results) -> str:
     short = len(missing(results))
     return f"of which {spaced(short)} have fewer runs than wanted" if short else "all of them complete"
-
-
-def _codes(results: Results) -> str:
-    codes = Counter(entry.code for entry in results.cells)
-    if len(codes) == 1:
-        return next(iter(codes))
-    return _listed(f"{code} ({spaced(count)} cells)" for code, count in codes.most_common())
 
 
 def _listed(values: Iterable[Any]) -> str:

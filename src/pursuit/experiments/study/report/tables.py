@@ -7,11 +7,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from pursuit.experiments.study.claims import Judgement
+from pursuit.experiments.study.evidence import RATED
 from pursuit.experiments.study.report.analysis import Analysis, Growth
 from pursuit.experiments.study.results import Results
-from pursuit.experiments.study.stats import Estimate, Summary
+from pursuit.experiments.study.stats import Estimate, Summary, rates_of, thinned, trace_of_median
 
 Row = dict[str, Any]
+# Of a curve in a table: enough for print.
+_MOST_POINTS = 100
 
 
 def summary_rows(analysis: Analysis) -> list[Row]:
@@ -24,13 +27,15 @@ def summary_rows(analysis: Analysis) -> list[Row]:
             "wanted": entry.wanted,
             "runs": len(entry.runs),
             "successes": sum(run.success for run in entry.runs),
+            "diverged": sum(run.reason == "diverged" for run in entry.runs),
             **{
                 f"{measure}_{name}": value
-                for measure, found in analysis.summaries[entry.cell].items()
+                for measure, found in analysis.summaries.get(entry.cell, {}).items()
                 for name, value in _numbers(found).items()
             },
         }
-        for entry in analysis.results.select()
+        # The first has runs: its columns are those of all.
+        for entry in sorted(analysis.results.cells, key=lambda entry: not entry.runs)
     ]
 
 
@@ -45,7 +50,7 @@ def claim_rows(judgements: Sequence[Judgement]) -> list[Row]:
             "measured": found.text,
             "paper": found.paper,
             **(found.ours or Estimate(math.nan, math.nan, math.nan))._asdict(),
-            "holds": found.holds,
+            "outcome": found.outcome,
         }
         for judgement in judgements
         for found in judgement.measurements
@@ -84,6 +89,25 @@ def run_rows(results: Results) -> list[Row]:
         }
         for entry in results.select()
         for run in entry.runs
+    ]
+
+
+def rate_rows(results: Results) -> list[Row]:
+    """Return a row for each rate of convergence that the claims need."""
+    return [
+        {**entry.cell._asdict(), "rate": f"{rate:.6g}"}
+        for entry in results.select(scheme=RATED)
+        if results.judges_claims
+        for rate in rates_of(results, entry)
+    ]
+
+
+def curve_rows(results: Results) -> list[Row]:
+    """Return the curves of figures: of each cell the trace of the median run, thinned."""
+    return [
+        {**entry.cell._asdict(), "nit": nit, "nfev": nfev, "fun": f"{fun:.4g}"}
+        for entry in results.select()
+        for nit, nfev, fun in zip(*thinned(trace_of_median(results, entry), _MOST_POINTS), strict=True)
     ]
 
 

@@ -18,15 +18,14 @@ import numpy as np
 import plotly.offline
 from numpy.typing import NDArray
 
-from pursuit.experiments.common.formatting import power
 from pursuit.experiments.study.evidence import Measurement
-from pursuit.experiments.study.figures.captions import title_of
+from pursuit.experiments.study.figures.captions import distributions_note, title_of
 from pursuit.experiments.study.figures.styles import legend_order, style_of
 from pursuit.experiments.study.panels import panels_of, positions_of, shown_in
 from pursuit.experiments.study.report.analysis import Analysis, JudgedClaim, Summaries, claims_of
 from pursuit.experiments.study.report.facts import citations, facts, missing
 from pursuit.experiments.study.results import Cell, CellResults, FigureSpec, Results
-from pursuit.experiments.study.stats import MEASURES, TARGETS, Summary, ecdf, median_run
+from pursuit.experiments.study.stats import MEASURES, Summary, ecdf, median_run, targets_of, thinned
 
 _DIGITS = 6
 _MOST_POINTS = 400
@@ -176,8 +175,7 @@ def _panel(results: Results, entries: Sequence[CellResults], summaries: Summarie
 
 def _curve(results: Results, entry: CellResults, summary: dict[str, Summary]) -> dict[str, Any]:
     run = median_run(entry)
-    trace = results.trace(entry.cell, run.number)
-    chosen = _chosen(trace.nit.size)
+    trace = thinned(results.trace(entry.cell, run.number), _MOST_POINTS)
     return {
         "scheme": entry.cell.scheme,
         "reading": entry.cell.reading,
@@ -186,11 +184,16 @@ def _curve(results: Results, entry: CellResults, summary: dict[str, Summary]) ->
         "runs": len(entry.runs),
         "successes": summary[MEASURES[0]].successes,
         "averages": {
-            measure: {"mean": found.mean, "deviation": found.deviation} for measure, found in summary.items()
+            measure: {
+                # The mean of a few runs says nothing of the cell.
+                "mean": found.mean if 2 * found.successes >= found.runs else math.nan,
+                "deviation": found.deviation,
+            }
+            for measure, found in summary.items()
         },
-        "iterations": trace.nit[chosen],
-        "evaluations": trace.nfev[chosen],
-        "fun": trace.fun[chosen],
+        "iterations": trace.nit,
+        "evaluations": trace.nfev,
+        "fun": trace.fun,
     }
 
 
@@ -210,11 +213,7 @@ def _distributions(results: Results) -> dict[str, Any]:
             {"title": f"n = {n}", "curves": [_distribution(results, group) for group in groups.values()]}
         )
     return {
-        "note": (
-            "The share of all pairs of a run and a target that were reached within a budget, over all "
-            f"problems of a dimension. The targets are {TARGETS.size} values from {power(TARGETS.max())} to "
-            f"{power(TARGETS.min())}."
-        ),
+        "note": distributions_note(targets_of(results), "iterations or evaluations"),
         "panels": panels,
     }
 
@@ -227,7 +226,7 @@ def _distribution(results: Results, group: Sequence[CellResults]) -> dict[str, A
         "runs": sum(len(entry.runs) for entry in group),
     }
     for measure in MEASURES:
-        budgets, fractions = ecdf(results, group, TARGETS, measure)
+        budgets, fractions = ecdf(results, group, targets_of(results), measure)
         chosen = _chosen(budgets.size)
         curve[measure] = {"budgets": budgets[chosen], "fractions": fractions[chosen]}
     return curve
