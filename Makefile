@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 TESTS ?=
 
-.PHONY: reproduce test test-full test-gpu test-wheel test-site lint types bench-speed bench-overhead bench-study bench-gpu bench-table bench-acceleration bench-readings bench-peers bench-values bench-choice bench-values-reach bench-parallel bench-rivals bench-cutest bench-tasks test-peers attack docs gallery clean
+.PHONY: reproduce test test-full test-gpu test-wheel test-site lint types bench-speed bench-overhead bench-study bench-gpu bench-readings bench-peers bench-values bench-choice bench-values-reach bench-parallel bench-rivals bench-cutest bench-tasks test-peers attack docs gallery clean
 
 reproduce: .venv/installed
 	$(BIN)/pursuit reproduce
@@ -46,26 +46,6 @@ bench-study: .venv/installed
 bench-gpu: .venv/installed
 	$(BIN)/python -m benchmarks.gpu --out docs/results/gpu.md
 	$(BIN)/python -m benchmarks.gpu.large --out docs/results/gpu-large.md
-
-bench-table: .venv/installed
-	$(BIN)/pursuit reproduce benchmarks/table.toml
-	$(BIN)/python -m benchmarks.table reproduced/table --out docs/results/table/table.md
-
-ACCELERATION := docs/results/acceleration
-
-bench-acceleration: .venv/installed
-	for study in choose report reach plain thousand; do \
-	  $(BIN)/pursuit reproduce benchmarks/acceleration/$$study.toml --out reproduced/acceleration/$$study \
-	    --against evaluations || exit 1; \
-	done
-	mkdir -p $(ACCELERATION)/figures
-	cp reproduced/acceleration/report/figures/*-frozen.png $(ACCELERATION)/figures/
-	for study in choose report reach plain thousand; do \
-	  cp reproduced/acceleration/$$study/tables/runs.csv $(ACCELERATION)/$$study.csv; \
-	done
-	$(BIN)/python -m benchmarks.acceleration.tables reproduced/acceleration/choose --out $(ACCELERATION)/choose.md
-	$(BIN)/python -m benchmarks.acceleration.tables reproduced/acceleration/report --out $(ACCELERATION)/report.md
-	$(BIN)/python -m benchmarks.acceleration.reach reproduced/acceleration --out $(ACCELERATION)/reach.md
 
 # For a GPU: two cores would need a day or more. Random Pursuit with L = 1e6 is taken from `full`, if it is there.
 READINGS := sarp constants constants-long structure path path-test
@@ -128,7 +108,7 @@ test-peers: .venv-peers/installed
 
 # Kills, damaged files, load, full disks and dying workers, for about ten minutes.
 attack: .venv/installed
-	$(BIN)/python -m benchmarks.attack --out docs/results/attack.md
+	PYTHONPATH=tests $(BIN)/python -m attack --out docs/results/attack.md
 
 docs: .venv/docs-installed
 	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html

@@ -1,18 +1,15 @@
-"""A thousand random problems of the paper's kinds, to check that no run diverges or loses its best point."""
+"""Random problems of the paper's kinds, to check that no run diverges or loses its best point."""
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import Any, NamedTuple
 
 import numpy as np
 
 import pursuit
 from pursuit.engine.stopping import Reason
-from pursuit.experiments.common.executors import processes
 from pursuit.problems import evaluate, value
 
-COUNT = 1000
 _KINDS = ("exp", "lin", "two", "rosenbrock")
 # As much as any of the runs should need, divided by n.
 _EVALUATIONS = 200_000
@@ -68,14 +65,3 @@ def outcome(method: str, number: int) -> Outcome:
     )  # fmt: skip
     kept = bool(result.fun == recording.least[0] == problem(result.x) <= problem(x0))
     return Outcome(Reason(result.status).name.lower(), kind, float(result.fun), kept)
-
-
-def outcomes(method: str, workers: int = 2) -> list[Outcome]:
-    """Run a method on all problems."""
-    with processes(workers) as pool:
-        return list(pool.executor.map(outcome, [method] * COUNT, range(COUNT), chunksize=10))
-
-
-def reasons(found: list[Outcome]) -> dict[str, int]:
-    """Return how many runs stopped for each reason."""
-    return dict(Counter(one.reason for one in found).most_common())

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import pursuit
-from benchmarks.attack.tally import Tally
+from attack.tally import Tally
 
 CALLS = 100_000
 # How often to look, in calls, and how many bytes a call may leave behind.

@@ -24,7 +24,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.optimize import minimize
 
-from benchmarks.attack.families import Formula
+from attack.families import Formula
 from pursuit.checks import Vector
 
 _OF_DESCENT, _OF_VALUE, _OF_DISTANCE, _NOISES = 1e-6, 1e-12, 1e-7, 3.0

@@ -13,9 +13,9 @@ from random import Random
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from benchmarks.attack.processes import adopt_orphans, ended, fork, last_line, wait
-from benchmarks.attack.small_study import contents, declare, run_here
-from benchmarks.attack.tally import Tally
+from attack.processes import adopt_orphans, ended, fork, last_line, wait
+from attack.small_study import contents, declare, run_here
+from attack.tally import Tally
 from pursuit.cli import main
 from pursuit.experiments.study import draw_report
 

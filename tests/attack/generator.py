@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from benchmarks.attack.families import GROUPS, Formula, Function
+from attack.families import GROUPS, Formula, Function
 from pursuit.checks import Vector
 
 # The noises, the last of which is that of a task of control: an episode has one of a few beginnings, and its

@@ -20,8 +20,8 @@ from typing import Any
 import numpy as np
 
 import pursuit
-from benchmarks.attack.processes import adopt_orphans, ended, fork, last_line, wait
-from benchmarks.attack.tally import Tally, differing, fingerprint
+from attack.processes import adopt_orphans, ended, fork, last_line, wait
+from attack.tally import Tally, differing, fingerprint
 
 _METHODS = ("rp", "auto", "differences")
 _EVALUATIONS, _LONGEST = 400, 20.0

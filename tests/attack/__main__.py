@@ -1,4 +1,4 @@
-"""Attack the library, and report what happened: ``python -m benchmarks.attack --minutes 10``."""
+"""Attack the library, and report what happened: ``PYTHONPATH=tests python -m attack --minutes 10``."""
 
 from __future__ import annotations
 
@@ -12,10 +12,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-from benchmarks.attack import checkpoints, faults, kills, load, problems, stores, studies, success
-from benchmarks.attack.processes import fork, wait
-from benchmarks.attack.tally import Tally
 from benchmarks.reporting import made_by
+
+from attack import checkpoints, faults, kills, load, problems, stores, studies, success
+from attack.processes import fork, wait
+from attack.tally import Tally
 from pursuit.experiments.common.files import write_file
 from pursuit.experiments.common.formatting import spaced, table
 
@@ -115,7 +116,7 @@ seconds include compilation.
 
 def main() -> int:
     """Run the command line; return 1 if there is any violation."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.attack", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m attack", description=__doc__)
     parser.add_argument(
         "--minutes", type=float, default=10.0, help="for all attacks, without compilation (10)"
     )
@@ -131,7 +132,7 @@ def main() -> int:
         tempfile.tempdir = str(_IN_MEMORY)
     tallies = run_attacks(names, options.seed, options.minutes, options.jobs)
     selected = f" --only {options.only}" if len(names) < len(ATTACKS) else ""
-    command = f"benchmarks.attack --minutes {options.minutes:g}{selected} --seed {options.seed}"
+    command = f"attack --minutes {options.minutes:g}{selected} --seed {options.seed}"
     text = report(tallies, command)
     print(text)
     if options.out:

@@ -8,8 +8,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from benchmarks.attack.processes import fork, kill, wait
-from benchmarks.attack.tally import Tally
+from attack.processes import fork, kill, wait
+from attack.tally import Tally
 
 # How many bytes a child may allocate beyond what it has, and how many seconds one file may take.
 _MEMORY = 2**30

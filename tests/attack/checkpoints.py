@@ -14,11 +14,11 @@ from typing import NamedTuple
 import numpy as np
 
 import pursuit
-from benchmarks.attack.batches import try_files
-from benchmarks.attack.damage import damaged
-from benchmarks.attack.forgery import BOMBS, FORGERIES, Forged, bomb, unpacked
-from benchmarks.attack.kills import METHODS, Case, N, python_function
-from benchmarks.attack.tally import Tally, differing, fingerprint
+from attack.batches import try_files
+from attack.damage import damaged
+from attack.forgery import BOMBS, FORGERIES, Forged, bomb, unpacked
+from attack.kills import METHODS, Case, N, python_function
+from attack.tally import Tally, differing, fingerprint
 
 _EVALUATIONS, _ROUNDS = 300, 30
 _EVIL = "class X:\n    def __init__(self, *_):\n        pass\n"

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import pursuit
-from benchmarks.attack.processes import fork, kill, last_line, wait
-from benchmarks.attack.tally import Tally, differing, fingerprint
+from attack.processes import fork, kill, last_line, wait
+from attack.tally import Tally, differing, fingerprint
 
 METHODS = ("rp", "sarp", "cma", "ep-cma-4", "rp-exact")
 PROGRAMS = ("auto", "differences")

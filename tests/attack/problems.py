@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import pursuit
-from benchmarks.attack.tally import Tally
+from attack.tally import Tally
 from pursuit.checks import Vector
 from pursuit.engine.stopping import Reason
 

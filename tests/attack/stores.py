@@ -13,10 +13,10 @@ from random import Random
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
-from benchmarks.attack.batches import try_files
-from benchmarks.attack.damage import damaged
-from benchmarks.attack.small_study import contents, declare, run_here
-from benchmarks.attack.tally import Tally
+from attack.batches import try_files
+from attack.damage import damaged
+from attack.small_study import contents, declare, run_here
+from attack.tally import Tally
 from pursuit.cli import main
 from pursuit.experiments.common.errors import StudyError
 from pursuit.experiments.study.database import FILE

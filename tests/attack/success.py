@@ -1,4 +1,4 @@
-"""Is every success a success? ``python -m benchmarks.attack.success --method auto --seeds 0:1000``.
+"""Is every success a success? ``PYTHONPATH=tests python -m attack.success --method auto --seeds 0:1000``.
 
 Random problems (`generator.py`) are minimised, and every success is shown to an independent judge
 (`judge.py`). A seed alone is looked at by ``--seeds 123 --verbose``.
@@ -17,9 +17,9 @@ from typing import NamedTuple
 import numpy as np
 
 import pursuit
-from benchmarks.attack.generator import Problem, random_problem
-from benchmarks.attack.judge import Claim, better_point
-from benchmarks.attack.tally import Tally
+from attack.generator import Problem, random_problem
+from attack.judge import Claim, better_point
+from attack.tally import Tally
 from pursuit.experiments.common.formatting import spaced, table
 
 METHODS = ("auto", "differences", "evolution")
@@ -166,7 +166,7 @@ def _range(text: str) -> range:
 
 def main() -> int:
     """Run the command line; return 1 if a success was wrong."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.attack.success", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m attack.success", description=__doc__)
     parser.add_argument("--method", default="auto", choices=METHODS)
     parser.add_argument("--seeds", type=_range, default=range(1000), metavar="FIRST:END")
     parser.add_argument("--jobs", type=int, default=1, help="the number of processes (1)")
