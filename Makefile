@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 TESTS ?=
 
-.PHONY: reproduce test test-full test-gpu test-wheel test-numba test-site lint types bench-speed bench-overhead bench-study bench-gpu bench-table bench-acceleration bench-readings bench-peers bench-values bench-choice bench-values-reach bench-parallel bench-rivals bench-cutest bench-tasks test-peers attack docs gallery clean
+.PHONY: reproduce test test-full test-gpu test-wheel test-numba test-site lint types bench-speed bench-overhead bench-study bench-gpu bench-readings bench-pages bench-peers bench-values bench-choice bench-cutest bench-tasks bench-rivals bench-parallel bench-constraints test-peers attack docs gallery clean
 
 reproduce: .venv/installed
 	$(BIN)/pursuit reproduce
@@ -48,37 +48,17 @@ types: .venv/installed
 	$(BIN)/mypy
 
 bench-speed: .venv/installed
-	$(BIN)/python -m benchmarks.speed
+	$(BIN)/python -m benchmarks.speed --out docs/results/speed.md
 
 bench-overhead: .venv/installed
-	$(BIN)/python -m benchmarks.overhead
+	$(BIN)/python -m benchmarks.overhead --out docs/results/overhead.md
 
 bench-study: .venv/installed
-	$(BIN)/python -m benchmarks.study --rounds 3
+	$(BIN)/python -m benchmarks.study --rounds 3 --out docs/results/study.md
 
 bench-gpu: .venv/installed
 	$(BIN)/python -m benchmarks.gpu --out docs/results/gpu.md
 	$(BIN)/python -m benchmarks.gpu.large --out docs/results/gpu-large.md
-
-bench-table: .venv/installed
-	$(BIN)/pursuit reproduce benchmarks/table.toml
-	$(BIN)/python -m benchmarks.table reproduced/table --out docs/results/table/table.md
-
-ACCELERATION := docs/results/acceleration
-
-bench-acceleration: .venv/installed
-	for study in choose report reach plain thousand; do \
-	  $(BIN)/pursuit reproduce benchmarks/acceleration/$$study.toml --out reproduced/acceleration/$$study \
-	    --against evaluations || exit 1; \
-	done
-	mkdir -p $(ACCELERATION)/figures
-	cp reproduced/acceleration/report/figures/*-frozen.png $(ACCELERATION)/figures/
-	for study in choose report reach plain thousand; do \
-	  cp reproduced/acceleration/$$study/tables/runs.csv $(ACCELERATION)/$$study.csv; \
-	done
-	$(BIN)/python -m benchmarks.acceleration.tables reproduced/acceleration/choose --out $(ACCELERATION)/choose.md
-	$(BIN)/python -m benchmarks.acceleration.tables reproduced/acceleration/report --out $(ACCELERATION)/report.md
-	$(BIN)/python -m benchmarks.acceleration.reach reproduced/acceleration --out $(ACCELERATION)/reach.md
 
 # For a GPU: two cores would need a day or more. Random Pursuit with L = 1e6 is taken from `full`, if it is there.
 READINGS := sarp constants constants-long structure path path-test
@@ -93,55 +73,24 @@ bench-readings: .venv/installed
 	$(BIN)/python -m benchmarks.readings $(READINGS:%=reproduced/readings/%) $(wildcard $(FULL)) \
 	  --out docs/results/readings
 
-# The peers have many dependencies, some of them pinned: they get an environment of their own.
-PEERS ?=
+# The peers have many dependencies, some of them pinned: they get an environment of their own. Each suite makes the runs
+# that are missing or outdated, resumes after an interruption, and writes its pages. OPTIONS="--quick" is a small version,
+# OPTIONS="--solvers auto --seeds 3 --out reproduced/values" a part elsewhere; `make bench-pages` only writes pages.
+OPTIONS ?=
 
-bench-peers: .venv-peers/installed
-	.venv-peers/bin/python -m benchmarks.peers $(PEERS)
-	.venv-peers/bin/python -m benchmarks.peers --page
-	.venv-peers/bin/python -m benchmarks.peers.front
+bench-peers bench-values bench-choice bench-cutest bench-tasks bench-rivals bench-parallel bench-constraints: bench-%: .venv-peers/installed
+	OMP_NUM_THREADS=1 .venv-peers/bin/python -m benchmarks run $* $(OPTIONS)
+	$(if $(OPTIONS),,.venv-peers/bin/python -m benchmarks page $*)
 
-# VALUES="--most 100 --methods differences L-BFGS-B --out reproduced/values" runs a part of it elsewhere.
-VALUES ?=
-
-bench-values: .venv-peers/installed
-	.venv-peers/bin/python -m benchmarks.values $(VALUES)
-
-bench-choice: .venv/installed
-	$(BIN)/python -m benchmarks.values --methods auto differences evolution --most 100 --seeds 3 --out docs/results/choice
-	$(BIN)/python -m benchmarks.values.choice
-
-bench-values-reach: .venv-peers/installed
-	.venv-peers/bin/python -m benchmarks.values.reach
-	.venv-peers/bin/python -m benchmarks.values.pictures
-
-bench-parallel: .venv-peers/installed
-	OMP_NUM_THREADS=1 .venv-peers/bin/python -m benchmarks.parallel
-
-bench-rivals: .venv-peers/installed
-	OMP_NUM_THREADS=1 .venv-peers/bin/python -m benchmarks.rivals
-
-# The problems of CUTEst, in Python; JOBS=1 for one run at a time.
-JOBS ?= 2
-
-bench-cutest: .venv-peers/installed
-	.venv-peers/bin/python -m benchmarks.cutest run --set choosing reporting --jobs $(JOBS)
-	.venv-peers/bin/python -m benchmarks.cutest run --set choosing reporting --feature noisy --every 3 --jobs $(JOBS)
-	.venv-peers/bin/python -m benchmarks.cutest page
-
-# TASKS="--solvers auto --tasks pid vqe" runs a part of it.
-TASKS ?=
-
-bench-tasks: .venv-peers/installed
-	.venv-peers/bin/python -m benchmarks.tasks run --jobs $(JOBS) $(TASKS)
-	.venv-peers/bin/python -m benchmarks.tasks page
+bench-pages: .venv-peers/installed
+	.venv-peers/bin/python -m benchmarks page
 
 test-peers: .venv-peers/installed
-	.venv-peers/bin/python -m pytest tests/peers tests/values tests/cutest tests/tasks
+	.venv-peers/bin/python -m pytest tests/peers tests/values tests/cutest tests/tasks tests/parallel
 
 # Kills, damaged files, load, full disks and dying workers, for about ten minutes.
 attack: .venv/installed
-	$(BIN)/python -m benchmarks.attack --out docs/results/attack.md
+	PYTHONPATH=tests $(BIN)/python -m attack --out docs/results/attack.md
 
 docs: .venv/docs-installed
 	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html

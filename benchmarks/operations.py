@@ -16,7 +16,7 @@ import numba
 import numpy as np
 
 import pursuit
-from benchmarks.timing import Repeat, drawing_compiled
+from benchmarks.measure import Repeat, drawing_compiled
 from pursuit.compiling.vectors import SERIAL, dot, shift
 from pursuit.methods import create_scheme
 from pursuit.problems import value

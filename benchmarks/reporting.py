@@ -1,11 +1,10 @@
-"""What the benchmarks share: peak memory, verdicts, and the command line of a report."""
+"""What reports of times share: the line that says what made them, and their command line."""
 
 from __future__ import annotations
 
 import argparse
 import platform
 import time
-import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,24 +12,6 @@ import numba
 import numpy as np
 
 from pursuit.compiling.cache import code_hash
-
-
-def peak_vectors(run: Callable[[int], object], n: int) -> float:
-    """Return the peak of memory during a run of a few iterations, in vectors of n doubles."""
-    run(1)
-    tracemalloc.start()
-    before = tracemalloc.get_traced_memory()[0]
-    run(5)
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    return (peak - before) / (8 * n)
-
-
-def verdict(measured: float, bound: float | None) -> str:
-    """Return a number, and whether it keeps to its bound if it has one."""
-    if bound is None:
-        return f"{measured:.2f}"
-    return f"{measured:.2f} ({'reaches' if measured <= bound else 'MISSES'} {bound:g})"
 
 
 def made_by(command: str) -> str:
@@ -49,18 +30,6 @@ def report_parser(description: str | None) -> argparse.ArgumentParser:
     return parser
 
 
-def study_parser(description: str | None) -> argparse.ArgumentParser:
-    """Return the command line of a report on a folder in which `pursuit reproduce` has run studies."""
-    parser = report_parser(description)
-    parser.add_argument("folder", type=Path, metavar="DIR")
-    return parser
-
-
-def add_rounds(parser: argparse.ArgumentParser, default: int = 5) -> None:
-    """Let the command line say how often times are measured."""
-    parser.add_argument("--rounds", type=int, default=default, help="of timing; the shortest counts")
-
-
 def publish(text: str, out: Path | None) -> None:
     """Print a report, and write it into a file if one is given."""
     print(text)
@@ -72,6 +41,6 @@ def publish(text: str, out: Path | None) -> None:
 def main(description: str | None, report: Callable[[int], str]) -> None:
     """Make and publish a report whose only setting is the number of rounds."""
     parser = report_parser(description)
-    add_rounds(parser)
+    parser.add_argument("--rounds", type=int, default=5, help="of timing; the shortest counts")
     options = parser.parse_args()
     publish(report(options.rounds), options.out)

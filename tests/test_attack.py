@@ -1,17 +1,23 @@
 """The attacks run, count what they do, and report it; `make attack` gives them the time to find something."""
 
+import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
+TESTS = Path(__file__).parent
+ENVIRONMENT = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, (TESTS, TESTS.parent)))}
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the attacks need Linux")
 
 
 def attacked(attack, out, minutes):
     """Return the exit status of an attack, its row in the report, and the report."""
-    command = [sys.executable, "-m", "benchmarks.attack", "--only", attack, "--minutes", str(minutes)]
-    done = subprocess.run([*command, "--jobs", "1", "--out", str(out)], capture_output=True, text=True)
+    command = [sys.executable, "-m", "attack", "--only", attack, "--minutes", str(minutes)]
+    done = subprocess.run(
+        [*command, "--jobs", "1", "--out", str(out)], capture_output=True, text=True, env=ENVIRONMENT
+    )
     text = out.read_text()
     (row,) = [line for line in text.splitlines() if line.startswith("| ") and line.count(" | ") == 4][2:]
     return done.returncode, [entry.strip() for entry in row.strip("|").split(" | ")], text
@@ -37,7 +43,7 @@ def test_killed_runs_are_resumed_bit_for_bit(tmp_path):
 
 
 def test_an_unknown_attack_is_refused():
-    command = [sys.executable, "-m", "benchmarks.attack", "--only", "kills,floods"]
-    done = subprocess.run(command, capture_output=True, text=True)
+    command = [sys.executable, "-m", "attack", "--only", "kills,floods"]
+    done = subprocess.run(command, capture_output=True, text=True, env=ENVIRONMENT)
     assert done.returncode == 2
     assert "--only must name some of kills, studies" in done.stderr

@@ -20,7 +20,7 @@ CHOSEN = [
 
 
 def prototype_median(method, reading, name):
-    path = Path(__file__).parents[1] / "benchmarks" / "prototype.csv"
+    path = Path(__file__).parent / "reference" / "prototype.csv"
     with path.open() as file:
         return next(
             float(row["its_per_n"])

@@ -5,13 +5,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from benchmarks.gpu import vectorised
 from benchmarks.gpu.measuring import Speed, endless, full, speed_of
+from benchmarks.measure import iterating, repetitions, seconds_each
 from benchmarks.reporting import made_by, publish, report_parser
-from benchmarks.timing import iterating, repetitions, seconds_each
 from pursuit.experiments.common.formatting import spaced, table
 from pursuit.gpu.batch import Batch
 from pursuit.gpu.device import Gpu
@@ -23,9 +23,6 @@ MATRICES = ("ep-cma-n", "cma")
 # The widths of teams that are tried.
 WIDTHS = {20: (4, 8), 100: (8, 16, 32), 1000: (32, 128)}
 MATRIX_WIDTHS: dict[int, tuple[int, ...]] = {20: (32,), 100: (128,), 1000: ()}
-# Our targets at n = 100: microseconds for an iteration of one run, and iterations per second of all.
-LATENCY = {"rp": 0.4}
-THROUGHPUT = {"rp": 4e9, "sarp": 2e9, "ep-cma-4": 1.5e9}
 # How many points an iteration evaluates, of the methods that always evaluate equally many.
 POINTS = {"rp": 1, "sarp": 2, "ep-cma-4": 1, "ep-cma-n": 1, "cma": 1}
 
@@ -60,31 +57,15 @@ def measure(gpu: Gpu, method: str, n: int) -> Measured | None:
     )
 
 
-def latency_cell(method: str, n: int, measured: Measured) -> str:
-    speed, batch = measured.alone
-    verdict = _verdict(speed.microseconds, LATENCY.get(method) if n == 100 else None, most=True)
-    return f"{speed.microseconds:.2f}{verdict} ({batch.lanes})"
-
-
-def throughput_cell(method: str, n: int, measured: Measured) -> str:
-    speed, batch = measured.together
-    verdict = _verdict(speed.throughput, THROUGHPUT.get(method) if n == 100 else None, most=False)
-    return f"{speed.throughput:.2g}{verdict} ({batch.lanes}, {spaced(batch.runs)} runs)"
-
-
-def core_cell(method: str, n: int, measured: Measured) -> str:
-    return f"{measured.core:.2g} ({measured.together[0].throughput / measured.core:.0f})"
-
-
-def points_cell(method: str, n: int, measured: Measured) -> str:
-    return f"{POINTS[method] * measured.together[0].throughput:.2g}"
-
-
-def _verdict(measured: float, bound: float | None, *, most: bool) -> str:
-    if bound is None:
-        return ""
-    reached = measured <= bound if most else measured >= bound
-    return f", {'reaches' if reached else 'MISSES'} {bound:g}"
+def cells(method: str, n: int, measured: Measured) -> dict[str, str]:
+    """Return what is shown of a method."""
+    (alone, one), (together, many) = measured.alone, measured.together
+    return {
+        "latency": f"{alone.microseconds:.2f} ({one.lanes})",
+        "throughput": f"{together.throughput:.2g} ({many.lanes}, {spaced(many.runs)} runs)",
+        "core": f"{measured.core:.2g} ({together.throughput / measured.core:.0f})",
+        "points": f"{POINTS.get(method, 1) * together.throughput:.2g}",
+    }
 
 
 def report() -> str:
@@ -95,13 +76,19 @@ def report() -> str:
     measured = {(method, n): measure(gpu, method, n) for method in methods for n in WIDTHS}
     header = ["method", *(f"n = {n}" for n in WIDTHS)]
 
-    def rows(names: Sequence[str], cell: Callable[[str, int, Measured], str]) -> list[list[str]]:
+    def rows(names: Sequence[str], kind: str) -> list[list[str]]:
         return [
-            [name, *("" if (found := measured[name, n]) is None else cell(name, n, found) for n in WIDTHS)]
+            [
+                name,
+                *(
+                    "" if (found := measured[name, n]) is None else cells(name, n, found)[kind]
+                    for n in WIDTHS
+                ),
+            ]
             for name in names
         ]
 
-    points = rows(list(POINTS), points_cell)
+    points = rows(list(POINTS), "points")
     if vectorised.is_installed():
         points += [
             [f"evosax {name}", *_formatted(vectorised.points_per_second(name, n) for n in WIDTHS)]
@@ -113,17 +100,17 @@ def report() -> str:
 
 Microseconds for an iteration of a single run, and the threads of its team.
 
-{table(header, rows(methods, latency_cell))}
+{table(header, rows(methods, "latency"))}
 
 Iterations per second of as many runs as the GPU executes at once, the threads of a team, and the runs.
 
-{table(header, rows(methods, throughput_cell))}
+{table(header, rows(methods, "throughput"))}
 
 Of the widths of teams that were tried the fastest are shown.
 
 Iterations per second of one core of the CPU beside it, and how many such cores the GPU replaces.
 
-{table(header, rows(methods, core_cell))}
+{table(header, rows(methods, "core"))}
 
 Points evaluated per second on the GPU. evosax runs {spaced(vectorised.RUNS)} times at once, with 4 + 3 ln n
 points a generation, one more where that is odd, and in single precision, as it does unless told otherwise;

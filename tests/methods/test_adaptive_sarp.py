@@ -4,11 +4,10 @@ import math
 
 import numpy as np
 import pytest
-from benchmarks.acceleration.random_problems import outcome
-from benchmarks.acceleration.variants import Variant
 
 import pursuit
 from helpers import make_problem
+from methods.random_problems import outcome
 from reference import adaptive_sarp as reference
 from reference import problems as reference_problems
 
@@ -138,19 +137,6 @@ def test_random_problems_never_diverge_and_keep_the_best_point():
     assert all(one.best_kept for one in found)
     # Rosenbrock's function has a second minimum.
     assert all(one.reason == "target" or (one.kind == "rosenbrock" and one.fun > 3.7) for one in found)
-
-
-@pytest.mark.long
-def test_its_variants_begin_with_itself():
-    """What the study of variants compares with is the scheme that people use."""
-    problem = make_problem("exp", 20, 1e4)
-    arguments = {"rng": 3, "ftarget": 1e-9}
-    itself = pursuit.minimize(problem, problem.x0, method="adaptive-sarp", **arguments)
-    variant = pursuit.minimize(
-        problem, problem.x0, method=Variant, options={"of": "adaptive-sarp"}, **arguments
-    )
-    assert (itself.x == variant.x).all()
-    assert itself.nfev == variant.nfev
 
 
 @pytest.mark.parametrize("size", [0.0, 1e-320, 1e-200, 1e-3, 1e300])

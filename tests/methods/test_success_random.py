@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
-from benchmarks.attack.families import FLAT, KINKED, SMOOTH
-from benchmarks.attack.generator import random_problem
-from benchmarks.attack.judge import Claim, better_point
-from benchmarks.attack.success import judged
 from scipy.optimize import brentq
+
+from attack.families import FLAT, KINKED, SMOOTH
+from attack.generator import random_problem
+from attack.judge import Claim, better_point
+from attack.success import judged
 
 SEEDS = range(2_000_000, 2_000_100)
 

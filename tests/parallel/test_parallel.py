@@ -3,15 +3,15 @@
 import math
 
 import pytest
-from benchmarks.parallel import report, times
-from benchmarks.parallel.report import TimeRow
-from benchmarks.parallel.rounds import RoundsRow, rows_of, run
+from benchmarks.pages import parallel as page
+from benchmarks.runs import Wanted
+from benchmarks.suites.parallel import RoundsRow, TimeRow, busy_share, plan_rounds, run_rounds
 
 
 @pytest.mark.parametrize("batch", [1, 3, 20])
 def test_rounds_and_evaluations_are_those_of_the_run(batch):
-    row = run(RoundsRow("differences", "", "two", 1e4, 20, 1, batch))
-    one = run(RoundsRow("differences", "", "two", 1e4, 20, 1, 1))
+    row = run_rounds(RoundsRow("differences", "", "two", 1e4, 20, 1, batch))
+    one = run_rounds(RoundsRow("differences", "", "two", 1e4, 20, 1, 1))
     assert row.evaluations <= 1.2 * one.evaluations < math.inf
     assert row.evaluations / batch <= row.rounds <= row.evaluations
     waves = [int(wave) for wave in row.waves.split()]
@@ -21,19 +21,15 @@ def test_rounds_and_evaluations_are_those_of_the_run(batch):
     assert waves[-1] == row.rounds
 
 
-def test_verdicts_follow_from_medians():
+def test_ratios_follow_from_medians():
     rows = [
         RoundsRow("differences", "", "two", 1e4, 100, seed, batch, evaluations, rounds)
         for seed, (batch, evaluations, rounds) in enumerate([(1, 800, 800), (10, 800, 100), (100, 1200, 50)])
     ] + [RoundsRow("pycma", "", "two", 1e4, 100, 1, 10, 4000, 400)]
-    text = report.text_of(rows, [TimeRow(report.SLEEPING, 100, 11.0), TimeRow(report.PROCESSES, 100, 1.9)])
-    assert (
-        "| differences | two 1e4 | 800 | 1.00 (reaches 1.2) | 1.25 (reaches 1.5) | 1.50 (MISSES 1.2) |"
-        in text
-    )
-    assert "| two 1e4 | 100 | 400 | 0.25 (reaches 0.5) |" in text
-    assert "11 (MISSES 12)" in text
-    assert "1.9 (reaches 1.85)" in text
+    text = page.text_of(rows, [TimeRow("times faster", 100, 11.0)])
+    assert "| differences | two, L = 1e4 | 800 | 1.00 | 1.25 | 1.50 |" in text
+    assert "| two, L = 1e4 | 100 | 400 | 0.25 |" in text
+    assert "| times faster | 100 | 11 |" in text
 
 
 def test_a_rival_that_does_not_get_there_is_said_to():
@@ -42,16 +38,16 @@ def test_a_rival_that_does_not_get_there_is_said_to():
         RoundsRow("differences", "", "lin", 1e4, 100, 1, 1, 800, 800),
         RoundsRow("pycma", "", "lin", 1e4, 100, 1, 10),
     ]
-    assert "not within 4 times ours | 0.00 (reaches 0.5)" in report.text_of(rows, [])
+    assert "| not within 4 times ours | 0.00 |" in page.text_of(rows, [])
 
 
 def test_each_solver_is_given_the_same_batch():
-    rows = rows_of(100, 2, 1)
+    rows = [row for row in plan_rounds(Wanted(seeds=2)) if row.n == 100]
     assert {row.budget for row in rows if row.solver == "differences"} == {1, 10, 100}
     assert {row.budget for row in rows if row.solver == "pycma"} == {10}
     assert len(rows) == len(set(rows))
 
 
 def test_threads_are_busy_most_of_the_time_that_they_could_be():
-    share = times.busy_share(20, 100, 20)
+    share = busy_share(20, 100, 20)
     assert 0.0 < share <= 1.0

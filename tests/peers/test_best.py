@@ -5,9 +5,9 @@ import sys
 
 import numpy as np
 import pytest
-from benchmarks.peers.records import Table, read_rows
-from benchmarks.rivals import best
-from benchmarks.rivals.best import BUDGETS, BestRow, best_of, build, rows_of
+from benchmarks.pages import best
+from benchmarks.pages.best import BUDGETS, BestRow, best_of, build, rows_of
+from benchmarks.runs import Table, read_rows
 
 from experiments.study.small import declared, run_pursuit
 from peers.two_schemes import STUDY
@@ -93,6 +93,3 @@ def test_the_command_keeps_what_other_studies_have_left(study, tmp_path, monkeyp
     stored = read_rows(tmp_path / best.VALUES, BestRow)
     assert sorted({one.solver for one in stored}) == ["rp", "rp-exact", "sarp"]
     assert (tmp_path / f"{best.FIGURE}.png").stat().st_size > 10_000
-    monkeypatch.setattr(sys, "argv", ["best", "--draw", "--out", str(tmp_path)])
-    best.main()
-    assert read_rows(tmp_path / best.VALUES, BestRow) == stored

@@ -2,50 +2,43 @@
 
 import ast
 import math
-import re
 from pathlib import Path
 
 import numpy as np
 import pytest
-from benchmarks.peers import features, front, leaders, page, quoted, report, summary
-from benchmarks.peers.adapters import SOLVERS
-from benchmarks.peers.counting import QUIT, REACHED, TIME
-from benchmarks.peers.evaluations import smooth_tasks
-from benchmarks.peers.isolation import Job, run_job
-from benchmarks.peers.measurements import LINEAR_PEERS, OURS, Measurements, load, summaries_of, summarize
-from benchmarks.peers.memory import one_measurement as memory_of
-from benchmarks.peers.overhead import one_measurement as overhead_of
-from benchmarks.peers.records import MEASURED, MemoryRow, OverheadRow, RunRow
-from benchmarks.peers.suite import Extent, SuiteShares
+from benchmarks.costs import overhead_of
+from benchmarks.pages import comparison, peers_figures, peers_report
+from benchmarks.pages.front import figure_of
+from benchmarks.pages.peers import Measurements, absent, comparisons, load, losses, summaries_of, summarize
+from benchmarks.processes import Job, run_job
+from benchmarks.recording import QUIT, REACHED, TIME
+from benchmarks.runs import MEASURED, Wanted
+from benchmarks.suites.coco import Extent, SuiteShares
+from benchmarks.suites.peers import (
+    FOLDER,
+    LINEAR_PEERS,
+    OURS,
+    SOLVERS,
+    MemoryRow,
+    OverheadRow,
+    RunRow,
+    measure_memory,
+    named,
+    smooth_tasks,
+)
 
 from pursuit.counting import CAP
 
 ROOT = Path(__file__).parents[2]
 
 
-def test_the_page_and_the_report_follow_from_the_stored_measurements(monkeypatch):
-    monkeypatch.chdir(ROOT)
-    folder = Path("docs/results/peers")
-    assert page.PAGE.read_text() == page.text(folder)
-    titles = re.findall(r"!\[(.*)\]\((.*)\)", (folder / report.FILE).read_text())
-    pictures = {file: title for title, file in titles}
-    assert (folder / report.FILE).read_text() == report.text(load(folder), pictures)
-
-
-@pytest.mark.parametrize(("path", "name", "make"), quoted.PLACES)
-def test_what_other_pages_quote_follows_from_the_stored_measurements(path, name, make, monkeypatch):
-    monkeypatch.chdir(ROOT)
-    text = path.read_text()
-    assert text == quoted.quoted(text, name, make(load(front.FOLDER)))
-
-
 def test_the_figure_of_the_readme_shows_evaluations(monkeypatch):
     monkeypatch.chdir(ROOT)
-    assert front.figure_of(load(front.FOLDER)).axes[0].get_xlabel() == "evaluations to 1e-9"
+    assert figure_of(load(FOLDER)).axes[0].get_xlabel() == "evaluations to 1e-9"
 
 
 def test_every_feature_of_ours_names_a_test_that_exists():
-    peers, found = features.read()
+    peers, found = comparison.features()
     for feature in found:
         assert feature.keys() >= {"name", "ours", *peers}
         if feature["ours"] == "no":
@@ -81,7 +74,7 @@ def run_row(**fields):
 def synthetic_runs(spent):
     """Return a run of each solver on each smooth problem of 100 variables; `spent` decides how it ended."""
     rows = []
-    for task in smooth_tasks([100]):
+    for task in [task for task in smooth_tasks(Wanted()) if task.n == 100]:
         for solver in SOLVERS:
             status, evaluations = spent(solver, task)
             rows.append(
@@ -97,10 +90,8 @@ def synthetic_runs(spent):
 
 
 def measured(runs, overhead=(), memory=(), shares=None):
-    suite = None if shares is None else SuiteShares(Extent(), shares)
-    return Measurements(
-        evaluations=runs, hard=[], overhead=list(overhead), memory=list(memory), suite=suite, versions=None
-    )
+    suite = None if shares is None else SuiteShares(Extent(), {}, shares)
+    return Measurements(evaluations=runs, hard=[], overhead=list(overhead), memory=list(memory), suite=suite)
 
 
 def test_our_versions_of_methods_of_others_count_neither_as_ours_nor_as_peers():
@@ -108,19 +99,17 @@ def test_our_versions_of_methods_of_others_count_neither_as_ours_nor_as_peers():
         return REACHED, (10 if task.rotated else 1000) if solver.of_others else 100 if solver.ours else 200
 
     found = measured(synthetic_runs(spent))
-    assert "7 of 7 (reaches 5); the others none" in summary.targets_table(found)
-    assert summary.losses(found) == "- Nowhere."
+    assert losses(found) == "- Nowhere."
     names = [solver.name for solver in SOLVERS if solver.of_others]
     assert set(names) == {"sep-cma", "lm-cma", "cr-fm-nes"}
-    for one in summary.comparisons(summaries_of(found.evaluations), LINEAR_PEERS):
+    for one in comparisons(summaries_of(found.evaluations), LINEAR_PEERS):
         assert (one.ours, one.theirs, one.ratio) == ("auto 100", "pycma diagonal 200", 0.5)
-    assert f"neither as ours nor as peers: {', '.join(names)}." in summary.absent(found)
+    assert f"neither as ours nor as peers: {', '.join(names)}." in absent(found)
 
 
-def test_ours_ahead_everywhere_reaches_and_loses_nowhere():
+def test_ours_ahead_everywhere_loses_nowhere():
     found = measured(synthetic_runs(lambda solver, task: (REACHED, 100 if solver.ours else 200)))
-    assert "7 of 7 (reaches 5); the others none" in summary.targets_table(found)
-    assert summary.losses(found) == "- Nowhere."
+    assert losses(found) == "- Nowhere."
 
 
 def test_a_loss_is_listed_with_its_factor():
@@ -128,9 +117,8 @@ def test_a_loss_is_listed_with_its_factor():
         return REACHED, 100 if solver.ours or task.problem != "lin" else 50
 
     found = measured(synthetic_runs(spent))
-    assert "5 of 7 (reaches 5); the others 2.00 (MISSES 1.5)" in summary.targets_table(found)
-    assert "- Evaluations, lin, L = 1e4, rotated, n = 100: " in summary.losses(found)
-    assert "2 times as much" in summary.losses(found)
+    assert "- Evaluations, lin, L = 1e4, rotated, n = 100: " in losses(found)
+    assert "2 times as much" in losses(found)
 
 
 def test_a_peer_that_a_cap_stopped_earlier_leaves_it_open():
@@ -138,14 +126,12 @@ def test_a_peer_that_a_cap_stopped_earlier_leaves_it_open():
         return (REACHED, 1000) if solver.ours else (TIME, 10)
 
     found = measured(synthetic_runs(spent))
-    assert "0 of 7 (MISSES 5); the others none; 7 open" in summary.targets_table(found)
-    assert "open: time or a cap ended" in report.comparison_table(summaries_of(found.evaluations))
+    assert "open: time or a cap ended" in peers_report.comparison_table(summaries_of(found.evaluations))
 
 
 def test_a_target_that_only_others_reach_is_a_loss():
     found = measured(synthetic_runs(lambda solver, task: (QUIT, 10) if solver.ours else (REACHED, 1000)))
-    assert "0 of 7 (MISSES 5); the others not reached where a peer does" in summary.targets_table(found)
-    assert "we do not get there" in summary.losses(found)
+    assert "we do not get there" in losses(found)
 
 
 def test_who_is_ahead_is_said_of_the_default_alone():
@@ -153,7 +139,7 @@ def test_who_is_ahead_is_said_of_the_default_alone():
         return REACHED, {"auto": 200, "rp": 50}.get(solver.name, 300 if task.rotated else 100)
 
     shares = {"all": {"auto": 0.4, "rp": 0.9, "pycma": 0.5}}
-    rows = leaders.leaders_table(measured(synthetic_runs(spent), shares=shares)).splitlines()
+    rows = comparison.leaders_table(measured(synthetic_runs(spent), shares=shares)).splitlines()
     place = "| evaluations to 1e-9, n = 100, {}, all methods | {} times as many |"
     assert place.format("rotated", "**pursuit** | fewest on 7 of 7 | 1.5 to 1.5") in rows
     assert place.format("along the axes", "others | fewest on 0 of 7 | 0.5 to 0.5") in rows
@@ -178,26 +164,9 @@ def test_a_median_counts_failures_as_infinite_and_says_why(statuses, median, why
     assert (found.evaluations, found.why) == (median, why)
 
 
-def test_caps_are_reported_with_the_solvers_that_were_given_more_time():
-    def row(solver, problem, L, seconds):
-        fields = {"n": 1000, "status": TIME, "evaluations": 5, "best": 1.0, "maxfev": 20_000}
-        return run_row(solver=solver, problem=problem, L=L, maxtime=seconds, **fields)
-
-    limits = [("exp", 1e4, 150.0), ("exp", 1e6, 300.0), ("rosenbrock", None, 450.0)]
-    rows = [row(name, *limit) for limit in limits for name in ("a", "b", "c")]
-    rows[1] = row("b", "exp", 1e4, 720.0)
-    skipped = rows[0]._replace(seed=2, status="skipped", maxtime=60.0)
-    enough = rows[-1]._replace(status=REACHED, maxtime=60.0)
-    text = " ".join(report.how_measured(measured([*rows[:-1], enough, skipped])).split())
-    assert (
-        "n = 1 000, rotated: 20 000 evaluations, 150 s, 300 s for L = 1e6, 450 s for rosenbrock, "
-        "or more, up to 720 s for b)." in text
-    )
-
-
 def test_losses_on_the_suite_are_listed():
     shares = {"all": {"auto": 0.3, "rp": 0.2, "pycma": 0.4}, "separable": {"auto": 0.3, "pycma": 0.2}}
-    assert summary.losses(measured([], shares=shares)) == (
+    assert losses(measured([], shares=shares)) == (
         "- Targets of COCO's suite, all functions: pycma 40.0 %, ours auto 30.0 %."
     )
 
@@ -231,10 +200,11 @@ def test_a_report_shows_everything_and_its_figures(tmp_path):
     ]
     shares = {"all": {"auto": 0.5, "pypop7 LMCMA": 0.25}}
     found = measured(synthetic_runs(lambda solver, task: (REACHED, 100)), overhead, memory, shares)
-    pictures = report.figures.draw(found, tmp_path)
+    peers_figures.draw(found, tmp_path)
+    pictures = peers_figures.titles(found)
     assert sorted(pictures) == ["evaluations-100.png", "overhead.png"]
     assert all((tmp_path / name).stat().st_size > 10_000 for name in pictures)
-    text = report.text(found, pictures)
+    text = peers_report.text(tmp_path, found)
     for solver in (*OURS, *LINEAR_PEERS):
         assert f"| {solver.name} |" in text or f"| **{solver.name}** |" in text
     for heading in ("## Overhead", "## Evaluations and time", "## Memory"):
@@ -245,7 +215,7 @@ def test_a_report_shows_everything_and_its_figures(tmp_path):
 
 def test_overhead_is_measured_as_expected():
     # The times depend on the machine.
-    found = overhead_of("rp", 1000, 1, 0.01)
+    found = overhead_of(named("rp"), 1000, 1, 0.01)
     assert found.evaluations >= 150
     assert np.isfinite(found).all()
 
@@ -254,5 +224,6 @@ def test_overhead_is_measured_as_expected():
 @pytest.mark.long
 @pytest.mark.parametrize(("solver", "vectors"), [("rp", 3), ("ep-cma-4", 7), ("adaptive-sarp", 9)])
 def test_our_memory_grows_like_n(solver, vectors):
-    taken = run_job(Job(memory_of, (solver, 1_000_000), 300.0, fresh=True)).bytes
+    row = MemoryRow(solver, "pursuit", "", 1_000_000)
+    taken = run_job(Job(measure_memory, (row,), 300.0, fresh=True)).bytes
     assert vectors - 0.1 <= taken / 8e6 < vectors + 0.5

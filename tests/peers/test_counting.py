@@ -5,8 +5,8 @@ import time
 
 import numpy as np
 import pytest
-from benchmarks.peers.adapters import SOLVERS
-from benchmarks.peers.counting import ERROR, QUIT, REACHED, TIME, Counted, run_solver
+from benchmarks.recording import ERROR, QUIT, REACHED, TIME, Recorder, run_solver
+from benchmarks.suites.peers import SOLVERS
 
 from pursuit.counting import CAP, RunEnded
 
@@ -18,7 +18,14 @@ def sphere(x):
 
 
 def counted(fun=sphere, target=-1.0, maxfev=10**9, maxtime=60.0, observed=None):
-    return Counted(fun, target=target, maxfev=maxfev, maxtime=maxtime, observed=observed)
+    return Recorder(fun, target=target, maxfev=maxfev, maxtime=maxtime, observed=observed)
+
+
+def run(solve, record, x0=None, **asked):
+    """Run a solver that needs the function alone, or one with all that it is asked."""
+    if not asked:
+        return run_solver(lambda fun, x0, **_: solve(fun), record, np.ones(2), seed=1, maxfev=10**9)
+    return run_solver(solve, record, x0, seed=1, **asked)
 
 
 def skip_if_missing(solver):
@@ -36,10 +43,7 @@ def test_an_adapter_never_gets_more_than_it_may(solver):
         calls.append(1)
         return sphere(x)
 
-    def solve(objective):
-        solver.solve(objective, np.ones(6), sigma0=1.0, maxfev=100, seed=1)
-
-    result = run_solver(solve, counted(fun, maxfev=100))
+    result = run(solver.solve, counted(fun, maxfev=100), np.ones(6), maxfev=100)
     assert result.status in (CAP, QUIT)
     assert result.evaluations == len(calls) <= 100
 
@@ -49,12 +53,10 @@ def test_an_adapter_never_gets_more_than_it_may(solver):
 def test_an_adapter_minimises_and_ends_at_the_target(solver):
     skip_if_missing(solver)
 
-    def solve(objective):
-        solver.solve(objective, np.ones(20), sigma0=1.0, maxfev=20_000, seed=1)
-
-    result = run_solver(solve, counted(target=2.0, maxfev=20_000))
+    record = counted(target=2.0, maxfev=20_000)
+    result = run(solver.solve, record, np.ones(20), maxfev=20_000)
     assert result.status == REACHED
-    assert result.best <= 2.0
+    assert record.best <= 2.0
 
 
 def test_calls_from_everywhere_count_alike():
@@ -66,7 +68,7 @@ def test_calls_from_everywhere_count_alike():
             helper(np.ones(2))
             [fun(x) for x in np.ones((3, 2))]
 
-    assert run_solver(solve, counted()).evaluations == 50
+    assert run(solve, counted()).evaluations == 50
 
 
 def test_the_target_ends_a_run_at_the_call_that_reaches_it():
@@ -76,8 +78,9 @@ def test_the_target_ends_a_run_at_the_call_that_reaches_it():
         while True:
             fun(np.zeros(1))
 
-    result = run_solver(solve, counted(lambda x: next(values), target=1.0))
-    assert (result.status, result.evaluations, result.best) == (REACHED, 3, 1.0)
+    record = counted(lambda x: next(values), target=1.0)
+    result = run(solve, record)
+    assert (result.status, result.evaluations, record.best) == (REACHED, 3, 1.0)
 
 
 def test_time_ends_a_run():
@@ -85,7 +88,7 @@ def test_time_ends_a_run():
         while True:
             fun(np.zeros(1))
 
-    result = run_solver(solve, counted(maxtime=0.05))
+    result = run(solve, counted(maxtime=0.05))
     assert result.status == TIME
     assert result.seconds < 10.0
 
@@ -98,7 +101,7 @@ def test_a_solver_that_swallows_the_end_is_not_credited_with_what_it_does_afterw
             except BaseException:
                 time.sleep(0.0)
 
-    result = run_solver(solve, counted(maxfev=7))
+    result = run(solve, counted(maxfev=7))
     assert (result.status, result.evaluations) == (CAP, 7)
 
 
@@ -110,7 +113,7 @@ def test_a_solver_that_responds_to_the_end_with_an_exception_has_not_failed():
         except RunEnded:
             raise RuntimeError("The objective is gone.") from None
 
-    assert run_solver(solve, counted(maxfev=7)).status == CAP
+    assert run(solve, counted(maxfev=7)).status == CAP
 
 
 def test_an_exception_of_a_solver_is_an_error_with_its_message():
@@ -118,13 +121,13 @@ def test_an_exception_of_a_solver_is_an_error_with_its_message():
         fun(np.zeros(1))
         raise ValueError("no\nway")
 
-    result = run_solver(solve, counted())
+    result = run(solve, counted())
     assert (result.status, result.detail, result.evaluations) == (ERROR, "ValueError: no way", 1)
 
 
 def test_a_solver_that_returns_has_quit_unless_its_evaluations_are_used_up():
-    assert run_solver(lambda fun: fun(np.ones(2)), counted()).status == QUIT
-    result = run_solver(lambda fun: [fun(np.ones(2)) for _ in range(1999)], counted(maxfev=2000))
+    assert run(lambda fun: fun(np.ones(2)), counted()).status == QUIT
+    result = run(lambda fun: [fun(np.ones(2)) for _ in range(1999)], counted(maxfev=2000))
     assert result.status == CAP
 
 
@@ -135,10 +138,23 @@ def test_the_target_is_judged_without_noise():
         for _ in range(3):
             seen.append(fun(np.ones(2)))
 
-    result = run_solver(solve, counted(target=1.0, observed=lambda value: value - 100.0))
+    record = counted(target=1.0, observed=lambda value: value - 100.0)
+    assert run(solve, record).status == QUIT
     assert seen == [-98.0] * 3
-    assert (result.status, result.best) == (QUIT, 2.0)
+    assert record.best == 2.0
 
 
 def test_nothing_is_found_where_nothing_is_evaluated():
-    assert run_solver(lambda fun: None, counted()).best == math.inf
+    record = counted()
+    run(lambda fun: None, record)
+    assert (record.best, record.point) == (math.inf, None)
+
+
+def test_the_lowest_values_and_the_lowest_point_as_it_was_seen_are_recorded():
+    record = counted(lambda x: float(x[0]), observed=lambda value: -value)
+    for value in (3.0, 1.0, 2.0, 0.5):
+        record(np.array([value]))
+    assert (record.at, record.values) == ([1, 2, 4], [3.0, 1.0, 0.5])
+    assert record.point == 3.0
+    assert [record.evaluations_to(value) for value in (2.0, 0.5, 0.1)] == [2, 4, None]
+    assert record.lowest_by([1, 3, 9]) == [3.0, 1.0, 0.5]

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from benchmarks.peers.problems import HARD, SMOOTH, Task, fast_rotated, make_objective
+from benchmarks.problems.paper import HARD, SMOOTH, Task, fast_rotated, make_objective
 
 import pursuit
 

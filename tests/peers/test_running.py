@@ -4,13 +4,13 @@ import os
 import time
 
 import pytest
-from benchmarks.peers import adapters, evaluations
-from benchmarks.peers.adapters import LINEAR, Solver
-from benchmarks.peers.counting import ERROR, QUIT, REACHED, TIME
-from benchmarks.peers.evaluations import plan, run_missing
-from benchmarks.peers.isolation import Failure, Job, run_job, run_jobs
-from benchmarks.peers.problems import Task
-from benchmarks.peers.records import MISSING, SKIPPED, RunRow, Table, key_of, read_rows
+from benchmarks.problems.paper import Task
+from benchmarks.processes import Failure, Job, run_job, run_jobs
+from benchmarks.recording import ERROR, QUIT, REACHED, TIME
+from benchmarks.runs import MISSING, SKIPPED, Table, Wanted, key_of, read_rows, run_missing
+from benchmarks.solvers import Solver
+from benchmarks.suites import peers
+from benchmarks.suites.peers import PARTS, RunRow, named, plan_runs
 
 from pursuit.counting import CAP
 
@@ -58,24 +58,23 @@ def test_all_jobs_are_done():
     }
 
 
-def solver(name="auto"):
-    return adapters.solver_named(name)
+def plan(tasks, seeds, maxtime=60.0, solvers=("auto",)):
+    return list(plan_runs(tasks, Wanted(solvers, seeds, maxtime)))
 
 
 def row_of(status, *, task=TASK, seed=1, evaluations=5, maxtime=60.0):
-    (row,) = [r for r in plan([solver()], [task], seeds=seed, time_cap=maxtime) if r.seed == seed]
+    row = plan([task], seed, maxtime)[-1]
     return row._replace(status=status, evaluations=evaluations, seconds=0.5, best=1e-3)
 
 
 def run(rows, path):
-    table = Table(path, RunRow)
     said = []
-    run_missing(rows, table=table, at_once=2, say=said.append)
+    run_missing(PARTS["evaluations"], rows, Table(path, RunRow), jobs=2, say=said.append)
     return read_rows(path, RunRow), said
 
 
 def test_a_run_is_made_once_and_is_the_same_in_any_process(tmp_path):
-    rows = plan([solver()], [TASK], seeds=2, time_cap=60.0)
+    rows = plan([TASK], 2, 60.0)
     found, said = run(rows, tmp_path / "a.csv")
     assert [row.status for row in found] == [REACHED, REACHED]
     assert said
@@ -109,7 +108,7 @@ def test_hopeless_runs_are_skipped_and_say_so(status, tmp_path):
     hundred = TASK._replace(n=100)
     Table(path, RunRow).add(row_of(status, task=hundred))
     tasks = [hundred, hundred._replace(L=1e6), hundred._replace(n=1000)]
-    found, said = run(plan([solver()], tasks, seeds=2, time_cap=60.0), path)
+    found, said = run(plan(tasks, 2, 60.0), path)
     assert [(row.n, row.L, row.seed, row.status) for row in found] == [
         (100, 1e4, 1, status), (100, 1e6, 1, SKIPPED), (100, 1e4, 2, SKIPPED), (100, 1e6, 2, SKIPPED),
         (1000, 1e4, 1, SKIPPED), (1000, 1e4, 2, SKIPPED),
@@ -124,7 +123,7 @@ def test_a_solver_that_quits_with_every_seed_is_not_run_in_more_variables(result
     for seed, result in enumerate(results, 1):
         table.add(row_of(result, task=TASK._replace(n=100), seed=seed))
     # Too little time to reach the target.
-    rows = plan([solver()], [TASK._replace(n=1000)], seeds=1, time_cap=0.1)
+    rows = plan([TASK._replace(n=1000)], 1, 0.1)
     found, _ = run(rows, tmp_path / "a.csv")
     assert found[-1].status == status
 
@@ -133,26 +132,24 @@ def test_a_solver_that_quits_with_every_seed_is_not_run_in_more_variables(result
 def test_a_run_that_may_take_longer_now_or_is_outdated_is_made_again(change, tmp_path):
     path = tmp_path / "a.csv"
     Table(path, RunRow).add(row_of(REACHED)._replace(**change))
-    found, _ = run(plan([solver()], [TASK], seeds=1, time_cap=60.0), path)
+    found, _ = run(plan([TASK], 1, 60.0), path)
     assert [row.status for row in found] == [REACHED]
     assert found[0].evaluations > 5
 
 
 def test_a_peer_that_is_not_installed_is_named(tmp_path, monkeypatch):
-    absent = Solver("absent", "no_such_package", LINEAR, solver().solve)
-    monkeypatch.setattr(evaluations, "solver_named", lambda name: absent)
-    found, _ = run(plan([absent], [TASK], seeds=1, time_cap=60.0), tmp_path / "a.csv")
+    absent = Solver("absent", "no_such_package", named("auto").solve)
+    monkeypatch.setattr(peers, "named", lambda name: absent)
+    found, _ = run(plan([TASK], 1), tmp_path / "a.csv")
     assert [(row.status, row.detail) for row in found] == [(MISSING, "no_such_package is not installed.")]
 
 
 def test_a_solver_that_crashes_is_a_row_with_its_error(tmp_path):
     # The child cannot find a solver of this name.
-    odd = solver()._replace(name="odd")
-    rows = plan([odd], [TASK], seeds=1, time_cap=60.0)
-    table = Table(tmp_path / "a.csv", RunRow)
+    odd = named("auto")._replace(name="odd")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(evaluations, "solver_named", lambda name: odd)
-        run_missing(rows, table=table, at_once=1, say=lambda line: None)
-    (found,) = read_rows(tmp_path / "a.csv", RunRow)
-    assert found.status == ERROR
-    assert found.detail
+        patch.setattr(peers, "named", lambda name: odd)
+        rows = plan([TASK], 1)
+        found, _ = run(rows, tmp_path / "a.csv")
+    assert found[0].status == ERROR
+    assert "There is no solver 'odd'" in found[0].detail

@@ -4,22 +4,23 @@ import csv
 import os
 
 import pytest
-from benchmarks.peers import adapters, suite
-from benchmarks.peers.adapters import SOLVERS, solver_named
+from benchmarks.suites import coco as suite
+from benchmarks.suites import peers
+from benchmarks.suites.peers import SOLVERS, named
 
 TINY = suite.Extent(budget=30, dimensions=(20,), functions=(1, 10), instances=(1,))
-COMPARED = [solver_named(name) for name in suite.COMPARED]
+COMPARED = [named(name) for name in suite.COMPARED]
 
 
 @pytest.mark.parametrize("solver", SOLVERS, ids=lambda solver: solver.name)
 def test_every_solver_has_a_name_that_the_command_understands(solver):
     assert solver.identifier.isidentifier()
-    assert getattr(adapters, solver.identifier) is solver.solve
+    assert getattr(peers, solver.identifier) is solver.solve
 
 
 def test_an_unknown_name_is_none():
     with pytest.raises(AttributeError, match="no attribute 'pypop8'"):
-        adapters.pypop8  # noqa: B018
+        peers.pypop8  # noqa: B018
 
 
 def test_the_groups_are_all_functions_of_the_suite():
@@ -46,8 +47,9 @@ def test_shares_are_drawn_and_read_back(solvers, tmp_path):
         solvers, TINY, data=tmp_path / "data", folder=tmp_path, jobs=os.cpu_count() or 1, say=said.append
     )
     assert said == [f"bbob-largescale with {solver.name}" for solver in solvers]
-    extent, shares = suite.read(tmp_path)
+    extent, versions, shares = suite.read(tmp_path)
     assert extent == TINY
+    assert versions == {solver.name: solver.version for solver in solvers}
     assert list(shares) == ["all", "separable", "ill-conditioned"]
     assert all(0.0 <= share <= 1.0 for found in shares.values() for share in found.values())
     for solver in solvers:
@@ -71,7 +73,7 @@ def test_profiles_that_are_stored_stay_beside_new_ones(tmp_path):
 
     def run(solver, extent=TINY):
         suite.run_and_draw(
-            [solver_named(solver)], extent, data=tmp_path / "data", folder=tmp_path, jobs=1, say=[].append
+            [named(solver)], extent, data=tmp_path / "data", folder=tmp_path, jobs=1, say=[].append
         )
         return columns_of(tmp_path / "profiles-all.csv")
 

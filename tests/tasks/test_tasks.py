@@ -1,19 +1,18 @@
 """Tasks follow from their seeds, gaps are those to minima, and runs are resumed and summed up."""
 
-import csv
-from pathlib import Path
-
 import numpy as np
 import pytest
-from benchmarks.tasks import __main__ as command
-from benchmarks.tasks import control, fits, geometry, learning, page, policies, quantum, signals
-from benchmarks.tasks.running import Job, Plan, Recorder, Row, Spent, missing, one_run, read_rows, run_missing
+from benchmarks.pages import tasks as page
+from benchmarks.runs import Table, Wanted, read_rows, run_missing
+from benchmarks.suites.tasks import FILE, PARTS, PEERS, Row, Simulated, named, plan, scaled, work
+from benchmarks.tasks import control, fits, geometry, learning, policies, quantum, signals
 from benchmarks.tasks.suite import SUITE
-from benchmarks.tasks.tools import PEERS, scaled
+
+from pursuit.counting import RunEnded
 
 BY_NAME = {task.name: task for task in SUITE}
 EVERY = pytest.mark.parametrize("task", SUITE, ids=[task.name for task in SUITE])
-VALLEY = Job("valley", 30, "Nelder-Mead", seed=1, maxtime=60.0)
+VALLEY = Row("valley", 30, "Nelder-Mead", seed=1)
 
 
 @EVERY
@@ -113,11 +112,10 @@ def test_a_sensible_network_learns_and_one_that_learns_nothing_loses_log_ten():
     ],
 )
 def test_runs_end_at_better_points_are_counted_and_can_be_repeated(name, solver):
-    row = one_run(Job(name, 300, solver, seed=1, maxtime=60.0))
-    assert float(row.gap) < float(row.start)
-    assert 0 < int(row.evaluations) <= 300
-    assert bool(row.version) == (solver == "auto")
-    assert row == one_run(Job(name, 300, solver, seed=1, maxtime=60.0))._replace(seconds=row.seconds)
+    row = work(Row(name, 300, solver, seed=1))
+    assert row.gap < row.start
+    assert 0 < row.evaluations <= 300
+    assert row == work(Row(name, 300, solver, seed=1))._replace(seconds=row.seconds)
 
 
 @pytest.mark.parametrize("name", [name for name in PEERS if name not in ("ARS", "SLSQP", "COBYLA")])
@@ -125,27 +123,27 @@ def test_every_peer_keeps_to_its_budget(name):
     pytest.importorskip("cma", reason="it is in the extra `peers`")
     pytest.importorskip("nlopt", reason="it is in the extra `peers`")
     pytest.importorskip("optuna", reason="it is in the extra `peers`")
-    row = one_run(Job("valley", 60, name, seed=1, maxtime=60.0))
+    row = work(Row("valley", 60, name, seed=1))
     assert "Error" not in row.message
-    assert 0 < int(row.evaluations) <= 60
+    assert 0 < row.evaluations <= 60
 
 
 def test_constraints_and_values_of_a_point_are_one_evaluation():
     for solver in ("COBYLA", "SLSQP"):
-        row = one_run(Job("truss", 200, solver, seed=1, maxtime=60.0))
+        row = work(Row("truss", 200, solver, seed=1))
         assert "Error" not in row.message
-        assert 0 < int(row.evaluations) <= 200
-        assert float(row.gap) < float(row.start)
-    record = Recorder(BY_NAME["truss"].make(1), np.random.default_rng(1), 2, 60.0)
-    x = record.case.x0
-    assert record.fun(x) == geometry.weight(x)
-    assert record.constraint(x) == geometry.overload(x)
-    assert record.nfev == 1
-    record.constraint(x + 1.0)
-    with pytest.raises(Spent):
-        record.fun(x + 2.0)
+        assert 0 < row.evaluations <= 200
+        assert row.gap < row.start
+    case = BY_NAME["truss"].make(1)
+    seen, x = Simulated(case, np.random.default_rng(1), 2, 60.0), case.x0
+    assert seen.fun(x) == geometry.weight(x)
+    assert seen.constraint(x) == geometry.overload(x)
+    assert seen.record.evaluations == 1
+    seen.constraint(x + 1.0)
+    with pytest.raises(RunEnded):
+        seen.fun(x + 2.0)
     # The thicker truss is heavier, and bears the load.
-    assert record.best.tolist() == (x if geometry.overload(x) <= 0.0 else x + 1.0).tolist()
+    assert seen.best.tolist() == (x if geometry.overload(x) <= 0.0 else x + 1.0).tolist()
 
 
 def test_others_get_variables_in_units_of_their_first_steps():
@@ -155,74 +153,61 @@ def test_others_get_variables_in_units_of_their_first_steps():
     assert units.gap(units.x0) == pytest.approx(case.gap(case.x0))
 
 
+def run(rows, folder, **options):
+    """Make rows, and return those that are stored, and how many lines were said of it."""
+    said = []
+    run_missing(PARTS["runs"], rows, Table(folder / FILE, Row), say=said.append, **options)
+    return read_rows(folder / FILE, Row), len(said)
+
+
 def test_stored_runs_are_not_made_again_but_cut_lines_are(tmp_path):
-    plan = Plan([BY_NAME["valley"]], ["Nelder-Mead"], seeds=2)
-    run_missing(plan, tmp_path, say=lambda line: None)
-    rows = read_rows(tmp_path)
-    assert [key[2:] for key in rows] == [("Nelder-Mead", "1"), ("Nelder-Mead", "2")]
-    assert missing(plan, tmp_path) == []
-    path = tmp_path / "runs.csv"
+    rows = [VALLEY._replace(seed=seed, version=named("Nelder-Mead").version) for seed in (1, 2)]
+    found, _ = run(rows, tmp_path)
+    assert [row.seed for row in found] == [1, 2]
+    assert run(rows, tmp_path) == (found, 0)
+    path = tmp_path / FILE
     path.write_text(path.read_text()[:-40])
-    assert [job.seed for job in missing(plan, tmp_path)] == [2]
-    run_missing(plan, tmp_path, say=lambda line: None)
-    assert [row._replace(seconds="") for row in read_rows(tmp_path).values()] == [
-        row._replace(seconds="") for row in rows.values()
-    ]
-    assert len(missing(plan._replace(seeds=3), tmp_path)) == 1
-    assert len(missing(plan._replace(again=True), tmp_path)) == 2
+    again, said = run(rows, tmp_path)
+    assert said == 2
+    assert [row._replace(seconds=0.0) for row in again] == [row._replace(seconds=0.0) for row in found]
+    assert run(rows, tmp_path, again=True)[1] == 3
 
 
 def test_runs_of_another_version_of_ours_are_outdated(tmp_path):
-    rows = [one_run(VALLEY._replace(solver="auto", budget=150))._replace(version="other")]
-    with (tmp_path / "runs.csv").open("w", newline="") as file:
-        csv.writer(file).writerows([Row._fields, *rows])
-    plan = Plan([BY_NAME["valley"]], ["auto"], seeds=1)
-    assert len(missing(plan, tmp_path)) == 1
-    assert missing(plan._replace(keep=True), tmp_path) == []
+    Table(tmp_path / FILE, Row).add(work(VALLEY._replace(solver="auto"))._replace(version="other"))
+    row = VALLEY._replace(solver="auto", version=named("auto").version)
+    assert run([row], tmp_path, keep=True)[1] == 0
+    assert run([row], tmp_path)[0][0].version == row.version
     with pytest.raises(ValueError, match="There is no solver 'nothing'; there are pycma,"):
-        missing(plan._replace(solvers=["nothing"]), tmp_path)
+        named("nothing")
 
 
-def test_the_command_runs_and_writes_the_page(tmp_path, monkeypatch, capsys):
-    pytest.importorskip("optuna", reason="the page names its version")
-    monkeypatch.chdir(tmp_path)
-    chosen = ["--tasks", "valley", "--solvers", "auto", "Nelder-Mead", "--seeds", "1", "--quick"]
-    monkeypatch.setattr("sys.argv", ["tasks", "run", *chosen])
-    command.main()
-    assert "valley 15 auto 1: gap" in capsys.readouterr().out
-    monkeypatch.setattr("sys.argv", ["tasks", "page", "--folder", "reproduced/tasks"])
-    command.main()
-    # Quick runs have other budgets than those on the page.
-    assert "There are no runs of `auto` yet." in Path("reproduced/tasks/tasks.md").read_text()
+def test_a_plan_has_the_tools_of_each_task_and_ours():
+    rows = list(plan(Wanted()))
+    assert {row.solver for row in rows if row.task == "truss"} == {"COBYQA", "COBYLA", "SLSQP", "auto"}
+    assert {row.seed for row in rows} == {1, 2, 3, 4, 5}
+    assert {row.budget for row in plan(Wanted(quick=True)) if row.task == "valley"} == {15}
 
 
 def test_the_page_compares_medians_and_counts_wrong_successes(tmp_path):
-    pytest.importorskip("optuna", reason="the page names its version")
     task = BY_NAME["valley"]
     found = {"pycma": (0.3, 0.2, 0.9), "BOBYQA": (0.5, 0.1, 0.6), "auto": (0.6, 0.03, 0.45)}
     rows = [
         Row(
-            task.name,
-            "150",
-            name,
-            str(seed),
-            "",
-            "150",
-            "2",
-            str(gap),
-            "0.01",
-            success=str(gap > 0.4),
-            seconds="1",
+            task.name, 150, name, seed, "1", evaluations=150, start=2.0, gap=gap, noise=0.01,
+            success=gap > 0.4, seconds=1.0,
         )
         for name, gaps in found.items()
         for seed, gap in enumerate(gaps)
-    ]
-    with (tmp_path / "runs.csv").open("w", newline="") as file:
-        csv.writer(file).writerows(rows)
-    text = page.write(tmp_path).read_text()
+    ]  # fmt: skip
+    table = Table(tmp_path / FILE, Row)
+    for row in rows:
+        table.add(row)
+    (text,) = page.texts(tmp_path).values()
     assert "| pycma | 0.3 / 0.9 | 0.45 / 0.6 | 1.5 | no | 2 of 3 |" in text
     assert "| BOBYQA | 0.5 / 0.6 | 150 | 2, 2 | 3 |" in text
     assert "`auto` is within 1.2 of the best tool's median gap on 0 of 1 tasks" in text
-    assert page.is_wrong(task, rows[0]._replace(gap="0.06", success="True"))
-    assert not page.is_wrong(task, rows[0]._replace(gap="0.04", success="True"))
-    assert not page.is_wrong(task, rows[0]._replace(gap="0.06", success=""))
+    assert "**Measured before these methods were changed: auto.**" in text
+    assert page.is_wrong(task, rows[0]._replace(gap=0.06, success=True))
+    assert not page.is_wrong(task, rows[0]._replace(gap=0.04, success=True))
+    assert not page.is_wrong(task, rows[0]._replace(gap=0.06, success=None))

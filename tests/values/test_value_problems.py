@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 import scipy.optimize
-from benchmarks.values import fitting, valleys
-from benchmarks.values.minima import gradient_of, minimizer_of, minimum_of
-from benchmarks.values.problem import (
+from benchmarks.problems import fitting, valleys
+from benchmarks.problems.minima import gradient_of, minimizer_of, minimum_of
+from benchmarks.problems.problem import (
     badly_scaled,
     in_single_precision,
     rotated,
@@ -13,7 +13,7 @@ from benchmarks.values.problem import (
     with_additive_noise,
     with_relative_noise,
 )
-from benchmarks.values.problems import (
+from benchmarks.problems.sets import (
     CHOOSING,
     REPORTING,
     ROUGH_CHOOSING,

@@ -4,13 +4,8 @@ import math
 
 import numpy as np
 import pytest
-from benchmarks.peers.counting import REACHED, TIME
-from benchmarks.peers.records import MISSING, SKIPPED, Table, read_rows
-from benchmarks.values import __main__ as command
-from benchmarks.values import report, running
-from benchmarks.values.problem import in_single_precision
-from benchmarks.values.problems import CHOOSING, problem_named, problems_of
-from benchmarks.values.profiles import (
+from benchmarks.pages import values as page
+from benchmarks.pages.profiles import (
     BEST_SPSA,
     below_minimum,
     cases_of,
@@ -18,11 +13,27 @@ from benchmarks.values.profiles import (
     share_by_budget,
     share_by_evaluations,
 )
-from benchmarks.values.rows import AT, BUDGETS, NOISY_BUDGETS, PRECISIONS, TO, Row
-from benchmarks.values.running import Lowest, Plan, Progress, one_case, run_missing
-from benchmarks.values.solvers import PEERS, SPSAS, solver_named
-from benchmarks.values.spsa import using_spsa
-from benchmarks.values.valleys import spread_quadratic
+from benchmarks.problems.problem import in_single_precision
+from benchmarks.problems.sets import CHOOSING, problem_named, problems_of
+from benchmarks.problems.valleys import spread_quadratic
+from benchmarks.recording import REACHED, TIME
+from benchmarks.runs import MISSING, SKIPPED, Table, Wanted, read_rows, run_missing
+from benchmarks.solvers import Answer, using_spsa
+from benchmarks.suites import values
+from benchmarks.suites.values import (
+    AT,
+    BUDGETS,
+    NOISY_BUDGETS,
+    PARTS,
+    PEERS,
+    PRECISIONS,
+    SPSAS,
+    TO,
+    Row,
+    named,
+    plan,
+    work,
+)
 
 from pursuit.counting import CAP
 
@@ -36,35 +47,37 @@ NOISY = SMOOTH._replace(
 )
 
 
-def test_progress_keeps_values_at_budgets_and_the_evaluations_to_precisions():
+def test_a_row_keeps_values_at_budgets_and_the_evaluations_to_precisions(monkeypatch):
     problem = spread_quadratic(10, 1.0)
-    progress = Progress(problem, 0.0)
-    for count in range(1, 36):
-        # Worse every other time, which must not matter.
-        progress(problem.x0 * (0.5**count if count % 2 else 10.0))
-    row = SMOOTH._replace(start=problem.f0, n=10, **progress.fields())
+
+    def solve(fun, x0, **asked):
+        for count in range(1, 36):
+            # Worse every other time, which must not matter.
+            fun(problem.x0 * (0.5**count if count % 2 else 10.0))
+
+    monkeypatch.setattr(values, "problem_named", lambda *key: problem)
+    monkeypatch.setattr(values, "named", lambda name: named("L-BFGS-B")._replace(solve=solve))
+    row = work(SMOOTH._replace(start=problem.f0, n=10))
+    # The run ends at the last precision.
     assert [row.value_at(budget) for budget in BUDGETS[:4]] == [
         5 * 0.25**3,
         5 * 0.25**9,
-        5 * 0.25**29,
-        5 * 0.25**35,
+        5 * 0.25**13,
+        5 * 0.25**13,
     ]
-    assert row.error_at(3) == pytest.approx(0.25**29)
-    assert row.value_at(500) == 5 * 0.25**35
+    assert row.error_at(1) == pytest.approx(0.25**9)
     assert [row.evaluations_to(precision) for precision in PRECISIONS] == [3, 5, 9, 13]
 
 
 def test_what_was_not_reached_is_infinite():
-    progress = Progress(TINY, 0.0)
-    progress(TINY.x0)
-    row = SMOOTH._replace(**progress.fields())
+    row = SMOOTH._replace(**dict.fromkeys(AT.values(), TINY.f0))
     assert [row.evaluations_to(precision) for precision in PRECISIONS] == [math.inf] * 4
     assert row.error_at(500) == 1.0
     assert SMOOTH.value_at(10) == math.inf
 
 
 def test_a_run_without_noise_ends_at_the_last_precision():
-    row = one_case(SMOOTH)
+    row = work(SMOOTH)
     assert row.status == REACHED
     assert row.evaluations == row.to_7
     assert 0 < row.to_1 <= row.to_3 <= row.to_5 <= row.to_7 < 500 * 5
@@ -75,13 +88,13 @@ def test_a_run_with_noise_is_judged_by_the_true_value_at_the_point_returned(monk
     calls = []
 
     def solve(fun, x0, *, sigma0, maxfev, seed):
-        values = [fun(np.full(x0.size, 1.0)) for _ in range(3)]
-        calls.append((maxfev, values))
-        return np.full(x0.size, 0.5)
+        seen = [fun(np.full(x0.size, 1.0)) for _ in range(3)]
+        calls.append((maxfev, seen))
+        return Answer(np.full(x0.size, 0.5))
 
-    odd = solver_named("L-BFGS-B")._replace(solve=solve)
-    monkeypatch.setattr(running, "solver_named", lambda name: odd)
-    row = one_case(NOISY)
+    odd = named("L-BFGS-B")._replace(solve=solve)
+    monkeypatch.setattr(values, "named", lambda name: odd)
+    row = work(NOISY)
     problem = problem_named(CHOOSING, NOISY.problem, 20)
     # The first is the warm-up, which sees no noise.
     assert [maxfev for maxfev, _ in calls[1:]] == [budget * 20 for budget in NOISY_BUDGETS]
@@ -95,35 +108,28 @@ def test_a_method_that_does_not_stop_in_time_counts_by_the_lowest_point_it_saw(m
         while True:
             fun(x0)
 
-    odd = solver_named("L-BFGS-B")._replace(solve=solve)
-    monkeypatch.setattr(running, "solver_named", lambda name: odd)
-    row = one_case(NOISY)
+    odd = named("L-BFGS-B")._replace(solve=solve)
+    monkeypatch.setattr(values, "named", lambda name: odd)
+    row = work(NOISY)
     assert row.status == CAP
     assert row.value_at(500) == row.start
-    assert one_case(NOISY._replace(maxtime=-1.0)).status == TIME
-
-
-def test_the_lowest_point_is_that_of_the_lowest_value_seen():
-    seen = Lowest(lambda x: float(x[0]), np.zeros(1))
-    for value in (3.0, 1.0, 2.0):
-        seen(np.array([value]))
-    assert seen.point == 1.0
+    assert work(NOISY._replace(maxtime=-1.0)).status == TIME
 
 
 @pytest.mark.parametrize("name", [*PEERS, SPSAS[-1]])
 def test_every_method_improves_a_sphere_and_returns_a_point(name):
-    solver = solver_named(name)
+    solver = named(name)
     if not solver.installed:
         pytest.skip(f"{solver.package} is not installed.")
     problem = spread_quadratic(4, 2.0)
     found = solver.solve(problem.true_value, problem.x0.copy(), sigma0=1.0, maxfev=400, seed=1)
-    assert problem.true_value(found) < 0.1 * problem.f0
+    assert problem.true_value(found.x) < 0.1 * problem.f0
 
 
 def test_our_methods_are_known_and_others_are_refused():
-    assert solver_named("differences").ours
-    with pytest.raises(ValueError, match="There is no method 'none'; there are auto, "):
-        solver_named("none")
+    assert named("differences").ours
+    with pytest.raises(ValueError, match=r"There is no solver 'none'; there are L-BFGS-B, .*, auto, "):
+        named("none")
 
 
 def test_spsa_stays_within_its_budget_and_does_not_diverge():
@@ -136,16 +142,18 @@ def test_spsa_stays_within_its_budget_and_does_not_diverge():
 
     found = using_spsa(0.1)(steep, np.ones(3), sigma0=1.0, maxfev=500, seed=1)
     assert count <= 500
-    assert np.abs(found).max() < 2.0
+    assert np.abs(found.x).max() < 2.0
 
 
-def planned(solvers, problems=(TINY,), seeds=2):
-    return Plan([(CHOOSING, one) for one in problems], solvers, seeds, 60.0)
+def planned(monkeypatch, solvers, problems=(TINY,), seeds=2):
+    monkeypatch.setattr(values, "SETS", [CHOOSING])
+    monkeypatch.setattr(values, "problems_of", lambda group: problems)
+    return list(plan(Wanted(solvers, seeds, 60.0)))
 
 
-def test_a_plan_runs_what_has_no_random_numbers_once_and_spsa_only_with_noise():
+def test_a_plan_runs_what_has_no_random_numbers_once_and_spsa_only_with_noise(monkeypatch):
     noisy = in_single_precision(TINY)
-    rows = list(planned(["L-BFGS-B", "auto", SPSAS[0]], (TINY, noisy)).rows())
+    rows = planned(monkeypatch, ["L-BFGS-B", "auto", SPSAS[0]], (TINY, noisy))
     assert [(row.solver, row.noisy, row.seed) for row in rows] == [
         ("L-BFGS-B", False, 1), ("auto", False, 1), ("auto", False, 2),
         ("L-BFGS-B", True, 1), ("L-BFGS-B", True, 2), ("auto", True, 1), ("auto", True, 2),
@@ -153,16 +161,17 @@ def test_a_plan_runs_what_has_no_random_numbers_once_and_spsa_only_with_noise():
     ]  # fmt: skip
 
 
-def test_runs_are_made_once_and_again_when_the_version_changes(tmp_path):
+def test_runs_are_made_once_and_again_when_the_version_changes(tmp_path, monkeypatch):
     path = tmp_path / "runs.csv"
+    rows = planned(monkeypatch, ["L-BFGS-B"])
 
     def run(keep=False):
         said = []
-        run_missing(planned(["L-BFGS-B"]), Table(path, Row), at_once=1, keep=keep, say=said.append)
+        run_missing(PARTS["runs"], rows, Table(path, Row), keep=keep, say=said.append)
         return read_rows(path, Row), len(said)
 
     found, made = run()
-    # A line on the minimum, and one on the run.
+    # A line before the runs, and one on the run.
     assert (found[0].status, made) == (REACHED, 2)
     assert run() == (found, 0)
     Table(path, Row).add(found[0]._replace(version="0"))
@@ -174,11 +183,11 @@ def test_runs_are_made_once_and_again_when_the_version_changes(tmp_path):
 def test_what_cannot_be_run_is_stored_with_the_reason(tmp_path, monkeypatch):
     table = Table(tmp_path / "runs.csv", Row)
     large = problem_named(CHOOSING, "soft absolutes", 1000)
-    monkeypatch.setattr("benchmarks.peers.adapters.Solver.installed", True)
-    monkeypatch.setattr("benchmarks.peers.adapters.Solver.version", "1")
-    run_missing(planned(["NEWUOA"], (large,)), table, at_once=1, keep=False, say=print)
-    monkeypatch.setattr("benchmarks.peers.adapters.Solver.installed", False)
-    run_missing(planned(["pycma"], seeds=1), table, at_once=1, keep=False, say=print)
+    monkeypatch.setattr("benchmarks.solvers.Solver.installed", True)
+    monkeypatch.setattr("benchmarks.solvers.Solver.version", "1")
+    run_missing(PARTS["runs"], planned(monkeypatch, ["NEWUOA"], (large,)), table)
+    monkeypatch.setattr("benchmarks.solvers.Solver.installed", False)
+    run_missing(PARTS["runs"], planned(monkeypatch, ["pycma"], seeds=1), table)
     found = read_rows(tmp_path / "runs.csv", Row)
     assert [(row.status, row.detail) for row in found] == [
         (SKIPPED, "It is not run with more than 200 variables."), (MISSING, "cma is not installed."),
@@ -188,10 +197,10 @@ def test_what_cannot_be_run_is_stored_with_the_reason(tmp_path, monkeypatch):
 
 
 def made_up(solver, errors, *, problem="a", seed=1, noisy=False, reached=(None,) * 4):
-    values = dict(zip(AT.values(), errors, strict=True)) | dict(zip(TO.values(), reached, strict=True))
+    fields = dict(zip(AT.values(), errors, strict=True)) | dict(zip(TO.values(), reached, strict=True))
     return SMOOTH._replace(
         solver=solver, problem=problem, seed=seed, noisy=noisy, start=1.0, minimum=0.0, evaluations=1,
-        status=CAP, **values,
+        status=CAP, **fields,
     )  # fmt: skip
 
 
@@ -226,36 +235,9 @@ def test_spsa_counts_by_its_best_gain_for_each_problem():
 def test_a_value_below_the_minimum_is_reported():
     lower = made_up("m", (-0.1,) * 7)
     assert below_minimum([lower, made_up("m", (0.0,) * 7)]) == [lower]
-    assert "m found -0.1 on a, n = 5, below the smallest value known, 0." in report.text_of(
-        [lower], CHOOSING, {}
+    assert "L-BFGS-B found -0.1 on a, n = 5, below the smallest value known, 0." in page.text_of(
+        [lower._replace(solver="L-BFGS-B")], CHOOSING, {}
     )
-
-
-def test_the_command_runs_resumes_and_writes_its_report(tmp_path, monkeypatch, capsys):
-    options = ["--sets", "choosing", "--problems", "trigonometric", "--methods", "L-BFGS-B", "--jobs", "1"]
-    monkeypatch.setattr("sys.argv", ["values", *options, "--out", str(tmp_path)])
-    command.main()
-    page = (tmp_path / "choosing.md").read_text()
-    assert "| L-BFGS-B | 1 | " in page
-    assert (tmp_path / "figures" / "choosing-smooth.png").stat().st_size > 10_000
-    assert "(1 of 1" in capsys.readouterr().out
-    monkeypatch.setattr("sys.argv", ["values", "--report", "--out", str(tmp_path)])
-    command.main()
-    assert (tmp_path / "choosing.md").read_text() == page
-
-
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        (["--methods", "none"], "There is no method 'none'"),
-        (["--problems", "none"], "No problem has such a name"),
-    ],
-)
-def test_the_command_refuses_what_it_does_not_know(options, words, monkeypatch, capsys):
-    monkeypatch.setattr("sys.argv", ["values", *options])
-    with pytest.raises(SystemExit):
-        command.main()
-    assert words in capsys.readouterr().err
 
 
 def test_problems_are_built_once():

@@ -1,1 +1,0 @@
-"""What `adaptive-sarp` is worth, and how its rules were chosen."""

@@ -1,5 +1,0 @@
-"""Attacks on the library: kills, damaged files, load, full disks and dying workers.
-
-``python -m benchmarks.attack`` runs them. Each attack is a module with a function ``attack(seed, seconds)``
-that returns a `Tally` of what happened; a violation is what must never happen. They need Linux.
-"""

@@ -1,0 +1,228 @@
+"""The page `docs/comparison.md`, and what other pages quote from the measurements beside peers."""
+
+from __future__ import annotations
+
+import math
+import re
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from benchmarks.pages import peers_report
+from benchmarks.pages.front import SHOWN, rotated_problems, sentence
+from benchmarks.pages.peers import (
+    DEFAULT,
+    Comparison,
+    Measurements,
+    RunSummary,
+    Summaries,
+    absent,
+    comparisons,
+    cost_comparisons,
+    count,
+    load,
+    losses,
+    summaries_of,
+)
+from benchmarks.pages.stamp import stamp
+from benchmarks.suites.peers import FOLDER, LINEAR_PEERS, PEERS, named
+from pursuit.experiments.common.formatting import spaced, table
+
+PAGE = Path("docs/comparison.md")
+_FEATURES = Path(__file__).with_name("features.toml")
+_END = "<!-- end -->"
+_OURS = "**pursuit**"
+# In the order of the table of methods, each with a name for people who do not know the packages.
+METHODS = {
+    **{name: f"`{name}`" for name in ("auto", "differences", "evolution", "adaptive-sarp", "ep-cma-4", "rp")},
+    "auto": "`auto`, the default",
+    "pycma": SHOWN["pycma"],
+    "pypop7 OPOC2009": "(1+1)-CMA-ES (pypop7)",
+    "pypop7 LMCMA": SHOWN["pypop7 LMCMA"],
+    "pypop7 RMES": "Rm-ES (pypop7)",
+    "fcmaes CR-FM-NES": SHOWN["fcmaes CR-FM-NES"],
+    "scipy L-BFGS-B": "L-BFGS-B, by differences (SciPy)",
+    "scipy Powell": "Powell (SciPy)",
+}
+
+
+def texts(folder: Path) -> dict[Path, str]:
+    """Return the report on the measurements of a folder, and what is quoted of what is committed."""
+    measured = load(folder)
+    found = {folder / peers_report.FILE: peers_report.text(folder, measured)}
+    if folder == FOLDER:
+        found[PAGE] = text(folder)
+        for path, name, make in PLACES:
+            found[path] = quoted(found.get(path, path.read_text()), name, make(measured))
+    return found
+
+
+def text(folder: Path) -> str:
+    """Return the page."""
+    measured = load(folder)
+    found = summaries_of(measured.evaluations)
+    parts = {
+        "Where another library is ahead of the best of ours": losses(measured),
+        "Evaluations to the target": "\n\n".join(
+            [_pictures(folder, "evaluations-*"), peers_report.comparison_table(found)]
+        ),
+        "Where values are noisy or rounded, or f has kinks": peers_report.comparison_table(
+            summaries_of(measured.hard)
+        ),
+        "Overhead": f"{_pictures(folder, 'overhead')}\n\n{peers_report.overhead_table(measured)}",
+        "Memory": peers_report.memory_table(measured),
+        "Data profiles over a suite of COCO": "\n\n".join(
+            [_pictures(folder, "profiles-all"), peers_report.suite_table(measured)]
+        ),
+    }
+    shown = "\n\n".join(f"## {title}\n\n{part}" for title, part in parts.items())
+    return f"""# Comparison with other libraries
+
+How many evaluations, how much time and how much memory this and other libraries need, and what they can do.
+[Which method](choosing.md) says what to use for your problem.
+
+## Who is ahead where
+
+The default, `auto`, beside the best of the others. "Open" means that a limit of time or evaluations stopped
+another method before it had spent as much as ours. The paper's problems are
+[exp, lin, two](api-problems.md) and Rosenbrock's function; rotated, no axis is special.
+
+{leaders_table(measured)}
+
+## Features
+
+Each feature of ours is proven by a test.
+
+{feature_table()}
+
+All numbers, with how they were measured, are in [the report]({_link(folder / peers_report.FILE)}).
+{absent(measured)}
+
+{shown}
+
+{stamp("make bench-peers", measured.rows, named, folder)}"""
+
+
+def _pictures(folder: Path, stem: str) -> str:
+    """Return links to the figures whose names match."""
+    found = sorted(folder.glob(f"{stem}.png"), key=lambda path: (len(path.name), path.name))
+    return "\n\n".join(f"![{path.stem}]({_link(path)})" for path in found)
+
+
+def _link(path: Path) -> str:
+    return path.relative_to(PAGE.parent).as_posix()
+
+
+# --- features, and who is ahead --------------------------------------------------------------------
+
+
+def features() -> tuple[list[str], list[dict[str, Any]]]:
+    """Return the names of the peers, and the features."""
+    found = tomllib.loads(_FEATURES.read_text())
+    return found["peers"], found["feature"]
+
+
+def feature_table() -> str:
+    """Return the features of all, ours first."""
+    peers, found = features()
+    return table(
+        ["", _OURS, *peers], [[one["name"], one["ours"], *(one[peer] for peer in peers)] for one in found]
+    )
+
+
+def leaders_table(measured: Measurements) -> str:
+    """Return a table with a row for each kind of measurement: the default beside the best of the peers."""
+    rows = []
+    for n, rotated in dict.fromkeys((task.n, task.rotated) for task in summaries_of(measured.evaluations)):
+        found = summaries_of(measured.evaluations, n=n, rotated=rotated)
+        place = f"n = {spaced(n)}, {'rotated' if rotated else 'along the axes'}"
+        for kind, peers in (("all methods", PEERS), ("methods of linear memory", LINEAR_PEERS)):
+            rows.append(
+                [f"evaluations to 1e-9, {place}, {kind}", *_counts(comparisons(found, peers, DEFAULT))]
+            )
+    hard = comparisons(summaries_of(measured.hard), ours=DEFAULT)
+    times = cost_comparisons(measured.overhead, "microseconds", "µs", ours=DEFAULT)
+    sizes = cost_comparisons(measured.memory, "bytes", "MB", ours=DEFAULT)
+    rows += [_one("evaluations", one) for one in hard]
+    rows += list(_suite(measured))
+    rows += [_one("time per evaluation", one) for one in times] + [_one("memory", one) for one in sizes]
+    return table(["where", "ahead", "`auto`", "best of the others"], rows)
+
+
+def _counts(compared: list[Comparison]) -> list[str]:
+    """Return who is ahead on most problems, on how many we are, and by how much."""
+    ahead, behind = sum(one.is_ahead for one in compared), sum(one.ratio > 1.0 for one in compared)
+    undecided = sum(bool(one.open) for one in compared)
+    finite = [1.0 / one.ratio for one in compared if 0.0 < one.ratio < math.inf and not one.open]
+    counted = f"fewest on {ahead} of {len(compared)}" + (f", {undecided} open" if undecided else "")
+    times = f"{_factor(min(finite))} to {_factor(max(finite))} times as many" if finite else "—"
+    who = _OURS if ahead > behind else "others" if behind > ahead else "open" if undecided else "nobody"
+    return [who, counted, times]
+
+
+def _factor(times: float) -> str:
+    return f"{times:.0f}" if times >= 9.5 else f"{times:.1f}"
+
+
+def _one(what: str, one: Comparison) -> list[str]:
+    """Return the row of one comparison."""
+    ahead = (
+        "nobody" if math.isnan(one.ratio) else "open" if one.open else _OURS if one.ratio < 1.0 else one.peer
+    )
+    return [f"{what}, {one.place}", ahead, one.ours, one.theirs]
+
+
+def _suite(measured: Measurements) -> Any:
+    for group, shares in measured.suite.shares.items() if measured.suite else ():
+        ours = shares.get(DEFAULT[0].name, 0.0)
+        known = [(shares[one.name], one.name) for one in PEERS if one.name in shares]
+        theirs, name = max(known, default=(0.0, ""))
+        shown = [f"{100.0 * ours:.1f} %", f"{name} {100.0 * theirs:.1f} %"]
+        yield [f"targets reached, COCO, {group}", _OURS if ours > theirs else name, *shown]
+
+
+# --- what other pages quote ------------------------------------------------------------------------
+
+
+def evaluations_table(measured: Measurements) -> str:
+    """Return the evaluations of each method on each rotated problem; the fewest are bold."""
+    found: Summaries = rotated_problems(measured)
+    fewest = {task: min(one.evaluations for one in row.values()) for task, row in found.items()}
+
+    def cell(runs: RunSummary | None, least: float) -> str:
+        if runs is None or math.isinf(runs.evaluations):
+            return "—"
+        return f"**{count(runs.evaluations)}**" if runs.evaluations == least else count(runs.evaluations)
+
+    rows = [
+        [name, *(cell(row.get(method), fewest[task]) for task, row in found.items())]
+        for method, name in METHODS.items()
+        if any(method in row for row in found.values())
+    ]
+    return table(["", *(task.label for task in found)], rows)
+
+
+PLACES: list[tuple[Path, str, Callable[[Measurements], str]]] = [
+    (Path("README.md"), "sentence", sentence),
+    (Path("docs/index.md"), "sentence", sentence),
+    (Path("docs/choosing.md"), "table", evaluations_table),
+]
+"""The pages, the names of their places, and what stands there."""
+
+
+def quoted(text: str, name: str, what: str) -> str:
+    r"""Return the text of a page with something else between the two comments of a place.
+
+    Examples
+    --------
+    >>> print(quoted("<!-- sum: by hand -->\n1\n<!-- end -->", "sum", "2"))
+    <!-- sum: by hand -->
+    2
+    <!-- end -->
+    """
+    begin = re.search(rf"^<!-- {name}: .*-->\n", text, flags=re.MULTILINE)
+    if begin is None:
+        raise ValueError(f"The page has no comment that begins with <!-- {name}: .")
+    end = text.index(_END, begin.end())
+    return f"{text[: begin.end()]}{what}\n{text[end:]}"

@@ -1,0 +1,116 @@
+"""The page on the methods of others, from runs and times."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from scipy.stats import quantile_test
+
+from benchmarks.pages.stamp import stamp
+from benchmarks.problems.paper import Task
+from benchmarks.recording import REACHED
+from benchmarks.runs import read_rows
+from benchmarks.suites.peers import RunRow
+from benchmarks.suites.rivals import DIMENSIONS, PAIRS, PROBLEMS, RUNS, TIMES, Pair, TimeRow, solvers
+from pursuit.experiments.common.formatting import brief, spaced, table
+
+_TOLERANCE = 1.15
+_NO = "**no**"
+
+
+class Median(NamedTuple):
+    """The median of evaluations and an interval that covers the true one in 95 % of all cases, or NaN."""
+
+    value: float
+    low: float
+    high: float
+    runs: int
+
+    def __str__(self) -> str:
+        interval = "" if math.isnan(self.low) else f" ({brief(self.low)} to {brief(self.high)})"
+        return f"{brief(self.value)}{interval}"
+
+
+def texts(folder: Path) -> dict[Path, str]:
+    """Return the page."""
+    runs, times = read_rows(folder / RUNS, RunRow), read_rows(folder / TIMES, TimeRow)
+    return {folder / "agreement.md": text_of(runs, times, folder)}
+
+
+def text_of(runs: Sequence[RunRow], times: Sequence[TimeRow], folder: Path | None = None) -> str:
+    """Return the page."""
+    compared = [line for pair in PAIRS for line in _lines(pair, runs)]
+    agree, decided = (sum(line[-1] in words for line in compared) for words in (["yes"], ["yes", _NO]))
+    parts = [
+        "# The methods of others, beside independent implementations",
+        "Median evaluations to 1e-9 with σ₀ = 1, infinite if half of the runs have not reached it after "
+        "5 000 n. The interval covers the true median in 95 % of all cases. The methods agree if medians "
+        "differ by less than 15 %, or theirs lies within our interval. Where at least one of the two medians "
+        f"is finite, {agree} of {decided} agree.",
+        table(["ours", "theirs", "problem", "n", "runs", "ours", "theirs", "ratio", "agrees"], compared),
+        "On Rosenbrock's function runs may end in a second valley: ours stop there, pypop7 begins again.",
+        "Where theirs is not what the source says:",
+        "\n".join(f"- **{pair.ours.name}, {pair.theirs.name}**: {pair.note}" for pair in PAIRS if pair.note),
+        "## Time per evaluation",
+        "Microseconds of processor time around a Python function, x @ x, which is included; both take turns.",
+        table(["ours", "theirs", "n", "ours, µs", "theirs, µs", "faster"], _times(times)),
+        stamp("make bench-rivals", [*runs, *times], solvers().__getitem__, folder),
+    ]
+    return "\n\n".join(parts)
+
+
+def _lines(pair: Pair, runs: Sequence[RunRow]) -> list[list[str]]:
+    lines = []
+    for problem, L in PROBLEMS:
+        for n in DIMENSIONS:
+            ours, theirs = (_median(runs, solver.name, problem, L, n) for solver in (pair.ours, pair.theirs))
+            if ours is None or theirs is None:
+                continue
+            label = "sphere" if L == 1.0 else Task(problem, L, False, n).label
+            count = f"{ours.runs}, {theirs.runs}" if ours.runs != theirs.runs else str(ours.runs)
+            names = [pair.ours.name, pair.theirs.name, label, str(n), count]
+            lines.append([*names, str(ours), str(theirs), *_verdict(ours, theirs)])
+    return lines
+
+
+def _verdict(ours: Median, theirs: Median) -> tuple[str, str]:
+    """Return the ratio of two medians, and whether they agree."""
+    if math.isinf(ours.value) and math.isinf(theirs.value):
+        return "—", "—"
+    ratio = ours.value / theirs.value
+    # An interval without an end says nothing about a median that is infinite.
+    within = ours.low <= theirs.value <= ours.high and math.isfinite(theirs.value)
+    close = 1.0 / _TOLERANCE <= ratio <= _TOLERANCE or within
+    return brief(ratio), "yes" if close else _NO
+
+
+def _median(runs: Sequence[RunRow], solver: str, problem: str, L: float | None, n: int) -> Median | None:
+    """Return the median of a solver's evaluations; infinite for a run without the target."""
+    found = [
+        float(row.evaluations) if row.status == REACHED and row.evaluations is not None else math.inf
+        for row in runs
+        if (row.solver, row.problem, row.L, row.n) == (solver, problem, L, n)
+    ]
+    if not found:
+        return None
+    interval = quantile_test(found, q=0.0, p=0.5).confidence_interval()
+    return Median(float(np.median(found)), float(interval.low), float(interval.high), len(found))
+
+
+def _times(times: Sequence[TimeRow]) -> list[list[str]]:
+    return [
+        [
+            row.solver,
+            row.other,
+            spaced(row.n),
+            f"{row.ours:.3g}",
+            f"{row.theirs:.3g}",
+            f"{row.theirs / row.ours:.1f} times",
+        ]
+        for row in times
+        if row.ours is not None and row.theirs is not None
+    ]

@@ -1,0 +1,139 @@
+"""The page: our default beside the best tool on each task, and beside all of them."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Sequence
+from pathlib import Path
+
+from benchmarks.pages.stamp import stamp
+from benchmarks.runs import read_rows
+from benchmarks.suites.tasks import FILE, PEERS, Row, named
+from benchmarks.tasks.suite import SUITE
+from benchmarks.tasks.task import Task
+from pursuit.experiments.common.formatting import spaced, table
+
+# The default is level with the best tool up to this ratio of medians.
+_LEVEL = 1.2
+# A success is wrong if the gap is larger than what is enough, and so many times the noise.
+_NOISE_LEVELS = 3.0
+
+
+def texts(folder: Path, method: str = "auto") -> dict[Path, str]:
+    """Return the page."""
+    rows = read_rows(folder / FILE, Row)
+    lines, compared, behind = [], set[str](), set[str]()
+    for task in SUITE:
+        for budget in task.budgets:
+            line, ratio = _line(task, budget, rows, method)
+            lines.append(line)
+            if not math.isnan(ratio):
+                name = task.name.partition("/")[0]
+                compared.add(name)
+                behind |= {name} if ratio > _LEVEL else set()
+    header = (
+        "task", "n", "evaluations", "best other tool", "its gap, median / worst",
+        f"`{method}`, median / worst", "ratio", f"within {_LEVEL}", "success, wrong",
+    )  # fmt: skip
+    verdict = (
+        f"`{method}` is within {_LEVEL} of the best tool's median gap on "
+        f"{len(compared - behind)} of {len(compared)} tasks, with every budget."
+        if compared
+        else f"There are no runs of `{method}` yet."
+    )
+    parts = [
+        "# Tasks that people bring", _introduction(), verdict, table(header, lines), "## All tools",
+        _all(rows), stamp("make bench-tasks", rows, named, folder),
+    ]  # fmt: skip
+    return {folder / "tasks.md": "\n\n".join(parts)}
+
+
+def is_wrong(task: Task, row: Row) -> bool:
+    """Say whether a run claims a success beside a wrong answer."""
+    return bool(row.success) and _gap(row) > task.enough + _NOISE_LEVELS * (row.noise or 0.0)
+
+
+def _gap(row: Row) -> float:
+    return math.inf if row.gap is None else row.gap
+
+
+def summary(rows: Sequence[Row]) -> tuple[float, float]:
+    """Return the median and the largest gap of a tool's runs."""
+    gaps = [_gap(row) for row in rows]
+    return (statistics.median(gaps), max(gaps)) if gaps else (math.nan, math.nan)
+
+
+def _line(task: Task, budget: int, rows: Sequence[Row], method: str) -> tuple[list[str], float]:
+    here = [row for row in rows if (row.task, row.budget) == (task.name, budget)]
+    tools = {name: summary([row for row in here if row.solver == name]) for name in PEERS}
+    ours = [row for row in here if row.solver == method]
+    mine = summary(ours)
+
+    def rank(name: str) -> tuple[float, float]:
+        median, worst = tools[name]
+        return max(median, task.enough), worst
+
+    known = [name for name in tools if not math.isnan(tools[name][0])]
+    best = min(known, key=rank, default="")
+    theirs = tools.get(best, (math.nan, math.nan))
+    ratio = max(mine[0], task.enough) / max(theirs[0], task.enough) if known and ours else math.nan
+    return [
+        task.title, spaced(task.make(1).x0.size), spaced(budget), best or "-", _pair(theirs), _pair(mine),
+        "-" if math.isnan(ratio) else f"{ratio:.2g}",
+        "-" if math.isnan(ratio) else "yes" if ratio <= _LEVEL else "no",
+        f"{sum(is_wrong(task, row) for row in ours)} of {len(ours)}" if ours else "-",
+    ], ratio  # fmt: skip
+
+
+def _all(rows: Sequence[Row]) -> str:
+    lines = []
+    for task in SUITE:
+        for budget in task.budgets:
+            here = [row for row in rows if (row.task, row.budget) == (task.name, budget)]
+            for name in dict.fromkeys(row.solver for row in here):
+                runs = [row for row in here if row.solver == name]
+                claimed = sum(bool(row.success) for row in runs)
+                wrong = sum(is_wrong(task, row) for row in runs)
+                lines.append([
+                    task.title, spaced(budget), name, _pair(summary(runs)),
+                    spaced(int(statistics.median(row.evaluations or 0 for row in runs))),
+                    f"{claimed}, {wrong}", f"{sum(row.seconds or 0.0 for row in runs):.0f}",
+                ])  # fmt: skip
+    header = (
+        "task",
+        "budget",
+        "tool",
+        "gap, median / worst",
+        "spent",
+        "success, wrong",
+        "seconds, all seeds",
+    )
+    return table(header, lines)
+
+
+def _pair(numbers: tuple[float, float]) -> str:
+    return "-" if math.isnan(numbers[0]) else " / ".join(f"{number:.2g}" for number in numbers)
+
+
+def _introduction() -> str:
+    enough = "; ".join(f"{task.title}: {task.enough:g}" for task in SUITE)
+    return (
+        "Tasks of practitioners, each with the tools that its people use, from the same start, with the "
+        "same first step sizes and the same budget of evaluations. Starts, noise, and the data of some "
+        "tasks depend on the seed; there are five. **A run is judged by the true gap**: how far the "
+        "expected value of f at the returned point is above the minimum. That is known, or for the "
+        "controller and the hyper-parameters just below the lowest of long runs; for the policies it is "
+        "the largest return that there could be. The truss is judged by its weight once it is thick "
+        "enough. No rule of our methods is chosen here.\n\n"
+        "The others get variables in units of their first steps. L-BFGS-B takes forward differences "
+        "(central: three-point) and tight tolerances; Nelder-Mead has its adaptive parameters and a first "
+        "simplex of those steps; the radii of BOBYQA, COBYQA and COBYLA begin at one step and end at "
+        "1e-10 or less; pycma returns its mean; Optuna's TPE is multivariate and tries the start first; "
+        "SPSA has two gains; ARS is V1-t. The distance and step of ARS and the gains of SPSA were chosen "
+        "on other seeds. Where a tool does not end with the budget, the best point that it has seen "
+        "counts.\n\n"
+        f"The ratio is that of the medians. Gaps that are as good as none count as these: {enough}. A "
+        "success is wrong if the gap is larger than this and three times the noise there; where f has "
+        "several valleys, that may be another valley."
+    )

@@ -1,1 +1,0 @@
-"""Ours beside its peers on the same work: ``python -m benchmarks.peers``."""

@@ -1,0 +1,1 @@
+"""What is measured: the solvers, the problems, and what a run gives."""

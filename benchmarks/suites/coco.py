@@ -1,0 +1,186 @@
+"""Data profiles of our methods and of peers over a suite of COCO, made by the library's own experiments."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from benchmarks.runs import Say, Wanted
+from benchmarks.solvers import Solver
+from benchmarks.suites import peers
+from benchmarks.suites.peers import SOLVERS, named
+from pursuit.experiments.coco.drawing import write_profiles
+from pursuit.experiments.coco.profiles import TARGETS, Profile, data_profiles
+from pursuit.experiments.common.files import write_file
+from pursuit.experiments.common.formatting import table
+
+SUITE = "bbob-largescale"
+COMPARED = (
+    "auto", "differences", "evolution", "adaptive-sarp", "ep-cma-4", "rp", "pycma", "pypop7 LMCMA",
+    "fcmaes CR-FM-NES", "scipy L-BFGS-B",
+)  # fmt: skip
+GROUPS = {
+    "all": range(1, 25),
+    "separable": range(1, 6),
+    "moderate": range(6, 10),
+    "ill-conditioned": range(10, 15),
+    "multimodal": range(15, 20),
+    "weak structure": range(20, 25),
+}
+"""The suite's own groups of functions."""
+_EXTENT = "profiles.json"
+# What COCO writes is large, and not committed with the results.
+_DATA = Path("reproduced/suite")
+# Budgets of a table have four digits, and must not be above what they were.
+_ROUNDED = 1.0 - 5e-4
+# Each dimension costs as many evaluations as all smaller ones together.
+_DIMENSIONS, _INSTANCES, _BUDGET = (20, 40, 80), (1, 2), 1000
+
+
+class Extent(NamedTuple):
+    """How much of the suite is run."""
+
+    budget: int = _BUDGET
+    dimensions: Sequence[int] = _DIMENSIONS
+    functions: Sequence[int] = tuple(GROUPS["all"])
+    instances: Sequence[int] = _INSTANCES
+
+
+class SuiteShares(NamedTuple):
+    """Which part of the suite was solved."""
+
+    extent: Extent
+    versions: dict[str, str]
+    """With which version each solver was run, by its name."""
+    shares: dict[str, dict[str, float]]
+    """The part of all pairs of a problem and a target, by group of functions and then by solver."""
+
+
+QUICK = Extent(budget=20, dimensions=(20,), functions=(1, 10), instances=(1,))
+
+
+def run(wanted: Wanted, folder: Path, jobs: int, say: Say) -> None:
+    """Run what is wanted, and draw profiles of it into a folder."""
+    extent, data = (QUICK, folder / "suite") if wanted.quick else (Extent(), _DATA)
+    run_and_draw(peers.chosen(wanted), extent, data=data, folder=folder, jobs=jobs, say=say)
+
+
+def run_and_draw(
+    solvers: Sequence[Solver], extent: Extent, *, data: Path, folder: Path, jobs: int, say: Say
+) -> None:
+    """Run what is missing of the suite, its data in one folder, and draw profiles of it into another."""
+    # COCO need not be installed where only a report is made.
+    from pursuit.experiments.coco import run_suite
+    from pursuit.experiments.coco.solvers import solver_named as coco_solver
+
+    done = {}
+    for solver in solvers:
+        if solver.name in COMPARED and solver.installed:
+            say(f"{SUITE} with {solver.name}")
+            method = solver.name if solver.ours else f"{peers.__name__}:{solver.identifier}"
+            # An experiment can only be continued with the code that began it.
+            place = data / f"{solver.identifier}-{coco_solver(method).code[:8]}"
+            failures = run_suite(SUITE, method, place, jobs=jobs, **extent._asdict()).failures
+            if failures:
+                say(f"{solver.name} is left out, since it fails on {'; '.join(failures)}")
+            else:
+                done[solver.name] = place
+    if done:
+        draw(done, extent, folder)
+
+
+def draw(places: Mapping[str, Path], extent: Extent, folder: Path) -> None:
+    """Draw profiles of the data of solvers at these places, beside those of others that the folder has."""
+    stored = read(folder)
+    known = stored.versions if stored is not None and stored.extent == extent else None
+    versions = {**(known or {}), **{name: named(name).version for name in places}}
+    write_file(folder / _EXTENT, json.dumps({**extent._asdict(), "versions": versions}, default=list) + "\n")
+    for group, functions in GROUPS.items():
+        some = sorted(set(functions) & set(extent.functions))
+        if some:
+            path = folder / f"{_stem(group)}.png"
+            found = data_profiles(list(places.values()), functions=some)
+            others = [] if known is None else _stored(path.with_suffix(".csv"), found[0])
+            own = {profile.name for profile in found}
+            found += [one for one in others if one.name not in own and _solver_of(one.name) in COMPARED]
+            write_profiles(sorted(found, key=_place), path)
+
+
+def _place(profile: Profile) -> int:
+    """Return where a solver stands among those that are compared."""
+    return COMPARED.index(_solver_of(profile.name))
+
+
+def _solver_of(column: str) -> str:
+    """Return the name of the solver whose data have this name."""
+    return {solver.identifier: solver.name for solver in SOLVERS}.get(column, column)
+
+
+def _stored(path: Path, other: Profile) -> list[Profile]:
+    """Return the profiles of a table, which has them at some budgets, of the same problems as another one."""
+    if not path.exists():
+        return []
+    with path.open(newline="") as file:
+        head, *rows = csv.reader(file)
+    pairs = len(other.problems) * TARGETS.size
+    profiles = []
+    for column, name in enumerate(head[1:], start=1):
+        known = [(float(row[0]), float(row[column])) for row in rows if row[column]]
+        budgets, shares = np.array(known).T
+        reached = np.diff(np.round(pairs * shares).astype(int), prepend=0)
+        profiles.append(
+            other._replace(
+                name=name, reached=np.repeat(_ROUNDED * budgets, reached), spent=float(budgets[-1])
+            )
+        )
+    return profiles
+
+
+def _stem(group: str) -> str:
+    return f"profiles-{group.replace(' ', '-')}"
+
+
+def figures(folder: Path) -> dict[str, str]:
+    """Return the titles of the figures in a folder, by the names of their files."""
+    files = {f"{_stem(group)}.png": f"Data profiles, {group} functions of {SUITE}" for group in GROUPS}
+    return {file: title for file, title in files.items() if (folder / file).exists()}
+
+
+def shares_table(shares: dict[str, dict[str, float]]) -> str:
+    """Return which part each solver has solved, by group of functions."""
+    rows = [[name, *(_shown(found, named(name)) for found in shares.values())] for name in COMPARED]
+    return table(["", *shares], rows)
+
+
+def _shown(found: dict[str, float], solver: Solver) -> str:
+    share = found.get(solver.name)
+    if share is None:
+        return "not run"
+    text = f"{100.0 * share:.1f} %"
+    return f"**{text}**" if share == max(found.values()) else text
+
+
+def read(folder: Path) -> SuiteShares | None:
+    """Return the shares of the suite that a folder has, if any."""
+    path = folder / _EXTENT
+    if not path.exists():
+        return None
+    tables = {group: folder / f"{_stem(group)}.csv" for group in GROUPS}
+    shares = {group: _last_of(table) for group, table in tables.items() if table.exists()}
+    stored = json.loads(path.read_text())
+    extent = Extent(stored["budget"], *(tuple(stored[name]) for name in Extent._fields[1:]))
+    return SuiteShares(extent, stored.get("versions", {}), shares)
+
+
+def _last_of(path: Path) -> dict[str, float]:
+    """Return the last number of every column of a table of profiles, by the solver's name."""
+    with path.open(newline="") as file:
+        head, *rows = csv.reader(file)
+    columns = zip(head, zip(*rows, strict=True), strict=True)
+    found = {name: [cell for cell in column if cell] for name, column in columns}
+    return {_solver_of(name): float(cells[-1]) for name, cells in found.items() if name != head[0]}

@@ -1,0 +1,188 @@
+"""Tasks that people bring, each with the tools that they use for it, beside our default.
+
+Others get variables in units of their first steps, so that parameters of different sizes are no obstacle; our
+methods get the variables as they are, and the step sizes. What keeps to no bounds is shown the nearest point
+inside.
+"""
+
+from __future__ import annotations
+
+import math
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from benchmarks.recording import ERROR, Recorder, run_solver
+from benchmarks.runs import Part, Skip, Table, Wanted, cannot_run
+from benchmarks.solvers import (
+    Answer,
+    Fun,
+    Solver,
+    ars,
+    optuna_tpe,
+    solver_named,
+    using_nlopt,
+    using_pycma,
+    using_scipy,
+    using_spsa,
+)
+from benchmarks.tasks.suite import SUITE
+from benchmarks.tasks.task import Case
+from pursuit.checks import Vector
+
+FOLDER = Path("docs/results/tasks")
+FILE = "runs.csv"
+# What is violated by less is kept to.
+_VIOLATION = 1e-6
+# The noise of a value is that of so many at the point that is returned.
+_REPEATS = 20
+_SEEDS, _SECONDS = 5, 300.0
+
+
+def _pycma(fun: Fun, x0: Vector, *, maxfev: int, **asked: Any) -> Answer | None:
+    population = 4 + int(3.0 * math.log(x0.size))
+    # It ends after the generation that exceeds the limit. Its tolerances are meant for values of about one.
+    solve = using_pycma(popsize=population, tolfun=1e-14, tolfunhist=1e-15)
+    return solve(fun, x0, maxfev=maxfev - population + 1, **asked)
+
+
+_PEERS = (
+    Solver("pycma", "cma", _pycma),
+    Solver("L-BFGS-B", "scipy", using_scipy("L-BFGS-B", ftol=1e-15, gtol=1e-9)),
+    Solver("L-BFGS-B central", "scipy", using_scipy("L-BFGS-B", ftol=1e-15, gtol=1e-10, jac="3-point")),
+    Solver("Nelder-Mead", "scipy", using_scipy("Nelder-Mead", xatol=1e-12, fatol=1e-14, adaptive=True)),
+    Solver("BOBYQA", "nlopt", using_nlopt("LN_BOBYQA", least=1e-12)),
+    Solver("COBYQA", "scipy", using_scipy("COBYQA", final_tr_radius=1e-10)),
+    Solver("COBYLA", "scipy", using_scipy("COBYLA", rhobeg=1.0, tol=1e-10)),
+    Solver("SLSQP", "scipy", using_scipy("SLSQP", ftol=1e-12)),
+    Solver("SPSA 0.07", "numpy", using_spsa(0.07)),
+    Solver("SPSA 0.2", "numpy", using_spsa(0.2)),
+    Solver("ARS", "numpy", ars),
+    Solver("Optuna TPE", "optuna", optuna_tpe),
+)
+PEERS = tuple(solver.name for solver in _PEERS)
+
+
+class Row(NamedTuple):
+    """What a run has found."""
+
+    task: str
+    budget: int
+    solver: str
+    seed: int
+    version: str = ""
+    evaluations: int | None = None
+    start: float | None = None
+    """The true gap at the start."""
+    gap: float | None = None
+    """The true gap of the returned point."""
+    noise: float | None = None
+    """The standard deviation of values there."""
+    fun: float | None = None
+    fun_error: float | None = None
+    success: bool | None = None
+    seconds: float | None = None
+    """Of processor time."""
+    message: str = ""
+
+
+class Simulated:
+    """The function and the constraint of a case: one evaluation gives the values of both at a point."""
+
+    def __init__(self, case: Case, rng: np.random.Generator, maxfev: float, maxtime: float) -> None:
+        self.record = Recorder(lambda x: case.fun(x, rng), maxfev=maxfev, maxtime=maxtime)
+        self.best, self._lowest = case.x0, (math.inf, math.inf)
+        self._case = case
+        self._known: dict[bytes, tuple[float, float]] = {}
+
+    @property
+    def lowest(self) -> float:
+        """The value at the best point."""
+        return self._lowest[1]
+
+    def fun(self, x: Vector) -> float:
+        """Return a value."""
+        return self._at(x)[0]
+
+    def constraint(self, x: Vector) -> float:
+        """Return the constraint."""
+        return self._at(x)[1]
+
+    def _at(self, x: Vector) -> tuple[float, float]:
+        place = x.tobytes() if self._case.constraint else b""
+        if place in self._known:
+            return self._known[place]
+        values = self.record(x), self._case.constraint(x) if self._case.constraint else 0.0
+        rank = max(values[1] - _VIOLATION, 0.0), values[0]
+        if rank < self._lowest:
+            self.best, self._lowest = x.copy(), rank
+        if self._case.constraint:
+            self._known[place] = values
+        return values
+
+
+def named(name: str) -> Solver:
+    """Return the solver of that name."""
+    return solver_named(name, _PEERS)
+
+
+def plan(wanted: Wanted) -> Iterator[Row]:
+    """Yield a row without a result for every run; quick ones have a tenth of the first budget."""
+    for task in SUITE:
+        for budget in (task.budgets[0] // 10,) if wanted.quick else task.budgets:
+            for solver in map(named, wanted.solvers or (*task.peers, "auto")):
+                for seed in range(1, 1 + (wanted.seeds or (1 if wanted.quick else _SEEDS))):
+                    yield Row(task.name, budget, solver.name, seed, solver.version)
+
+
+def scaled(case: Case) -> Case:
+    """Return a case in units of the first steps."""
+    size, inner = case.sigma0, case.constraint
+    return case._replace(
+        fun=lambda x, rng: case.fun(x * size, rng), gap=lambda x: case.gap(x * size), x0=case.x0 / size,
+        sigma0=np.ones(size.size), lower=case.lower / size, upper=case.upper / size,
+        constraint=None if inner is None else lambda x: inner(x * size),
+    )  # fmt: skip
+
+
+def work(row: Row) -> Row:
+    """Make a run; if a tool does not end itself, or fails, it returns the best point that it has seen."""
+    solver = named(row.solver)
+    case = next(task for task in SUITE if task.name == row.task).make(row.seed)
+    if not solver.ours:
+        case = scaled(case)
+    rng = np.random.default_rng([row.seed, zlib.crc32(row.task.encode())])
+    # Ours keep to the budget themselves, or their rows show that they do not.
+    seen = Simulated(case, rng, math.inf if solver.ours else row.budget, _SECONDS)
+    found = run_solver(
+        solver.solve, seen.record, case.x0, fun=seen.fun, maxfev=row.budget, seed=row.seed,
+        sigma0=case.sigma0 if solver.ours else 1.0,
+        bounds=(case.lower, case.upper) if np.isfinite(case.lower).any() else None,
+        constraint=None if case.constraint is None else seen.constraint,
+    )  # fmt: skip
+    failed = found.status == ERROR
+    message = found.detail if failed else "The budget is spent."
+    answer = found.answer or Answer(seen.best, False if failed else None, message, seen.lowest)
+    x = np.clip(answer.x, case.lower, case.upper)
+    again = np.random.default_rng([row.seed, 1])
+    noise = float(np.std([case.fun(x, again) for _ in range(_REPEATS)]))
+    return row._replace(
+        evaluations=found.evaluations, start=_rounded(case.gap(case.x0)), gap=_rounded(case.gap(x)),
+        noise=_rounded(noise), fun=_rounded(answer.fun), fun_error=_rounded(answer.fun_error),
+        success=None if answer.success is None else bool(answer.success), seconds=round(found.seconds, 2),
+        message=" ".join(answer.message.split())[:200],
+    )  # fmt: skip
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else float(f"{value:.8g}")
+
+
+def _reason_to_skip(row: Row, table: Table[Row]) -> Skip | None:
+    return cannot_run(named(row.solver), 1)
+
+
+PARTS = {"runs": Part(FILE, Row, plan, work, seconds=_SECONDS, skip=_reason_to_skip)}
