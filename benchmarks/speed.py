@@ -18,8 +18,9 @@ from benchmarks.reporting import made_by, main, peak_vectors, verdict
 from benchmarks.timing import draw, drawing_compiled, fits, iterating, repetitions, seconds, seconds_each
 from pursuit.compiling.cache import compiled
 from pursuit.compiling.vectors import SERIAL
-from pursuit.engine.iteration import Buffers, iterate, open_session
-from pursuit.engine.tally import UNLIMITED, Counting, Limits, start_tally
+from pursuit.engine.iteration import Bench, Buffers, iterate, open_loop
+from pursuit.engine.stopping import Reason
+from pursuit.engine.tally import UNLIMITED, Limits, start_tally
 from pursuit.experiments.common.formatting import spaced, table
 from pursuit.methods import create_scheme
 
@@ -89,12 +90,13 @@ def trace_cost(rounds: int) -> float:
         for due in best:
             x0, rng = problem.x0, np.random.default_rng(1)
             tally, trace = start_tally(problem(x0), 1.0)
-            counting = Counting(tally._replace(due=due), trace, limits)
             buffers = Buffers(rng.standard_normal((1, 2)), np.empty((1, 2)), np.empty(1))
             state = scheme.init(x0, problem(x0), 1.0)
-            session = compiled(open_session)(SERIAL, scheme, problem, state, counting, buffers)
-            loop(session, problem, rng, 1)
-            taken = seconds(lambda s=session, r=rng: loop(s, problem, r, 2_000_000))  # type: ignore[misc]
+            bench = Bench(SERIAL, scheme, problem, state.arrays, trace, limits, buffers)
+            session = compiled(open_loop)(state.numbers, tally._replace(due=due), Reason.RUNNING)
+            around = session, bench, problem, rng
+            loop(*around, 1)
+            taken = seconds(lambda around=around: loop(*around, 2_000_000))  # type: ignore[misc]
             best[due] = min(best[due], taken)
     return best[1] / best[UNLIMITED] - 1
 

@@ -11,14 +11,15 @@ import inspect
 import math
 from typing import Any, NamedTuple
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
 from pursuit.checks import Vector
+from pursuit.compiling.jit import compilable
 from pursuit.compiling.vectors import add, blend, copy, dot, scale, shift
-from pursuit.methods import Patience, ask, create_scheme, tell
+from pursuit.methods import Needs, State, ask, create_scheme, tell
 from pursuit.methods.acceleration import Momentum, carry
+from pursuit.methods.flat_direction import FlatDirection
 from pursuit.methods.line_searches import AdaptiveStep
 
 COMPARISONS, CORRELATION, EITHER, NEVER = range(4)
@@ -41,25 +42,11 @@ class Rules(NamedTuple):
     paths: int
     """How many drifts are kept, those at the latest restarts."""
 
-    def first_past(self, n: int) -> Past:
-        """Return what a run begins with."""
-        return Past(
-            age=0.0,
-            values=np.full(self.kept, math.inf),
-            position=0,
-            higher=0,
-            agreement=0.0,
-            due=0.0,
-            drifts=np.zeros((self.paths, n)),
-            restarts=0,
-        )
-
 
 class Past(NamedTuple):
-    """The age, earlier values of f(y), and the drifts that are kept."""
+    """The age, and what is known of earlier values of f(y)."""
 
     age: float
-    values: NDArray[np.float64]
     position: int
     """Which of the values is replaced next."""
     higher: int
@@ -68,13 +55,24 @@ class Past(NamedTuple):
     """The sum of the cosines between steps and drift, since position 0."""
     due: float
     """Iterations until the next value is kept."""
-    drifts: NDArray[np.float64]
     restarts: int
 
 
+class VariantArrays(NamedTuple):
+    """The arrays of `adaptive-sarp`, and the drifts that are kept."""
+
+    x: Vector
+    y: Vector
+    v: Vector
+    s: Vector
+    flat: FlatDirection
+    values: Vector
+    drifts: NDArray[np.float64]
+
+
 @carry.register(Rules)
-def _carry(team, rules, past, y, v, s, m, value):
-    n = y.shape[0]
+def _carry(team, rules, past, arrays, m, value):
+    y, v, s, n = arrays.y, arrays.v, arrays.s, arrays.y.shape[0]
     root = max(1.0, rules.growth * past.age / n)
     theta = m / (n * math.sqrt(rules.damping) * root)
     agreement = past.agreement + _cosine(s, v, y)
@@ -86,32 +84,30 @@ def _carry(team, rules, past, y, v, s, m, value):
     position, higher, restarts = past.position, past.higher, past.restarts
     if due <= 0.0:
         due += max(1.0, rules.look_back * n / rules.kept)
-        higher += 1 if value > past.values[position] else 0
-        past.values[position] = value
+        higher += 1 if value > arrays.values[position] else 0
+        arrays.values[position] = value
         position += 1
     if position == rules.kept:
         rising = rules.test in (COMPARISONS, EITHER) and 2 * higher > rules.kept
         turning = rules.test in (CORRELATION, EITHER) and agreement < 0.0
         if rising or turning:
             if rules.paths > 0:
-                _keep_drift(team, past.drifts[restarts % rules.paths], v, y)
+                _keep_drift(team, arrays.drifts[restarts % rules.paths], v, y)
             copy(team, v, y)
-            past.values[:] = math.inf
+            arrays.values[:] = math.inf
             age, restarts = age * rules.age_left, restarts + 1
         position, higher, agreement = 0, 0, 0.0
     return Past(
         age=age,
-        values=past.values,
         position=position,
         higher=higher,
         agreement=agreement,
         due=due,
-        drifts=past.drifts,
         restarts=restarts,
     )
 
 
-@numba.njit
+@compilable
 def _cosine(s, v, y):
     """Return the cosine of the angle between s and v - y, 0 where one of them is 0."""
     both = steps = drifts = 0.0
@@ -122,12 +118,12 @@ def _cosine(s, v, y):
     return both / math.sqrt(steps * drifts) if steps * drifts > 0.0 else 0.0
 
 
-@numba.njit
+@compilable
 def _distance(v, y):
     return math.sqrt(np.sum((v - y) ** 2))
 
 
-@numba.njit
+@compilable
 def _keep_drift(team, out, v, y):
     """Set out to v - y, divided by its length."""
     length = _distance(v, y)
@@ -208,20 +204,19 @@ class Variant(NamedTuple):
             equal=chosen.equal,
         )
 
-    def init(self, x: Vector, fx: float, sigma: float) -> Any:
+    def init(self, x: Vector, fx: float, sigma: float) -> State:
         """Return the first state."""
         rules = self.scheme.momentum
         plain = self.scheme._replace(momentum=Momentum(rules.damping, rules.growth))
-        return plain.init(x, fx, sigma)._replace(past=rules.first_past(x.size))
+        arrays, numbers = plain.init(x, fx, sigma)
+        own = {"values": np.full(rules.kept, math.inf), "drifts": np.zeros((rules.paths, x.size))}
+        past = Past(age=0.0, position=0, higher=0, agreement=0.0, due=0.0, restarts=0)
+        return State(VariantArrays(**{**arrays._asdict(), **own}), numbers._replace(past=past))
 
-    def points(self) -> int:
-        """Return the most points that a query holds."""
-        return int(self.scheme.points())
-
-    def patience(self, n: int) -> Patience:
-        """Return after how many iterations without a better point to give up."""
-        given: Patience = self.scheme.patience(n)
-        return given
+    def needs(self, n: int) -> Needs:
+        """Return what the scheme needs for n variables."""
+        needs: Needs = self.scheme.needs(n)
+        return needs
 
 
 # The library takes the names of a scheme's options from the signature of its `create`.
@@ -229,20 +224,20 @@ Variant.create.__func__.__signature__ = inspect.signature(VariantOptions.__new__
 
 
 @ask.register(Variant)
-def _ask(team, scheme, state, u):
+def _ask(team, scheme, arrays, numbers, u):
     n = u.shape[0]
     length = math.sqrt(dot(team, n, u, u))
-    if scheme.drift and math.isnan(state.trials.fy) and _distance(state.v, state.y) > 0.0:
-        _keep_drift(team, u, state.v, state.y)
+    if scheme.drift and math.isnan(numbers.trials.fy) and _distance(arrays.v, arrays.y) > 0.0:
+        _keep_drift(team, u, arrays.v, arrays.y)
         scale(team, u, length)
     if scheme.equal:
         scale(team, u, math.sqrt(n) / length)
-    for k in range(min(state.past.restarts, state.past.drifts.shape[0])):
-        path = state.past.drifts[k]
+    for k in range(min(numbers.past.restarts, arrays.drifts.shape[0])):
+        path = arrays.drifts[k]
         add(team, u, scheme.stretch * dot(team, n, path, u), path)
-    return ask(team, scheme.scheme, state, u)
+    return ask(team, scheme.scheme, arrays, numbers, u)
 
 
 @tell.register(Variant)
-def _tell(team, scheme, state, query, answer):
-    return tell(team, scheme.scheme, state, query, answer)
+def _tell(team, scheme, arrays, numbers, query, answer):
+    return tell(team, scheme.scheme, arrays, numbers, query, answer)

@@ -38,15 +38,16 @@ import inspect
 import math
 from typing import Any, NamedTuple
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
 from pursuit.checks import Vector, checked_choice
-from pursuit.compiling.vectors import add, blend, push, scale
-from pursuit.methods import ask, create_scheme, tell
+from pursuit.compiling.jit import compilable
+from pursuit.compiling.rows import push
+from pursuit.compiling.vectors import add, blend, scale
+from pursuit.methods import Needs, State, ask, create_scheme, tell
 from pursuit.methods.cma import Cma
-from pursuit.methods.ep_cma import EpCma
+from pursuit.methods.ep_cma import EpCma, EpCmaArrays
 from pursuit.methods.line_searches import AdaptiveStep
 
 RATES = {
@@ -185,25 +186,16 @@ class PathCma(NamedTuple):
             steps=STEPS[checked_choice("steps", chosen.steps, tuple(STEPS))],
         )
 
-    def init(self, x: Vector, fx: float, sigma: float) -> PathState:
-        """Return the first state."""
-        first = self.scheme.init(x, fx, sigma)
-        return PathState(
-            x=x,
-            fx=fx,
-            f=fx,
-            sigma=sigma,
-            paths=first.paths,
-            weights=first.weights[entered(ORDERS[self.order], self.scheme.m)],
-            k=0,
-            q=0,
-            failures=0,
-            success_rate=0.0,
-        )
+    def init(self, x: Vector, fx: float, sigma: float) -> State:
+        """Return the first arrays."""
+        first: EpCmaArrays = self.scheme.init(x, fx, sigma).arrays
+        weights = first.weights[entered(ORDERS[self.order], self.scheme.m)]
+        numbers = PathNumbers(fx=fx, f=fx, sigma=sigma, k=0, q=0, failures=0, success_rate=0.0)
+        return State(first._replace(weights=weights), numbers)
 
-    def draws(self, n: int) -> int:
-        """Return the number of normals per iteration."""
-        return self.scheme.draws(n)
+    def needs(self, n: int) -> Needs:
+        """Return what the scheme needs for n variables."""
+        return self.scheme.needs(n)
 
 
 def entered(order: str, rows: int) -> NDArray[np.intp]:
@@ -223,16 +215,12 @@ def entered(order: str, rows: int) -> NDArray[np.intp]:
     return np.append(stored + 1, 0)
 
 
-class PathState(NamedTuple):
-    """The state of `PathCma`: that of EP-CMA-m, and two counts of failures."""
+class PathNumbers(NamedTuple):
+    """The numbers of `PathCma`: those of EP-CMA-m, and two counts of failures."""
 
-    x: Vector
     fx: float
     f: float
     sigma: float
-    paths: NDArray[np.float64]
-    """The stored paths, oldest first, and the current one, one a row."""
-    weights: Vector
     k: int
     """Iterations or successes."""
     q: int
@@ -250,14 +238,14 @@ PathCma.create.__func__.__signature__ = inspect.signature(PathOptions.__new__)  
 # The current path is the last row. Compiled for a GPU, no function can return it, so each takes all of them.
 
 
-@numba.njit
+@compilable
 def _keep_path(team, scheme, paths):
     push(team, paths)
     if scheme.restart == 1:
         scale(team, paths[paths.shape[0] - 1], 0.0)
 
 
-@numba.njit
+@compilable
 def _extend_path(team, scheme, paths, line, step, success_rate):
     """Update the path after a success."""
     path = paths[paths.shape[0] - 1]
@@ -269,7 +257,7 @@ def _extend_path(team, scheme, paths, line, step, success_rate):
         blend(team, path, 1.0 - scheme.c_c, scheme.gain, line.direction)
 
 
-@numba.njit
+@compilable
 def _shorten_path(team, scheme, paths, failures):
     """Update the path after a failure."""
     path = paths[paths.shape[0] - 1]
@@ -279,47 +267,44 @@ def _shorten_path(team, scheme, paths, failures):
         scale(team, path, 1.0 - scheme.c_p)
 
 
-@numba.njit
+@compilable
 def _rescale_path(team, paths, factor):
     scale(team, paths[paths.shape[0] - 1], factor)
 
 
 @ask.register(PathCma)
-def _ask(team, scheme, state, normals):
-    return ask(team, scheme.scheme, state, normals)
+def _ask(team, scheme, arrays, numbers, normals):
+    return ask(team, scheme.scheme, arrays, numbers, normals)
 
 
 @tell.register(PathCma)
-def _tell(team, scheme, state, line, step):
+def _tell(team, scheme, arrays, numbers, line, step):
     success = step.length != 0.0
-    fx, k, q = state.fx, state.k, state.q
-    failures, success_rate = state.failures, (1.0 - _SUCCESS_RATE) * state.success_rate
+    fx, k, q = numbers.fx, numbers.k, numbers.q
+    failures, success_rate = numbers.failures, (1.0 - _SUCCESS_RATE) * numbers.success_rate
     if success or scheme.successes == 0:
         k += 1
     due = scheme.keep == 1 and (k - q) * scheme.m > scheme.area
     if due and scheme.first == 1:
-        _keep_path(team, scheme, state.paths)
+        _keep_path(team, scheme, arrays.paths)
     if success:
         fx = step.value
         success_rate += _SUCCESS_RATE
-        add(team, state.x, step.length, line.direction)
-        _extend_path(team, scheme, state.paths, line, step, success_rate)
+        add(team, arrays.x, step.length, line.direction)
+        _extend_path(team, scheme, arrays.paths, line, step, success_rate)
     else:
         failures = failures + 1 if failures < scheme.n else 1
-        _shorten_path(team, scheme, state.paths, failures)
+        _shorten_path(team, scheme, arrays.paths, failures)
     if scheme.steps == IN_UNITS_OF_SIGMA:
-        _rescale_path(team, state.paths, line.sigma / step.sigma)
+        _rescale_path(team, arrays.paths, line.sigma / step.sigma)
     if due and scheme.first == 0:
-        _keep_path(team, scheme, state.paths)
+        _keep_path(team, scheme, arrays.paths)
     if due:
         q = k
-    return PathState(
-        x=state.x,
+    return PathNumbers(
         fx=fx,
         f=fx,
         sigma=step.sigma,
-        paths=state.paths,
-        weights=state.weights,
         k=k,
         q=q,
         failures=failures,
@@ -339,16 +324,20 @@ class RatedCma(NamedTuple):
         scheme: Any = create_scheme("cma", n, {"c_p": rate_of(c_p, n)}, None)
         return cls(scheme.line_search, scheme)
 
-    def init(self, x: Vector, fx: float, sigma: float) -> Any:
-        """Return the first state."""
+    def init(self, x: Vector, fx: float, sigma: float) -> State:
+        """Return the first arrays."""
         return self.scheme.init(x, fx, sigma)
+
+    def needs(self, n: int) -> Needs:
+        """Return what the scheme needs for n variables."""
+        return self.scheme.needs(n)
 
 
 @ask.register(RatedCma)
-def _ask_cma(team, scheme, state, normals):
-    return ask(team, scheme.scheme, state, normals)
+def _ask_cma(team, scheme, arrays, numbers, normals):
+    return ask(team, scheme.scheme, arrays, numbers, normals)
 
 
 @tell.register(RatedCma)
-def _tell_cma(team, scheme, state, line, step):
-    return tell(team, scheme.scheme, state, line, step)
+def _tell_cma(team, scheme, arrays, numbers, line, step):
+    return tell(team, scheme.scheme, arrays, numbers, line, step)

@@ -56,7 +56,8 @@ def test_a_class_without_implementation_is_named():
         (ask, "(team: 'Any', scheme: 'Any', arrays: 'Any', numbers: 'Any', normals: 'Vector') -> 'Any'"),
         (
             tell,
-            "(team: 'Any', scheme: 'Any', arrays: 'Any', numbers: 'Any', query: 'Any', answer: 'Any') -> 'Any'",
+            "(team: 'Any', scheme: 'Any', arrays: 'Any', numbers: 'Any', query: 'Any', answer: 'Any') "
+            "-> 'Any'",
         ),
         (value, "(team: 'Any', problem: 'Any', x: 'Vector') -> 'float'"),
         (line_minimizer, "(team: 'Any', problem: 'Any', x: 'Vector', u: 'Vector') -> 'float'"),

@@ -37,7 +37,10 @@ def interpreted(monkeypatch):
 CASES = [
     *(Case(method, "lin", "asked_and_told", 1) for method in RECORDED),
     *(Case(method, "rosenbrock", "compiled", 2) for method in RECORDED if method != "l-cma"),
-    *(Case(method, "rotated-exp", "python", 3) for method in ("rp-exact", "sarp-bracketing", "cma", "ep-cma-3")),
+    *(
+        Case(method, "rotated-exp", "python", 3)
+        for method in ("rp-exact", "sarp-bracketing", "cma", "ep-cma-3")
+    ),
     *(Case(method, "lin", "compiled_in_bounds", 2) for method in ("sarp", "adaptive-sarp", "own")),
     *(Case(method, "lin", "interrupted_and_resumed", 2) for method in ("sarp", "cr-fm-nes", "acdm")),
 ]
@@ -101,8 +104,6 @@ def test_all_functions_are_python_s_own(name):
     functions = functions_of(importlib.import_module(f"pursuit.{name}"))
     assert len(functions) > 30
     assert {type(inspect.unwrap(function)) for function in functions} == {type(functions_of)}
-
-
 
 
 def calls():

@@ -4,28 +4,29 @@ import numba
 import numpy as np
 import pytest
 
-from methods.calling import from_python
-from pursuit.compiling.vectors import (
-    SERIAL,
-    add,
+from pursuit.compiling.rows import (
     add_products,
     apply_factor,
     apply_matrix,
+    mix_rows,
+    mix_slice,
+    push,
+    update_factor,
+)
+from pursuit.compiling.vectors import (
+    SERIAL,
+    add,
     blend,
     copy,
     dot,
     drift,
     exchange,
     fill,
-    mix_rows,
-    mix_slice,
     multiply,
-    push,
     repeated,
     scale,
     shift,
     summed,
-    update_factor,
 )
 
 # Below and above the lanes of a sum, and above the slices of a mixture.
@@ -138,10 +139,10 @@ def test_rows_are_mixed_and_multiplied_within_columns(n, m):
     x, weights, rows, out = drawn(n, n, m, (m, n + 5), m)
     columns = rows[:, 3 : 3 + n]
     expected = out + columns @ x
-    from_python(add_products)(out, rows, x, 3)
+    add_products(out, rows, x, 3)
     np.testing.assert_allclose(out, expected, rtol=1e-12, atol=1e-12)
     expected = 0.3 * x + weights @ columns
-    from_python(mix_slice)(x, 0.3, weights, rows, 3)
+    mix_slice(x, 0.3, weights, rows, 3)
     np.testing.assert_allclose(x, expected, rtol=1e-12, atol=1e-12)
 
 
@@ -203,14 +204,57 @@ def test_a_sum_of_terms_runs_in_four_fixed_lanes(n):
     assert weighted(SERIAL, n, a, x) == (lanes[0] + lanes[2]) + (lanes[1] + lanes[3])
 
 
-def test_compiled_code_calls_the_same_operations():
-    @numba.njit
-    def steps(team, x, u):
-        add(team, x, 0.5, u)
-        scale(team, x, 3.0)
-        return dot(team, x.shape[0], x, u)
+@summed
+def of_neighbours(i, x):
+    return x[i] * x[i + 1]
 
-    x, u = drawn(7, 7, 7)
-    compiled, python = x.copy(), x.copy()
-    assert steps(SERIAL, compiled, u) == steps.py_func(SERIAL, python, u)
-    np.testing.assert_array_equal(compiled, python)
+
+@summed
+def of_sizes(i, x):
+    return abs(x[i])
+
+
+@repeated
+def swap(i, x, y):
+    kept = x[i]
+    x[i] = y[i]
+    y[i] = kept
+
+
+@repeated
+def cut(i, x):
+    x[i] = x[i] if x[i] > 0.0 else 0.5
+
+
+def every_operation(n, x, y, u, v, matrix):
+    shift(SERIAL, x, y, 0.3, u)
+    add(SERIAL, x, -1.7, v)
+    blend(SERIAL, y, 0.3, 1.1, x)
+    drift(SERIAL, y, v, 0.1, 0.0, 0.0, u)
+    drift(SERIAL, y, v, 0.1, 0.3, 2.1, u)
+    multiply(SERIAL, u, y)
+    scale(SERIAL, v, 0.7)
+    swap(SERIAL, n, x, v)
+    cut(SERIAL, n, u)
+    mix_rows(SERIAL, x, 0.3, u[:7], matrix[:7])
+    add_products(u[:7], matrix[:7], v[: n - 3], 2)
+    push(SERIAL, matrix[:3])
+    for i in range(min(n, 30)):
+        matrix[i, i] = 2.0 + abs(matrix[i, i])
+    small = matrix[:30, :30].copy()
+    update_factor(SERIAL, small, 0.9, 0.1, v[:30], y[:30].copy())
+    apply_factor(SERIAL, x[:30], small, v[:30])
+    apply_matrix(SERIAL, u[:9], matrix[:9], v)
+    a, b, c = dot(SERIAL, n, x, u), of_neighbours(SERIAL, n - 1, v), of_sizes(SERIAL, n, y)
+    copy(SERIAL, y, x)
+    fill(SERIAL, v, exchange(SERIAL, u, 3, 0.5))
+    return a, b, c
+
+
+@pytest.mark.parametrize("n", [30, 31, 33, 514, 1030])
+def test_compiled_loops_give_the_bits_of_numpy(n):
+    arrays = drawn(n, n, n, n, n, (max(n, 30), n))
+    others = [array.copy() for array in arrays]
+    assert every_operation(n, *arrays) == numba.njit(every_operation)(n, *others)
+    for array, other in zip(arrays, others, strict=True):
+        np.testing.assert_array_equal(array, other)

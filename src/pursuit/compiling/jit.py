@@ -88,7 +88,7 @@ def replaceable(
     *,
     inlined: bool = False,
 ) -> None:
-    """Let compiled code call, in place of a function, what `choose` returns for the types of its arguments."""
+    """Let compiled code call, in place of a function, what `choose` returns for its arguments' types."""
     with _one_at_a_time:
         _waiting.append(_Known(function, choose, inlined))
         if "numba" in sys.modules:
@@ -128,5 +128,5 @@ def _introduce_all() -> None:
 
     while _waiting:
         function, choose, is_inlined = _waiting.pop()
-        own = {"forceinline": True} if is_inlined else {"error_model": "numpy"}
+        own: Any = {"forceinline": True} if is_inlined else {"error_model": "numpy"}
         overload(function, strict=False, jit_options=_OPTIONS | own)(choose)

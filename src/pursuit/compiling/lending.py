@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pursuit.compiling.jit import before_compiling, replaceable
+from pursuit.compiling import jit
 
 
 def lent(record: Any) -> Any:
@@ -19,12 +19,11 @@ def lent(record: Any) -> Any:
 
 def _choose(record: Any) -> Any:
     """Return what is compiled in place of `lent` for a type: recursively, by the fields of a record."""
-    from numba import carray, types
-
-    if isinstance(record, types.Array) and record.layout == "C":
-        pointer_to = _pointers[0]
+    numba = jit.numba()
+    if isinstance(record, numba.types.Array) and record.layout == "C":
+        carray, pointer_to = numba.carray, _pointers[0]
         return lambda record: carray(pointer_to(record.ctypes.data, record), record.shape)
-    if not isinstance(record, types.BaseNamedTuple):
+    if not isinstance(record, numba.types.BaseNamedTuple):
         return lambda record: record
     parts = ", ".join(f"lent(record.{field})" for field in record.instance_class._fields)
     names = {"make": record.instance_class, "lent": lent}
@@ -32,12 +31,12 @@ def _choose(record: Any) -> Any:
     return names["lent_record"]
 
 
-replaceable(lent, _choose, inlined=True)
+jit.replaceable(lent, _choose, inlined=True)
 _pointers: list[Any] = []
 """Turns an address into a pointer to numbers like those of an array, once Numba is there."""
 
 
-@before_compiling
+@jit.before_compiling
 def _define_pointers() -> None:
     from numba import types
     from numba.extending import intrinsic

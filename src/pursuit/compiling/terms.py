@@ -1,4 +1,4 @@
-"""What is known of functions of an index, from their code: which entries they read, and whether they branch."""
+"""What is known of functions of an index, from their code: which entries they read, whether they branch."""
 
 from __future__ import annotations
 

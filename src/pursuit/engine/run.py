@@ -108,8 +108,14 @@ class Run:
             self._draw_normals = specialized(compiled(draw_normals), rng, self._normals)
             self._draw()
         self._bench = Bench(SERIAL, scheme, known, self._arrays, memory.trace, limits, buffers)
-        beginning = memory.state.numbers, memory.tally, reason_to_stop(memory.tally, limits, memory.state.numbers)
-        self._session = entry(open_loop)(*beginning) if loops else entry(open_session)(self._bench, *beginning)
+        beginning = (
+            memory.state.numbers,
+            memory.tally,
+            reason_to_stop(memory.tally, limits, memory.state.numbers),
+        )
+        self._session = (
+            entry(open_loop)(*beginning) if loops else entry(open_session)(self._bench, *beginning)
+        )
         # All of this is compiled now, so that the time of a run is that of its iterations.
         self._snapshot = specialized(entry(snapshot), self._session)
         self._received: list[list[float]] = []
@@ -197,7 +203,7 @@ class Run:
         return reason == Reason.RUNNING
 
     def snapshot(self) -> tuple[Any, Tally, int, Unfinished]:
-        """Return numbers and tally after the last finished iteration, the reason to stop, and what followed."""
+        """Return numbers and tally after the last iteration, the reason to stop, and what followed."""
         seen: tuple[Any, Tally, int, Unfinished] = self._snapshot(self._session)
         return seen
 
@@ -243,7 +249,8 @@ class Run:
     def _point_at(self, state: State, position: float) -> Vector:
         """Return a point of the current iteration, whose query is asked again with the same normals."""
         generator = self._another_generator(self._state_of_generator())
-        normals, x = np.empty((1, self._normals.shape[1])), np.empty_like(state.arrays.x)
+        x: Vector = np.empty_like(state.arrays.x)
+        normals = np.empty((1, self._normals.shape[1]))
         self._draw_normals(generator, normals)
         write_point(SERIAL, ask(SERIAL, self._scheme, *state, normals[0]), position, x)
         return x

@@ -75,7 +75,7 @@ class R1Nes(NamedTuple):
         return State(arrays, RoundNumbers(fx, fx, sigma, k=0))
 
     def needs(self, n: int) -> Needs:
-        """Return what the scheme needs for n variables: normals for z and b of all points, and the first u."""
+        """Return what the scheme needs: normals for z and b of all points, and for the first u."""
         return needs_of_population(self.popsize, n, (self.popsize + 1) * n + self.popsize)
 
 
