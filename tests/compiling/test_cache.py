@@ -109,6 +109,27 @@ def test_a_second_process_finds_what_the_first_compiled_and_an_edited_source_is_
     assert python(RUN, tmp_path, cache) == ["6.0", "compiled"]
 
 
+MARKED = """
+from pursuit.compiling.jit import compilable
+
+@compilable
+def scaled(x):
+    return 1.0 * x
+"""
+
+
+def test_helpers_that_stay_plain_python_are_kept_and_noticed_too(tmp_path):
+    own = OWN.replace("import pursuit\n", "import pursuit\nfrom helper import scaled\n")
+    write(
+        tmp_path,
+        {"own.py": own.replace("FACTOR * np.sum(x * x)", "scaled(np.sum(x * x))"), "helper.py": MARKED},
+    )
+    assert python(RUN, tmp_path, tmp_path / "cache") == ["3.0", "compiled"]
+    assert python(RUN, tmp_path, tmp_path / "cache") == ["3.0", "found"]
+    write(tmp_path, {"helper.py": MARKED.replace("1.0", "2.0")})
+    assert python(RUN, tmp_path, tmp_path / "cache") == ["6.0", "compiled"]
+
+
 EDITED_MEANWHILE = """
 from pathlib import Path
 import numpy as np, own

@@ -34,7 +34,7 @@ class _Known(NamedTuple):
 _waiting: list[_Known] = []
 """What Numba has not been told about yet."""
 _loops: dict[Any, Callable[..., Any]] = {}
-"""Loops that are compiled in place of functions."""
+"""What is compiled in place of functions that are marked here: themselves, or loops."""
 _introductions: list[Callable[[], None]] = []
 """What else to do before the first loop is compiled."""
 
@@ -54,12 +54,14 @@ def compilable(function: F) -> F:
 
     A division by zero gives an infinity or NaN in compiled code, as with NumPy.
     """
+    _loops.setdefault(function, function)
     replaceable(function, lambda *types: compiled_form(function))
     return function
 
 
 def inlined(function: F) -> F:
     """Let compiled code call a function, as `compilable` does, and take it over where it is called."""
+    _loops.setdefault(function, function)
     replaceable(function, lambda *types: compiled_form(function), inlined=True)
     return function
 
@@ -80,6 +82,11 @@ def loop_for(function: Callable[..., Any]) -> Callable[[F], F]:
 def compiled_form(function: Callable[..., Any]) -> Callable[..., Any]:
     """Return what is compiled in place of a function: its loop, or else the function itself."""
     return _loops.get(function, function)
+
+
+def is_compilable(function: Callable[..., Any]) -> bool:
+    """Say whether a function is marked here, so that `compiled_form` is what is compiled in its place."""
+    return function in _loops
 
 
 def replaceable(

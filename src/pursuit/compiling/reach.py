@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from pursuit.compiling import jit
 from pursuit.compiling.dispatch import implementations_in, implementations_of
 
 # These change only with their version, or not at all.
@@ -83,10 +84,10 @@ def _traced(value: Any, names: frozenset[str], seen: set[Any]) -> Iterator[str]:
     elif value not in seen:
         seen.add(value)
         yield from _source_of(value)
-        registered = implementations_of(value) if isinstance(value, type) else implementations_in(value)
+        registered = implementations_of(value) if isinstance(value, type) else _forms_of(value)
         # A closure is always visited: a sum of this package may hold a user's term.
         cells = getattr(value, "__closure__", None) or ()
-        yield from _traced((*(registered or ()), *(cell.cell_contents for cell in cells)), names, seen)
+        yield from _traced((*registered, *(cell.cell_contents for cell in cells)), names, seen)
         if isinstance(value, FunctionType) and not _is_trusted(value):
             yield from _traced(value.__defaults__, names, seen)
             for code in _codes_in(value.__code__):
@@ -101,9 +102,14 @@ def _named(scope: dict[str, Any], names: frozenset[str], seen: set[Any]) -> Iter
     for name in sorted(names & scope.keys()):
         value = scope[name]
         yield name
-        if isinstance(value, FunctionType) and not (_is_trusted(value) or implementations_in(value)):
+        if isinstance(value, FunctionType) and not (_is_trusted(value) or _forms_of(value)):
             yield _UNKNOWN  # Numba may have been told to compile other code in its place.
         yield from _traced(value, names, seen)
+
+
+def _forms_of(function: FunctionType) -> list[Any]:
+    """Return all that may be compiled in place of a function; nothing if that is unknown."""
+    return implementations_in(function) or [jit.compiled_form(function)] * jit.is_compilable(function)
 
 
 def _source_of(defined: Any) -> Iterator[str]:

@@ -31,10 +31,6 @@ class Access(NamedTuple):
 
     read: Any
     """read(memory): the record."""
-    bind: Any
-    """bind(record, memory): the same record, its arrays where the compiler knows them to lie.
-
-    A value carried around a loop hides from it where an array lies, though an array never moves."""
     write: Any
     """write(record, memory): write the numbers of the record into the image."""
 
@@ -47,17 +43,9 @@ def access_to(image: Image) -> Access:
     def read(typingctx, memory):
         def generate(context, builder, signature, arguments):
             source = _Source(context, builder, memory, arguments[0])
-            return source.build(root, None)
+            return source.build(root)
 
         return root.type(memory), generate
-
-    @intrinsic
-    def bind(typingctx, record, memory):
-        def generate(context, builder, signature, arguments):
-            source = _Source(context, builder, memory, arguments[1])
-            return source.build(root, arguments[0])
-
-        return root.type(root.type, memory), generate
 
     @intrinsic
     def write(typingctx, record, memory):
@@ -68,7 +56,7 @@ def access_to(image: Image) -> Access:
 
         return types.none(root.type, memory), generate
 
-    return Access(read, bind, write)
+    return Access(read, write)
 
 
 class _Source:
@@ -84,17 +72,11 @@ class _Source:
             Where.BLOCK: context.make_array(memory_type.types[2])(context, builder, block).data,
         }
 
-    def build(self, part: Any, value: Any) -> Any:
-        """Return a part: its arrays from memory, its numbers from `value`, or from memory without one."""
+    def build(self, part: Any) -> Any:
+        """Return a part."""
         if isinstance(part, Record):
-            built = [
-                self.build(inner, None if value is None else self._builder.extract_value(value, k))
-                for k, inner in enumerate(part.parts)
-            ]
-            return self._context.make_tuple(self._builder, part.type, built)
-        if isinstance(part, Array):
-            return self._array(part)
-        return self._number(part) if value is None else value
+            return self._context.make_tuple(self._builder, part.type, [*map(self.build, part.parts)])
+        return self._array(part) if isinstance(part, Array) else self._number(part)
 
     def store(self, part: Any, value: Any) -> None:
         """Write the numbers of a part."""

@@ -12,7 +12,7 @@ from pursuit.compiling.dispatch import generic
 from pursuit.engine.iteration import concluded, note_at_bound, noted, nothing
 from pursuit.engine.queries import answer_to, open_query, position_of, receive
 from pursuit.engine.stopping import Reason
-from pursuit.engine.tally import Counting
+from pursuit.engine.tally import Counting, Tally, Unfinished
 from pursuit.gpu.access import Memory, access_to, doubles_at, integers_at, piece
 from pursuit.gpu.layout import Where
 from pursuit.gpu.operations import walk_along
@@ -25,6 +25,15 @@ from pursuit.methods.line_searches import Line
 from pursuit.problems.contract import value
 
 _RUNNING, _MAXFEV = int(Reason.RUNNING), int(Reason.MAXFEV)
+
+
+class Course(NamedTuple):
+    """Where a run stands: the numbers that change from one iteration to the next. Its arrays stay."""
+
+    numbers: Any
+    tally: Tally
+    reason: int
+    unfinished: Unfinished
 
 
 class Room(NamedTuple):
@@ -82,51 +91,49 @@ def _evaluated_round(team, problem, query, query_state, unfinished, room):
 
 
 @numba.njit(forceinline=True)
-def _iterated(team, fixed, own, normals, ahead, room):
-    """Return what a run has after another iteration, whose normals were drawn ahead."""
-    scheme, problem, limits = fixed.scheme, fixed.problem, fixed.limits
-    put(team, own.key, own.tally.nit, ahead, normals)
-    query = ask(team, scheme, own.state.arrays, own.state.numbers, normals)
+def _iterated(team, fixed, own, course, normals, ahead, room):
+    """Return where a run stands after another iteration, whose normals were drawn ahead."""
+    scheme, problem, limits, arrays = fixed.scheme, fixed.problem, fixed.limits, own.state.arrays
+    numbers, tally = course.numbers, course.tally
+    put(team, own.key, tally.nit, ahead, normals)
+    query = ask(team, scheme, arrays, numbers, normals)
     query_state = open_query(team, scheme, problem, query)
-    budget = limits.evaluations - own.tally.nfev
+    budget = limits.evaluations - tally.nfev
     if query_state.needed > budget:
-        return _ended(own, own.state, own.tally, _MAXFEV, own.unfinished)
+        return Course(numbers, tally, _MAXFEV, course.unfinished)
     # Here, so that it fills the time in which the evaluation waits for memory: both are one block of code.
-    draw(team, own.key, own.tally.nit + 1, ahead)
+    draw(team, own.key, tally.nit + 1, ahead)
     query_state, unfinished = _evaluated(team, scheme, problem, query, query_state, budget, room)
     if query_state.wanted > 0:
-        return _ended(own, own.state, own.tally, _MAXFEV, unfinished)
-    answer = answer_to(query, query_state, room.values).content
-    counting = Counting(own.tally, own.trace, limits)
-    arrays = own.state.arrays
-    numbers, tally, reason = concluded(
-        team, scheme, arrays, own.state.numbers, query, answer, counting, unfinished
-    )
+        return Course(numbers, tally, _MAXFEV, unfinished)
+    answer, counting = answer_to(query, query_state, room.values).content, Counting(tally, own.trace, limits)
+    numbers, tally, reason = concluded(team, scheme, arrays, numbers, query, answer, counting, unfinished)
     note_at_bound(team, problem, counting, tally, arrays.x, room.point)
-    return _ended(own, State(arrays, numbers), tally, reason.value, own.unfinished)
+    return Course(numbers, tally, reason.value, course.unfinished)
 
 
 @numba.njit(forceinline=True)
-def _ended(own, state, tally, reason, unfinished):
+def _write_best(team, fixed, own, course, normals, ahead):
+    """Write the best point of an iteration that did not end, whose query is asked again."""
+    draw(team, own.key, course.tally.nit, ahead)
+    put(team, own.key, course.tally.nit, ahead, normals)
+    query = ask(team, fixed.scheme, own.state.arrays, course.numbers, normals)
+    _write(team, query, course.unfinished.position, own.best)
+
+
+@numba.njit(forceinline=True)
+def _with(own, course):
+    """Return a run's record with the numbers of where it stands."""
     return Own(
-        state=state,
-        tally=tally,
+        state=State(own.state.arrays, course.numbers),
+        tally=course.tally,
         trace=own.trace,
         key=own.key,
-        reason=reason,
-        unfinished=unfinished,
+        reason=course.reason,
+        unfinished=course.unfinished,
         best=own.best,
         normals=own.normals,
     )
-
-
-@numba.njit(forceinline=True)
-def _write_best(team, fixed, own, normals, ahead):
-    """Write the best point of an iteration that did not end, whose query is asked again."""
-    draw(team, own.key, own.tally.nit, ahead)
-    put(team, own.key, own.tally.nit, ahead, normals)
-    query = ask(team, fixed.scheme, own.state.arrays, own.state.numbers, normals)
-    _write(team, query, own.unfinished.position, own.best)
 
 
 @numba.njit(forceinline=True)
@@ -144,7 +151,7 @@ def make_kernel(plan: Plan) -> Any:
     if plan.shape.is_grid:
         return _make_grid_kernel(plan)
     Team = team_class(plan.shape)  # noqa: N806 (a class)
-    read_fixed, (read_own, bind_own, write_own) = access_to(plan.fixed).read, access_to(plan.own)
+    read_fixed, (read_own, write_own) = access_to(plan.fixed).read, access_to(plan.own)
     lanes, n, draws, points = plan.shape
     seats, threads, warps = plan.seats, plan.threads, plan.shape.warps
     run_words, block_words, own_words = plan.run_words, plan.block_words, plan.own.words
@@ -176,21 +183,21 @@ def make_kernel(plan: Plan) -> Any:
         fixed = read_fixed(Memory(fixed_address, pool, block))
         own = read_own(memory)
         # A run that continues has no unfinished iteration: the compiler need not keep room for one.
-        own = _ended(own, own.state, own.tally, own.reason, nothing())
+        course = Course(own.state.numbers, own.tally, own.reason, nothing())
         normals = piece(pool, at_normals, draws)
         room = Room(piece(pool, at_point, n), cuda.local.array(points, numba.float64))
         ahead = cuda.local.array(ahead_words, kind_ahead)
-        until = own.tally.nit + leg
-        draw(team, own.key, own.tally.nit, ahead)
+        until = course.tally.nit + leg
+        draw(team, own.key, course.tally.nit, ahead)
         wait(team)
-        while own.reason == _RUNNING and own.tally.nit < until:
-            own = _iterated(team, fixed, bind_own(own, memory), normals, ahead, room)
-        if own.unfinished.nfev > 0:
-            _write_best(team, fixed, bind_own(own, memory), normals, ahead)
+        while course.reason == _RUNNING and course.tally.nit < until:
+            course = _iterated(team, fixed, own, course, normals, ahead, room)
+        if course.unfinished.nfev > 0:
+            _write_best(team, fixed, own, course, normals, ahead)
         wait(team)
         _copy(kept, near, own_count, team.lane, lanes)
         if team.lane == 0:
-            write_own(own, memory)
+            write_own(_with(own, course), memory)
 
     return kernel
 
@@ -201,7 +208,7 @@ def _make_grid_kernel(plan: Plan) -> Any:
     All arrays are in global memory, and the point that is evaluated is where the best one will be.
     """
     Team = team_class(plan.shape)  # noqa: N806 (a class)
-    read_fixed, (read_own, bind_own, write_own) = access_to(plan.fixed).read, access_to(plan.own)
+    read_fixed, (read_own, write_own) = access_to(plan.fixed).read, access_to(plan.own)
     points, warps = plan.shape.points, plan.shape.warps
     blocks = plan.blocks
 
@@ -212,17 +219,17 @@ def _make_grid_kernel(plan: Plan) -> Any:
         team = Team(lane, GridBoard(piece(shared, 0, warps), integers_at(board_address, 1), numbers))
         memory = Memory(own_address, shared, shared)
         fixed, own = read_fixed(Memory(fixed_address, shared, shared)), read_own(memory)
-        own = _ended(own, own.state, own.tally, own.reason, nothing())
+        course = Course(own.state.numbers, own.tally, own.reason, nothing())
         room = Room(own.best, cuda.local.array(points, numba.float64))
         ahead = cuda.local.array(4, numba.float32)
-        until = own.tally.nit + leg
+        until = course.tally.nit + leg
         # All threads have read the image before one of them writes it.
         wait(team)
-        while own.reason == _RUNNING and own.tally.nit < until:
-            own = _iterated(team, fixed, bind_own(own, memory), own.normals, ahead, room)
-        if own.unfinished.nfev > 0:
-            _write_best(team, fixed, bind_own(own, memory), own.normals, ahead)
+        while course.reason == _RUNNING and course.tally.nit < until:
+            course = _iterated(team, fixed, own, course, own.normals, ahead, room)
+        if course.unfinished.nfev > 0:
+            _write_best(team, fixed, own, course, own.normals, ahead)
         if lane == 0:
-            write_own(own, memory)
+            write_own(_with(own, course), memory)
 
     return kernel
