@@ -57,7 +57,7 @@ def _missing(results: Results) -> list[str]:
         [escaped(results.name_of(entry.cell)), str(len(entry.runs)), str(entry.wanted)]
         for entry in missing(results)
     ]
-    title = f"{len(rows)} cells that have fewer runs than wanted"
+    title = f"Cells that have fewer runs than wanted: {len(rows)}"
     return [folded(title, table(["cell", "runs", "wanted"], rows))] if rows else []
 
 

@@ -103,8 +103,8 @@ def _findings(analysis: Analysis, best: str) -> list[str]:
     ]
     return [
         f"Median iterations divided by those of SARP, n = {n}, reading `{best}` unless another is named: ∞ "
-        "where most runs did not reach the target, a dash where SARP's did not. Last, the power of n by which "
-        "those of SARP grow. One of its iterations takes two evaluations.",
+        "where most runs did not reach the target, a dash where SARP's did not. Last, the power of n by "
+        "which those of SARP grow. One of its iterations takes two evaluations.",
         table(["problem", *columns, "growth of sarp"], rows),
         "\n".join(f"- {finding}" for finding in findings[len(analysis.readings) == 1 :]),
     ]

@@ -134,7 +134,7 @@ def _claim(claim: JudgedClaim) -> dict[str, Any]:
 
 
 def _measured(found: Measurement | None) -> dict[str, Any] | None:
-    return found and {"ours": found.ours and found.ours._asdict(), "holds": found.holds}
+    return found and {"ours": found.ours and found.ours._asdict(), "outcome": found.outcome}
 
 
 def _figures(results: Results, summaries: Summaries) -> dict[str, Any]:

@@ -196,9 +196,9 @@ function measurementTable(claim) {
 
 function measured(measurement) {
   if (measurement === null) return element("td", {}, "—");
-  const marks = { true: ["✓", "agrees"], false: ["✗", "disagrees"] };
-  const [mark, word] = marks[measurement.holds] ?? ["", "not judged"];
-  return element("td", { class: word.replace(" ", "-") },
+  const marks = { agrees: "✓", disagrees: "✗", diverges: "↗" };
+  const [mark, word] = [marks[measurement.outcome] ?? "", measurement.outcome];
+  return element("td", { class: word },
     element("span", { class: "mark", "aria-hidden": "true" }, mark),
     element("span", { class: "unseen" }, `${word}: `),
     estimate(measurement.ours));
