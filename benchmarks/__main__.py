@@ -16,12 +16,11 @@ from typing import Any, NamedTuple
 
 from benchmarks.pages import (
     best,
-    choice,
     comparison,
     constraints,
     cutest,
+    front,
     parallel,
-    peers_figures,
     rivals,
     tasks,
     values,
@@ -62,10 +61,9 @@ class Suite(NamedTuple):
 SUITES = {
     "peers": Suite(
         peers_suite.FOLDER, peers_suite.PARTS, comparison.texts,
-        lambda folder: peers_figures.draw(load(folder), folder), with_coco=True,
+        lambda folder: front.draw(load(folder), folder), with_coco=True,
     ),
     "values": Suite(values_suite.FOLDER, values_suite.PARTS, values.texts, values.draw),
-    "choice": Suite(values_suite.CHOICE_FOLDER, values_suite.CHOICE_PARTS, choice.texts),
     "cutest": Suite(
         cutest_suite.FOLDER, cutest_suite.PARTS, cutest.texts, cutest.collect, rows=cutest_suite.RUNS_FOLDER
     ),

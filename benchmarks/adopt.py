@@ -17,14 +17,9 @@ from benchmarks.__main__ import SUITES
 from benchmarks.pages import cutest as cutest_page
 from benchmarks.pages.stamp import Named
 from benchmarks.runs import Table
-from benchmarks.suites import constraints, cutest, parallel, peers, rivals, tasks, values
+from benchmarks.suites import cutest
 from pursuit.experiments.common.files import write_file
 
-_NAMED: dict[str, Named] = {
-    "peers": peers.named, "values": values.named, "choice": values.named, "tasks": tasks.named,
-    "rivals": lambda name: rivals.solvers()[name], "parallel": lambda name: parallel.solver_of(name, 1),
-    "constraints": constraints.named,
-}  # fmt: skip
 # Columns that older tables lack, and names that they had.
 _FILLED = {
     "rivals/runs.csv": {"rotated": "False", "detail": "", "seconds": "", "best": "", "maxtime": "600.0"},
@@ -46,7 +41,7 @@ def main() -> None:
             path = suite.folder / part.file
             if suite.rows is None and path.exists():
                 _bring_up(path, f"{name}/{part.file}")
-                count = adopt(Table(path, part.kind), _NAMED[name], options.codes, options.methods)
+                count = adopt(Table(path, part.kind), part.named, options.codes, options.methods)
                 print(f"{path}: {count} rows")
     _adopt_cutest(options.codes, options.methods)
 
@@ -72,7 +67,7 @@ def adopt(table: Table[Any], named: Named, codes: list[str], methods: list[str] 
     count = 0
     for row in table.rows:
         try:
-            solver = named(getattr(row, "solver", "differences"))
+            solver = named(getattr(row, "solver", ""))
         except (KeyError, ValueError):
             table.delete(row)
             continue

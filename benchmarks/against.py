@@ -13,6 +13,7 @@ import math
 import os
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import pursuit
@@ -24,13 +25,16 @@ ITERATED = ("rp", "sarp", "ep-cma-4", "cma", "adaptive-sarp")
 EVALUATED = ("rp", "sarp", "ep-cma-4")
 
 
-def measure(numbers: int) -> dict[str, float]:
+def measure(
+    source: str, numbers: int, dimensions: Sequence[int], iterated: Sequence[str], evaluated: Sequence[str]
+) -> dict[str, float]:
     """Return the seconds for one of everything that is timed, and where the library is; what a child does."""
-    found = {str(Path(pursuit.__file__).parents[1]): 0.0}
-    for n in DIMENSIONS:
+    place = str(Path(pursuit.__file__).parents[1])
+    found = {place: 0.0}
+    for n in dimensions if place == source else ():
         times = repetitions(numbers, n)
-        runs = {f"iteration | {m} | {n}": iterating(m, n) for m in ITERATED if fits(m, n)}
-        runs |= {f"evaluation | {m} | {n}": evaluating(m, n, 2 * times) for m in EVALUATED}
+        runs = {f"iteration | {m} | {n}": iterating(m, n) for m in iterated if fits(m, n)}
+        runs |= {f"evaluation | {m} | {n}": evaluating(m, n, 2 * times) for m in evaluated}
         for run in runs.values():
             # An iteration of SARP takes two evaluations.
             run(2)
@@ -41,7 +45,8 @@ def measure(numbers: int) -> dict[str, float]:
 def measured(checkout: Path, numbers: int) -> dict[str, float]:
     """Return what a process measures of the library of a checkout."""
     source = checkout.resolve() / "src"
-    code = f"import json; from benchmarks.against import measure; print(json.dumps(measure({numbers})))"
+    wanted = str(source), numbers, DIMENSIONS, ITERATED, EVALUATED
+    code = f"import json; from benchmarks.against import measure; print(json.dumps(measure(*{wanted})))"
     path = os.pathsep.join(map(str, (source, ROOT)))
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=ROOT, env={**os.environ, "PYTHONPATH": path},

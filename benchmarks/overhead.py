@@ -3,7 +3,7 @@
 ``python -m benchmarks.overhead`` prints a report in Markdown; ``--out FILE`` writes it as well. `differences`
 is measured beside SciPy's L-BFGS-B with differences: the functions that are timed return the values of an
 earlier run in turn, which takes next to no time; both are deterministic, so that they ask for the same points
-again. The paper's methods are measured in units of NumPy's normals. All runs of one dimension take turns.
+again. All runs of one dimension take turns.
 """
 
 from __future__ import annotations
@@ -25,18 +25,12 @@ import numpy as np
 import pursuit
 from benchmarks.measure import (
     EndOfRun,
-    converging_values,
-    drawing_by_numpy,
-    evaluating,
     own_seconds,
-    peak_vectors,
     replaying,
     rosenbrock,
     seconds,
-    seconds_each,
 )
 from benchmarks.reporting import made_by, main
-from benchmarks.speed import DIMENSIONS
 from pursuit.checks import Vector
 from pursuit.experiments.common.formatting import spaced, table
 
@@ -51,12 +45,8 @@ _ARGUMENTS: dict[str, dict[str, Any]] = {
     ONE_CALL: {"batch": _BATCH, "vectorized": True},
     "batch 64, workers=map": {"batch": _BATCH, "workers": map},
 }
-PAPER = ("rp", "sarp", "ep-cma-4")
-_MEMORY_DIMENSION, _MEMORY_EVALUATIONS, _PAPER_MEMORY_DIMENSION = 1_000_000, 200, 10_000_000
+_MEMORY_DIMENSION, _MEMORY_EVALUATIONS = 1_000_000, 200
 _README = Path(__file__).parents[1] / "README.md"
-
-
-# --- beside L-BFGS-B -------------------------------------------------------------------------------
 
 
 def beside(n: int, rounds: int) -> dict[str, float]:
@@ -177,45 +167,18 @@ def _output(code: str, **environment: str) -> str:
     return subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout
 
 
-# --- the paper's methods ---------------------------------------------------------------------------
-
-
-def measure(n: int, rounds: int) -> dict[str, float]:
-    """Return seconds per evaluation of every method, and of drawing n normals by NumPy, as 'normals'."""
-    times = max(100, 20_000_000 // n)
-    runs = {method: evaluating(method, n, 2 * times) for method in PAPER}
-    return seconds_each({"normals": drawing_by_numpy(n), **runs}, times, rounds)
-
-
-def vectors_used(method: str, n: int = _PAPER_MEMORY_DIMENSION) -> float:
-    """Return the peak of memory during a run, beyond the start, in vectors of n doubles."""
-    run = evaluating(method, n, 10)
-    # An iteration of SARP takes two evaluations.
-    return peak_vectors(lambda k: run(2 * k), n)
-
-
 def report(rounds: int) -> str:
     """Return the report."""
     found = {n: beside(n, rounds) for n in EVALUATIONS}
     heads = ["", *(f"n = {spaced(n)}" for n in EVALUATIONS)]
     ratios = [[name, *(f"{one[name] / one[THEIRS]:.2f}" for one in found.values())] for name in _ARGUMENTS]
     micro = [[name, *(f"{1e6 * one[name]:.3g}" for one in found.values())] for name in (*_ARGUMENTS, THEIRS)]
-    times = {n: measure(n, rounds) for n in DIMENSIONS}
-    own = own_seconds(lambda calls: replaying(converging_values(calls, 1)), np.zeros(2), rounds)
-    normals = [[m, *(f"{(t[m] - own) / t['normals']:.2f}" for t in times.values())] for m in PAPER]
-    paper = [
-        [str(n), f"{1e6 * one['normals']:.3g}", *(f"{1e6 * (one[method] - own):.3g}" for method in PAPER)]
-        for n, one in times.items()
-    ]
-    memory = [[method, f"{vectors_used(method):.2f}"] for method in PAPER]
     start = min(start_seconds() for _ in range(rounds))
     return f"""# Overhead around a Python objective
 
-## `differences` beside L-BFGS-B
-
-Time per evaluation beyond the function's own, divided by that of SciPy's L-BFGS-B with forward differences,
-which evaluates one point at a time. All take turns in one process. The function returns recorded values of
-Rosenbrock's function. From n = 100 000 on, the evaluations are probes of the first sweep.
+Time per evaluation of `differences` beyond the function's own, divided by that of SciPy's L-BFGS-B with
+forward differences, which evaluates one point at a time. All take turns in one process. The function returns
+recorded values of Rosenbrock's function. From n = 100 000 on, the evaluations are probes of the first sweep.
 
 {table(heads, ratios)}
 
@@ -228,23 +191,6 @@ CPU time of the README's example in a new process without compiled code, imports
 Peak memory of a run of {_MEMORY_EVALUATIONS} evaluations, n = {spaced(_MEMORY_DIMENSION)}, in MB:
 
 {table(["", "beyond its imports", "beyond a process with NumPy alone"], [megabytes(name) for name in _CALLS])}
-
-## The paper's methods
-
-Time per evaluation beyond the objective's own, divided by the time in which
-`numpy.random.default_rng().standard_normal(n)` draws n normals. The objective is a plain Python function that
-returns prepared values, such that 27 of 100 trial steps succeed. An iteration of SARP takes two evaluations,
-of the others one.
-
-{table(["method", *(f"n = {spaced(n)}" for n in DIMENSIONS)], normals)}
-
-The same in microseconds; the objective's own time, {1e6 * own:.3f}, is not among them:
-
-{table(["n", "n normals", *PAPER], paper)}
-
-Memory beyond the start, at its peak, in vectors of n doubles, n = {spaced(_PAPER_MEMORY_DIMENSION)}.
-
-{table(["method", "vectors"], memory)}
 
 {made_by("benchmarks.overhead")}"""
 

@@ -161,14 +161,6 @@ def cannot_run(solver: Solver, n: int) -> Skip | None:
     return None
 
 
-def _never(row: Row, table: Table[Any]) -> Skip | None:
-    return None
-
-
-def _as_they_are(rows: list[Row], table: Table[Any], jobs: int) -> list[Row]:
-    return rows
-
-
 class Part(NamedTuple):
     """The rows of one file, and how they are made."""
 
@@ -179,6 +171,8 @@ class Part(NamedTuple):
     """Returns a row without a result for everything that is to be measured."""
     work: Callable[[Row], Row]
     """Returns a row with its result; what a child process does."""
+    named: Callable[[str], Solver]
+    """Returns the solver of a row by its name."""
     alone: bool = False
     """Whether nothing may run at the same time, since time is measured."""
     fresh: bool = False
@@ -187,8 +181,9 @@ class Part(NamedTuple):
     """How long a process may take if its row has no ``maxtime``."""
     stage: Callable[[Row], Any] = lambda row: 0
     """The order of the runs: results of one stage may let runs of later stages be skipped."""
-    skip: Callable[[Row, Table[Any]], Skip | None] = _never
-    prepare: Callable[[list[Row], Table[Any], int], list[Row]] = _as_they_are
+    skip: Callable[[Row, Table[Any]], Skip | None] = lambda row, table: None
+    """Returns why a run need not be made, if stored rows predict its result."""
+    prepare: Callable[[list[Row], Table[Any], int], list[Row]] = lambda rows, table, jobs: rows
     """Fills in what a run needs to know."""
     preload: tuple[str, ...] = ()
     """Modules that take long to import."""
@@ -259,7 +254,8 @@ def _is_outdated(found: Row | None, row: Row, keep: bool) -> bool:
 
 def _can_run(row: Row, part: Part, table: Table[Any]) -> bool:
     """Return whether a row can be made; if not, store why."""
-    reason = part.skip(row, table)
+    solver = part.named(getattr(row, "solver", ""))
+    reason = cannot_run(solver, getattr(row, "n", 1)) or part.skip(row, table)
     if reason is None:
         return True
     found = table.get(row)

@@ -9,6 +9,8 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import numpy as np
+
 import pursuit
 from benchmarks.measure import (
     drawing_compiled,
@@ -18,15 +20,15 @@ from benchmarks.measure import (
     repetitions,
     seconds_each,
 )
-from benchmarks.operations import WORK, operations, seconds_needed, work_of
 from benchmarks.reporting import made_by, main
 from pursuit.experiments.common.formatting import spaced, table
 from pursuit.methods import create_scheme
 
 DIMENSIONS = (100, 1_000, 10_000, 100_000, 1_000_000)
 METHODS = ("rp", "sarp", "ep-cma-4", "cma")
-# Iterations of some evaluate many points, and the largest of them hold many vectors.
-WORK_DIMENSIONS = DIMENSIONS[:-1]
+# Iterations of some of these evaluate many points.
+OTHERS = ("rg", "ars", "spsa", "arp", "acdm", "sep-cma", "cr-fm-nes", "r1-nes", "lm-cma", "l-cma")
+_OTHERS_DIMENSIONS = DIMENSIONS[:-1]
 _NUMBERS = 20_000_000
 
 
@@ -36,13 +38,13 @@ def measure(n: int, rounds: int) -> dict[str, float]:
     return seconds_each({"normals": drawing_compiled(n), **runs}, repetitions(_NUMBERS, n), rounds)
 
 
-def overhead(method: str, n: int, rounds: int) -> float:
-    """Return the time per iteration divided by that of what a method must do; both take turns."""
-    work = work_of(method, n)
-    times = repetitions(int(_NUMBERS / work.values), n)
-    runs = {**operations(n), method: iterating(method, n, xtol=0.0, ftol=0.0)}
-    taken = seconds_each(runs, times, rounds)
-    return taken[method] / seconds_needed(work, taken)
+def per_point(method: str, n: int, rounds: int) -> float:
+    """Return the time of a method for a point that it evaluates, divided by that of drawing n normals."""
+    result = pursuit.minimize(pursuit.problems.exp(n, 1e4), np.ones(n), method=method, rng=1, maxiter=10)
+    points = (result.nfev - 1) / result.nit
+    runs = {"normals": drawing_compiled(n), method: iterating(method, n, xtol=0.0, ftol=0.0)}
+    taken = seconds_each(runs, repetitions(int(_NUMBERS / points), n), rounds)
+    return taken[method] / points / taken["normals"]
 
 
 def memory_of(method: str, n: int) -> list[str]:
@@ -87,11 +89,13 @@ def report(rounds: int) -> str:
         [str(n), *(f"{1e6 * best[name]:.3g}" if name in best else "" for name in ("normals", *METHODS))]
         for n, best in times.items()
     ]
-    needed = [
-        [method, *(f"{overhead(method, n, rounds):.2f}" if fits(method, n) else "" for n in WORK_DIMENSIONS)]
-        for method in WORK
+    others = [
+        [m, *(f"{per_point(m, n, rounds):.2f}" if fits(m, n) else "" for n in _OTHERS_DIMENSIONS)]
+        for m in OTHERS
     ]
-    memory = [memory_of(method, WORK_DIMENSIONS[-1]) for method in WORK]
+    memory = [
+        memory_of(method, _OTHERS_DIMENSIONS[-1]) for method in (*METHODS[:-1], *OTHERS) if method != "r1-nes"
+    ]
     starts = [start_up(method, rounds) for method in METHODS]
     return f"""# Speed
 
@@ -104,13 +108,12 @@ The same in microseconds:
 
 {table(["n", "n normals", *METHODS], micro)}
 
-Time per iteration of linear methods, divided by the time of the vector operations that they must do: their
-normals, their values, inner products, and passes over vectors, as `benchmarks/operations.py` counts them.
+Time of methods by others for each point that they evaluate, divided by that of drawing n normals.
 
-{table(["method", *(f"n = {spaced(n)}" for n in WORK_DIMENSIONS)], needed)}
+{table(["method", *(f"n = {spaced(n)}" for n in _OTHERS_DIMENSIONS)], others)}
 
-Memory beyond the start, at its peak, in vectors of n doubles, n = {spaced(WORK_DIMENSIONS[-1])}, beside the
-points of a population, λ, and the vectors that are kept by definition, m (pairs of them in `lm-cma`). The
+Memory beyond the start, at its peak, in vectors of n doubles, n = {spaced(_OTHERS_DIMENSIONS[-1])}, beside
+the points of a population, λ, and the vectors that are kept by definition, m (pairs of them in `lm-cma`). The
 trace takes 41 kB whatever n is.
 
 {table(["method", "λ", "m", "vectors"], memory)}

@@ -1,4 +1,4 @@
-"""What a study costs beyond its runs: the time to distribute them, memory, and the time to draw its report.
+"""What a study costs beyond its runs: the time to distribute them, and memory.
 
 ``python -m benchmarks.study`` prints a report in Markdown; ``--out FILE`` writes it as well.
 """
@@ -9,18 +9,12 @@ import statistics
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
 from pathlib import Path
-
-import numpy as np
 
 from benchmarks.measure import seconds
 from benchmarks.reporting import made_by, main
 from pursuit.experiments.common.formatting import spaced, table
-from pursuit.experiments.study import load_study, read_store, reproduce
-from pursuit.experiments.study.grid import Entry, entries_of
-from pursuit.experiments.study.results import RunRecord, Trace
-from pursuit.experiments.study.store import Key, key_of, open_store
+from pursuit.experiments.study import read_store, reproduce
 
 MINUTE = Path(__file__).with_name("minute.toml")
 WORKERS = 2
@@ -81,42 +75,15 @@ def memory(folder: Path, runs: int) -> int:
     return int(pursuit(*arguments, code=MEASURED).splitlines()[-1])
 
 
-def synthetic_runs(entry: Entry, rng: np.random.Generator) -> Iterator[tuple[Key, RunRecord, Trace]]:
-    """Yield runs of a cell that are as long as real ones, with traces of as many points."""
-    for number in range(entry.runs):
-        nit = int(entry.cell.n * 10 ** rng.uniform(3.0, 5.0))
-        iterations = np.unique(np.geomspace(1, nit, 350).astype(np.int64))
-        values = np.geomspace(1e4, 1e-9, iterations.size) * rng.lognormal(0.0, 0.1, iterations.size)
-        yield (
-            key_of(entry),
-            RunRecord(number=number, nit=nit, nfev=nit + 1, fun=1e-9, reason="target", seconds=1.0),
-            Trace(iterations, iterations + 1, values),
-        )
-
-
-def drawing(folder: Path) -> tuple[int, float]:
-    """Return how many runs the study `full` has, and how many seconds its report takes to make."""
-    study = load_study("full")
-    entries = entries_of(study)
-    rng = np.random.default_rng(1)
-    with open_store(folder) as store:
-        store.declare(study, entries, {})
-        for entry in entries:
-            store.add(synthetic_runs(entry, rng))
-    return sum(entry.runs for entry in entries), seconds(lambda: pursuit("report", folder))
-
-
 def report(rounds: int) -> str:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         wall, own, quotient = effort(folder / "effort", rounds)
         kilobytes = {runs: memory(folder, runs) for runs in MEMORY_RUNS}
-        runs, drawn = drawing(folder / "drawing")
     few, many = MEMORY_RUNS
     rows = [
         ["wall time * workers / time of the runs", f"{quotient:.2f}"],
         ["memory of the driver, many runs / few", f"{kilobytes[many] / kilobytes[few]:.2f}"],
-        ["seconds to draw and write the report of `full`", f"{drawn:.0f}"],
     ]
     return (
         "# What a study costs beyond its runs\n\n"
@@ -125,9 +92,7 @@ def report(rounds: int) -> str:
         f"cache takes {wall:.0f} s from the start of the process to its end; its runs take {own:.0f} s. "
         f"Median of {rounds}.\n"
         f"- Memory: at its peak the driver takes {kilobytes[few] / 1024:.0f} MB for {spaced(few)} runs and "
-        f"{kilobytes[many] / 1024:.0f} MB for {spaced(many)}.\n"
-        f"- Drawing: `pursuit report` of all {spaced(runs)} runs of `full`, synthetic but as long as real "
-        "ones: every panel of every figure as PDF, SVG and PNG, tables, Markdown and the page.\n\n"
+        f"{kilobytes[many] / 1024:.0f} MB for {spaced(many)}.\n\n"
         f"{made_by('benchmarks.study')}"
     )
 

@@ -78,7 +78,9 @@ def test_targets_of_make_that_pages_name_exist():
     makefile = (ROOT / "Makefile").read_text()
     named = set(re.findall(r"(?:\$ |`)make ([a-z-]+)", "\n".join(TEXTS.values())))
     assert {"test", "reproduce", "docs", "gallery"} <= named
-    assert [name for name in named if not re.search(rf"^(?!\.PHONY).*\b{name}\b.*:", makefile, re.MULTILINE)] == []
+    assert [
+        name for name in named if not re.search(rf"^(?!\.PHONY).*\b{name}\b.*:", makefile, re.MULTILINE)
+    ] == []
 
 
 def test_what_the_readme_links_to_exists():

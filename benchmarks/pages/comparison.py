@@ -62,19 +62,16 @@ def text(folder: Path) -> str:
     """Return the page."""
     measured = load(folder)
     found = summaries_of(measured.evaluations)
+    picture = f"![Data profiles]({_link(folder / 'profiles-all.png')})"
     parts = {
         "Where another library is ahead of the best of ours": losses(measured),
-        "Evaluations to the target": "\n\n".join(
-            [_pictures(folder, "evaluations-*"), peers_report.comparison_table(found)]
-        ),
+        "Evaluations to the target": peers_report.comparison_table(found),
         "Where values are noisy or rounded, or f has kinks": peers_report.comparison_table(
             summaries_of(measured.hard)
         ),
-        "Overhead": f"{_pictures(folder, 'overhead')}\n\n{peers_report.overhead_table(measured)}",
+        "Overhead": peers_report.overhead_table(measured),
         "Memory": peers_report.memory_table(measured),
-        "Data profiles over a suite of COCO": "\n\n".join(
-            [_pictures(folder, "profiles-all"), peers_report.suite_table(measured)]
-        ),
+        "Data profiles over a suite of COCO": "\n\n".join([picture, peers_report.suite_table(measured)]),
     }
     shown = "\n\n".join(f"## {title}\n\n{part}" for title, part in parts.items())
     return f"""# Comparison with other libraries
@@ -102,12 +99,6 @@ All numbers, with how they were measured, are in [the report]({_link(folder / pe
 {shown}
 
 {stamp("make bench-peers", measured.rows, named, folder)}"""
-
-
-def _pictures(folder: Path, stem: str) -> str:
-    """Return links to the figures whose names match."""
-    found = sorted(folder.glob(f"{stem}.png"), key=lambda path: (len(path.name), path.name))
-    return "\n\n".join(f"![{path.stem}]({_link(path)})" for path in found)
 
 
 def _link(path: Path) -> str:

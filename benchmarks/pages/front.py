@@ -111,5 +111,6 @@ def _draw(axes: Axes, points: dict[str, Any], **style: Any) -> None:
 
 
 def draw(measured: Measurements, folder: Path) -> None:
-    """Draw the figure into a folder."""
-    save(figure_of(measured), folder, "front", ["png"])
+    """Draw the figure into a folder, if all of it was measured."""
+    if measured.overhead and rotated_problems(measured):
+        save(figure_of(measured), folder, "front", ["png"])

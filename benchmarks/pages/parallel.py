@@ -21,7 +21,7 @@ from benchmarks.suites.parallel import (
     WORKERS,
     RoundsRow,
     TimeRow,
-    solver_of,
+    named,
 )
 from pursuit.experiments.common.formatting import table
 from pursuit.experiments.common.plotting import print_style, save
@@ -63,7 +63,7 @@ def text_of(rows: Sequence[RoundsRow], times: Sequence[TimeRow], folder: Path | 
             parts += [_beside_rivals(rows, n)]
     shown = [[row.part, str(row.n), "" if row.value is None else f"{row.value:.3g}"] for row in times]
     parts += ["## Times", table(["", "n", ""], shown)]
-    return "\n\n".join([*parts, stamp("make bench-parallel", rows, lambda name: solver_of(name, 1), folder)])
+    return "\n\n".join([*parts, stamp("make bench-parallel", rows, named, folder)])
 
 
 def _of_ours(rows: Sequence[RoundsRow], n: int) -> str:
@@ -101,7 +101,7 @@ def _beside_rivals(rows: Sequence[RoundsRow], n: int) -> str:
             theirs = median_of(rows, "rounds", solver=rival, **key)
             line += [
                 "not within 4 times ours" if math.isinf(theirs) else f"{theirs:.0f}",
-                _shown(ours / theirs),
+                _shown(ours / theirs if math.isfinite(theirs) else math.nan),
             ]
         lines.append(line)
     heads = ["problem", "rounds of `differences`", PYCMA, "ours / theirs", CR_FM_NES, "ours / theirs"]

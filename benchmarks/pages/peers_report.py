@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 from benchmarks.costs import MEMORY_EVALUATIONS
-from benchmarks.pages import peers_figures
 from benchmarks.pages.peers import (
     Comparison,
     Measurements,
@@ -44,7 +43,7 @@ Columns = dict[str, dict[str, Cell]]
 
 def text(folder: Path, measured: Measurements) -> str:
     """Return the report."""
-    pictures = peers_figures.titles(measured) | coco.figures(folder)
+    pictures = coco.figures(folder)
     shown = "\n\n".join(f"![{title}]({file})" for file, title in pictures.items())
     parts = [
         (measured.overhead, "Overhead", overhead_table),

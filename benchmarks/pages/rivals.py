@@ -15,7 +15,7 @@ from benchmarks.problems.paper import Task
 from benchmarks.recording import REACHED
 from benchmarks.runs import read_rows
 from benchmarks.suites.peers import RunRow
-from benchmarks.suites.rivals import DIMENSIONS, PAIRS, PROBLEMS, RUNS, TIMES, Pair, TimeRow, solvers
+from benchmarks.suites.rivals import DIMENSIONS, PAIRS, PROBLEMS, RUNS, TIMES, Pair, TimeRow, named
 from pursuit.experiments.common.formatting import brief, spaced, table
 
 _TOLERANCE = 1.15
@@ -58,7 +58,7 @@ def text_of(runs: Sequence[RunRow], times: Sequence[TimeRow], folder: Path | Non
         "## Time per evaluation",
         "Microseconds of processor time around a Python function, x @ x, which is included; both take turns.",
         table(["ours", "theirs", "n", "ours, µs", "theirs, µs", "faster"], _times(times)),
-        stamp("make bench-rivals", [*runs, *times], solvers().__getitem__, folder),
+        stamp("make bench-rivals", [*runs, *times], named, folder),
     ]
     return "\n\n".join(parts)
 

@@ -7,10 +7,9 @@ of a thousand. Its values are noisy, and from the middle of the run on ten times
 from __future__ import annotations
 
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
@@ -88,63 +87,39 @@ def _probes(points: NDArray[np.float64]) -> list[tuple[int, float]]:
 def draw(seen: Seen) -> Figure:
     """Return the picture."""
     figure = Figure(figsize=(6.4, 4.6), layout="constrained")
-    panels = figure.subplots(2, 2)
-    _draw_value(panels[0, 0], seen)
-    _draw_noise(panels[0, 1], seen)
-    _draw_probes(panels[1, 0], seen)
-    _draw_scales(panels[1, 1], seen)
-    for axes in panels.flat[:3]:
-        axes.set(xlabel="evaluations / n", xlim=(0, BUDGET / N))
-        axes.axvline(BUDGET / 2 / N, color="#bbbbbb", linewidth=0.8, zorder=0)
-    for axes in panels.flat:
-        first, last = axes.get_ylim()
-        label_powers(axes.yaxis, first, last, 6)
-    first, last = panels[1, 1].get_xlim()
-    label_powers(panels[1, 1].xaxis, first, last, 4)
-    return figure
-
-
-def _draw_value(axes: Axes, seen: Seen) -> None:
-    axes.semilogy(seen.spent / N, seen.true, color=COLOURS[0])
-    axes.set(title="true f at the point to be returned", ylabel="f")
-
-
-def _draw_noise(axes: Axes, seen: Seen) -> None:
+    value, noise, probes, scales = figure.subplots(2, 2).flat
+    spent, coordinate, length = seen.probes.T
+    value.semilogy(seen.spent / N, seen.true, color=COLOURS[0])
+    value.set(title="true f at the point to be returned", ylabel="f")
     true = np.where(seen.spent > BUDGET // 2, LOUD, QUIET)
-    axes.semilogy(seen.spent / N, true, color="#bbbbbb", label="true")
-    axes.semilogy(seen.spent / N, seen.noise, color=COLOURS[1], label="measured")
-    axes.set(title="noise of a value", ylabel="standard deviation", ylim=(1e-5, 1e-2))
-    axes.legend(loc="upper left")
-
-
-def _draw_probes(axes: Axes, seen: Seen) -> None:
-    spent, coordinate, length = seen.probes.T
+    noise.semilogy(seen.spent / N, true, color="#bbbbbb", label="true")
+    noise.semilogy(seen.spent / N, seen.noise, color=COLOURS[1], label="measured")
+    noise.set(title="noise of a value", ylabel="standard deviation", ylim=(1e-5, 1e-2))
+    noise.legend(loc="upper left")
+    dots: dict[str, Any] = {"linestyle": "none", "marker": ".", "markersize": 3}
     for place, i in enumerate((0, N // 2, N - 1)):
-        mine = coordinate == i
-        axes.semilogy(
-            spent[mine] / N, length[mine], ".", markersize=3, color=COLOURS[place], label=f"variable {i + 1}"
-        )
-    axes.set(title="lengths of probes", ylabel="length", ylim=(1e-5, 10.0))
-    axes.legend(loc="lower center", ncols=3, columnspacing=0.8, handletextpad=0.1)
-
-
-def _draw_scales(axes: Axes, seen: Seen) -> None:
-    """Draw the probes of a few sweeps against the lengths over which f changes by a given amount."""
-    spent, coordinate, length = seen.probes.T
+        at = coordinate == i
+        probes.semilogy(spent[at] / N, length[at], color=COLOURS[place], label=f"variable {i + 1}", **dots)
+    probes.set(title="lengths of probes", ylabel="length", ylim=(1e-5, 10.0))
+    probes.legend(loc="lower center", ncols=3, columnspacing=0.8, handletextpad=0.1)
+    # The probes of a few sweeps, against the lengths over which f changes by a given amount.
     wanted = 1.0 / np.sqrt(curvatures())
     for place, (share, word) in enumerate(((0.0, "first"), (0.1, "after 20 n"), (0.9, "after 180 n"))):
         begin = np.searchsorted(spent, share * BUDGET)
         order, first = np.unique(coordinate[begin:], return_index=True)
-        axes.loglog(
-            wanted[order.astype(int)],
-            length[begin:][first],
-            "o",
-            markersize=3,
-            color=COLOURS[place],
-            label=word,
-        )
-    axes.set(title="scales learnt", xlabel="1/√curvature", ylabel="length of the probe")
-    axes.legend(loc="lower right")
+        learnt = length[begin:][first]
+        scales.loglog(wanted[order.astype(int)], learnt, color=COLOURS[place], label=word, **dots)
+    scales.set(title="scales learnt", xlabel="1/√curvature", ylabel="length of the probe")
+    scales.legend(loc="lower right")
+    for axes in (value, noise, probes):
+        axes.set(xlabel="evaluations / n", xlim=(0, BUDGET / N))
+        axes.axvline(BUDGET / 2 / N, color="#bbbbbb", linewidth=0.8, zorder=0)
+    for axes in (value, noise, probes, scales):
+        first, last = axes.get_ylim()
+        label_powers(axes.yaxis, first, last, 6)
+    first, last = scales.get_xlim()
+    label_powers(scales.xaxis, first, last, 4)
+    return figure
 
 
 def write(folder: Path) -> None:

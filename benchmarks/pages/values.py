@@ -17,7 +17,6 @@ from benchmarks.pages.profiles import (
     median_error,
     median_evaluations,
     profiles_of,
-    share_by_budget,
     solvers_of,
 )
 from benchmarks.pages.stamp import stamp
@@ -27,8 +26,6 @@ from benchmarks.runs import SKIPPED, read_rows
 from benchmarks.suites.values import FILE, NOISY_PRECISIONS, PRECISIONS, Row, named
 from pursuit.experiments.common.formatting import power, table
 
-_RIVALS = ("L-BFGS-B", "NEWUOA")
-"""The methods that ours are to equal without noise."""
 _DETAIL_PRECISION = 1e-5
 _DETAIL_BUDGETS = (100, 500)
 
@@ -83,21 +80,13 @@ def _head(rows: Sequence[Row], group: str) -> str:
 
 
 def _smooth_parts(rows: Sequence[Row]) -> list[str]:
-    profiles = profiles_of(rows)
-    parts = ["## Without noise", _profile_table(profiles, PRECISIONS)]
-    comparison = _points_ahead(profiles)
-    if comparison:
-        parts += [
-            f"Points ahead of the better of {' and '.join(_RIVALS)}; negative where behind:",
-            comparison,
-        ]
-    parts += [f"### By kind, at 100 n, τ = {power(_DETAIL_PRECISION)}", _kind_table(rows)]
-    parts += [
+    return [
+        "## Without noise",
+        _profile_table(profiles_of(rows), PRECISIONS),
         f"### Evaluations / n to τ = {power(_DETAIL_PRECISION)}",
         "Medians; ∞ where most runs do not get there within 500 n, and a dash where the method was not run.",
         _problem_table(rows, lambda cases, key: median_evaluations(cases, key, _DETAIL_PRECISION), "{:.1f}"),
     ]
-    return parts
 
 
 _BUDGETS_IN_WORDS = " / ".join(f"{budget} n" for budget in TABLE_BUDGETS)
@@ -114,37 +103,6 @@ def _profile_table(profiles: Sequence[Profile], precisions: Sequence[float]) -> 
     ]
     header = ["method", "problems", *(f"τ = {power(precision)}" for precision in precisions)]
     return f"At {_BUDGETS_IN_WORDS} evaluations:\n\n{table(header, lines)}"
-
-
-def _points_ahead(profiles: Sequence[Profile]) -> str:
-    """Return a table of the points by which each of ours is ahead, empty where there is nobody to compare."""
-    rivals = [one for one in profiles if one.solver in _RIVALS]
-    mine = [one for one in profiles if named(one.solver).ours]
-    if not rivals or not mine:
-        return ""
-
-    def points(one: Profile, budget: int, precision: float) -> str:
-        best = max(rival.shares[budget, precision] for rival in rivals)
-        return f"{100 * (one.shares[budget, precision] - best):+.0f}"
-
-    lines = [
-        [one.solver, *(" / ".join(points(one, budget, p) for budget in TABLE_BUDGETS) for p in PRECISIONS)]
-        for one in mine
-    ]
-    return table(["method", *(f"τ = {power(precision)}" for precision in PRECISIONS)], lines)
-
-
-def _kind_table(rows: Sequence[Row]) -> str:
-    kinds = list(dict.fromkeys(row.kind for row in rows))
-    lines = []
-    for solver in solvers_of(rows):
-        shares = []
-        for kind in kinds:
-            cases = cases_of([row for row in rows if row.kind == kind], solver)
-            share = share_by_budget(cases, _DETAIL_BUDGETS[0], _DETAIL_PRECISION)
-            shares.append(f"{100 * share:.0f}" if cases else "—")
-        lines.append([solver, *shares])
-    return table(["method", *kinds], lines)
 
 
 # --- with noise ------------------------------------------------------------------------------------

@@ -138,30 +138,18 @@ def choosing() -> list[Problem]:
     """Return the problems on which rules are chosen."""
     quadratic = rotated(spread_quadratic(50, 1e2), _SEED)
     return [
-        weighted_absolutes(20),
-        rotated(absolutes(40), _SEED),
-        rotated(maximum(20), _SEED),
-        plateaus(20),
-        logarithm(quadratic),
-        root(quadratic),
-        rastrigin(10),
-        rough_cosines(40),
-        with_relative_noise(quadratic, _LOUD),
-        with_relative_noise(chained_rosenbrock(10), _LOUD),
-    ]
+        weighted_absolutes(20), rotated(absolutes(40), _SEED), rotated(maximum(20), _SEED), plateaus(20),
+        logarithm(quadratic), root(quadratic), rastrigin(10), rough_cosines(40),
+        with_relative_noise(quadratic, _LOUD), with_relative_noise(chained_rosenbrock(10), _LOUD),
+    ]  # fmt: skip
 
 
 def reporting() -> list[Problem]:
     """Return the problems on which no rule was chosen."""
     return [
-        absolute_differences(30),
-        rotated(rough_norm(30), _SEED),
-        rotated(largest_square(20), _SEED),
-        in_steps(paired_rosenbrock(10), 0.1),
-        fourth_power(paired_rosenbrock(20)),
-        exponential(rotated(paired_rosenbrock(20), _SEED)),
-        ackley(20),
-        griewank(20),
+        absolute_differences(30), rotated(rough_norm(30), _SEED), rotated(largest_square(20), _SEED),
+        in_steps(paired_rosenbrock(10), 0.1), fourth_power(paired_rosenbrock(20)),
+        exponential(rotated(paired_rosenbrock(20), _SEED)), ackley(20), griewank(20),
         with_relative_noise(rotated(paired_rosenbrock(20), _SEED), _LOUD),
         with_relative_noise(largest_square(20), _LOUD),
-    ]
+    ]  # fmt: skip

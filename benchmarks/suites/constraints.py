@@ -87,4 +87,4 @@ def work(row: Row) -> Row:
     )
 
 
-PARTS = {"runs": Part(FILE, Row, plan, work, seconds=120.0)}
+PARTS = {"runs": Part(FILE, Row, plan, work, named, seconds=120.0)}

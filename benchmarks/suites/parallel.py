@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import pursuit
-from benchmarks.measure import rosenbrock, seconds
+from benchmarks.measure import seconds
 from benchmarks.problems.paper import SMOOTH, TARGET, Task, make_objective
 from benchmarks.recording import Recorder, run_solver
-from benchmarks.runs import MISSING, Part, Skip, Table, Wanted
+from benchmarks.runs import Part, Table, Wanted
 from benchmarks.solvers import Solver, our, using_fcmaes, using_pycma
 from pursuit.checks import Vector
 
@@ -114,9 +114,9 @@ def with_limits(rows: list[RoundsRow], table: Table[RoundsRow], jobs: int) -> li
     ]
 
 
-def _reason_to_skip(row: RoundsRow, table: Table[RoundsRow]) -> Skip | None:
-    # Its rows have no place for a reason.
-    return None if solver_of(row.solver, row.budget).installed else Skip(MISSING, "")
+def named(name: str) -> Solver:
+    """Return the solver of that name."""
+    return solver_of(name, 1)
 
 
 # --- times -----------------------------------------------------------------------------------------
@@ -180,30 +180,6 @@ def two_processes(n: int, maxfev: int = 300) -> float:
     return alone / together
 
 
-def own_microseconds(n: int, batch: int, evaluations: int = 100_000) -> float:
-    """Return the microseconds that a point takes beside its evaluation."""
-    made = make_objective(Task("rosenbrock", None, True, n), 1)
-    points = np.ones((100, n))
-    _run(made.fun, made.x0, 100, batch=batch)
-
-    def evaluate() -> None:
-        for k in range(evaluations):
-            made.fun(points[k % 100])
-
-    whole = min(seconds(lambda: _run(made.fun, made.x0, evaluations, batch=batch)) for _ in range(_TIMES))
-    return 1e6 * (whole - min(seconds(evaluate) for _ in range(_TIMES))) / evaluations
-
-
-def gain_of_one_call(n: int, batch: int = 32, evaluations: int = 100_000) -> float:
-    """Return how many times more evaluations a second there are if a function takes all points of a round."""
-    spent = []
-    for vectorized in (False, True):
-        run = functools.partial(_run, rosenbrock, np.zeros(n), batch=batch, vectorized=vectorized)
-        run(100)
-        spent.append(min(seconds(lambda: run(evaluations)) for _ in range(_TIMES)))  # noqa: B023
-    return spent[0] / spent[1]
-
-
 def _run(fun: Callable[..., Any], x0: Vector, maxfev: int, **arguments: Any) -> pursuit.Result:
     result = pursuit.minimize(fun, x0, method="differences", rng=1, maxfev=maxfev, **arguments)
     assert result.nfev == maxfev
@@ -211,7 +187,6 @@ def _run(fun: Callable[..., Any], x0: Vector, maxfev: int, **arguments: Any) -> 
 
 
 _BUSY = "share of the time 16 threads are busy, times varying tenfold, batch"
-_OWN = "microseconds of a point beside its evaluation, batch"
 _MEASUREMENTS: dict[tuple[str, int], Callable[[], float]] = {
     **{
         (part, n): functools.partial(measure, n, maxfev, *further)
@@ -224,11 +199,6 @@ _MEASUREMENTS: dict[tuple[str, int], Callable[[], float]] = {
         )
     },
     ("times faster with 2 processes, f computing for 20 ms", 100): functools.partial(two_processes, 100),
-    (f"{_OWN} 1", 1000): functools.partial(own_microseconds, 1000, 1),
-    (f"{_OWN} 64", 1000): functools.partial(own_microseconds, 1000, 64),
-    ("times as many evaluations a second with vectorized=True, batch 32", 1000): functools.partial(
-        gain_of_one_call, 1000
-    ),
 }
 
 
@@ -245,8 +215,8 @@ def measure_time(row: TimeRow) -> TimeRow:
 
 PARTS = {
     "rounds": Part(
-        ROUNDS, RoundsRow, plan_rounds, run_rounds, seconds=600.0, skip=_reason_to_skip, prepare=with_limits,
+        ROUNDS, RoundsRow, plan_rounds, run_rounds, named, seconds=600.0, prepare=with_limits,
         stage=lambda row: (row.n, row.solver != "differences"),
     ),
-    "times": Part(TIMES, TimeRow, plan_times, measure_time, alone=True),
+    "times": Part(TIMES, TimeRow, plan_times, measure_time, lambda name: our("differences"), alone=True),
 }  # fmt: skip

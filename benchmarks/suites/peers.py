@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from benchmarks.costs import Memory, Overhead, memory_of, overhead_of
 from benchmarks.problems.paper import HARD, HARD_CONDITION, SMOOTH, Task, make_objective
 from benchmarks.recording import QUIT, TIME, Recorder, run_solver, warm_up
-from benchmarks.runs import MEASURED, SKIPPED, Part, Skip, Table, Wanted, cannot_run
+from benchmarks.runs import MEASURED, SKIPPED, Part, Skip, Table, Wanted
 from benchmarks.solvers import (
     OUTSIDER,
     QUADRATIC,
@@ -221,8 +221,6 @@ def reason_to_skip(row: RunRow, table: Table[RunRow]) -> Skip | None:
     """Return why a run is not to be made, None if it is."""
     first = table.get(row._replace(seed=1)) if row.seed > 1 else None
     easier = table.get(row._replace(L=EASIER)) if row.L == HARDER else None
-    if (reason := cannot_run(named(row.solver), row.n)) is not None:
-        return reason
     if first is not None and first.status in _HOPELESS:
         return Skip(SKIPPED, "It does not reach the target with seed 1.", first.evaluations)
     if easier is not None and easier.status in _HOPELESS:
@@ -299,25 +297,21 @@ def measure_memory(row: MemoryRow) -> MemoryRow:
     return row._replace(status=MEASURED, **found._asdict())
 
 
-def _reason_of_room(row: Any, table: Table[Any]) -> Skip | None:
-    return cannot_run(named(row.solver), row.n)
-
-
 PARTS = {
     "overhead": Part(
         OVERHEAD, OverheadRow, lambda wanted: _plan_costs(OverheadRow, OVERHEAD_DIMENSIONS, wanted),
-        measure_overhead, alone=True, skip=_reason_of_room,
+        measure_overhead, named, alone=True,
     ),
     "memory": Part(
         MEMORY, MemoryRow, lambda wanted: _plan_costs(MemoryRow, MEMORY_DIMENSIONS, wanted), measure_memory,
-        alone=True, fresh=True, skip=_reason_of_room,
+        named, alone=True, fresh=True,
     ),
     "evaluations": Part(
-        EVALUATIONS, RunRow, lambda wanted: plan_runs(smooth_tasks(wanted), wanted), work, stage=_stage,
-        skip=reason_to_skip,
+        EVALUATIONS, RunRow, lambda wanted: plan_runs(smooth_tasks(wanted), wanted), work, named,
+        stage=_stage, skip=reason_to_skip,
     ),
     "hard": Part(
-        HARD_FILE, RunRow, lambda wanted: plan_runs(hard_tasks(wanted), wanted), work, stage=_stage,
+        HARD_FILE, RunRow, lambda wanted: plan_runs(hard_tasks(wanted), wanted), work, named, stage=_stage,
         skip=reason_to_skip,
     ),
 }  # fmt: skip

@@ -14,7 +14,7 @@ from benchmarks.problems.problem import Problem
 from benchmarks.problems.sets import SETS, problem_named, problems_of
 from benchmarks.processes import Failure, Job, run_jobs
 from benchmarks.recording import ERROR, QUIT, TIME, Outcome, Recorder, run_solver, warm_up
-from benchmarks.runs import Part, Skip, Table, Wanted, cannot_run
+from benchmarks.runs import Part, Table, Wanted
 from benchmarks.solvers import (
     OUTSIDER,
     QUADRATIC,
@@ -30,7 +30,7 @@ from pursuit.checks import Vector
 from pursuit.counting import CAP
 from pursuit.experiments.common.errors import StudyError
 
-FOLDER, CHOICE_FOLDER = Path("docs/results/values"), Path("docs/results/choice")
+FOLDER = Path("docs/results/values")
 FILE = "runs.csv"
 BUDGETS = (0.3, 1, 3, 10, 30, 100, 500)
 """Evaluations, divided by n, at which the true value is kept; all but the first three are in the tables."""
@@ -39,7 +39,7 @@ NOISY_BUDGETS = (10, 30, 100, 500)
 PRECISIONS = (1e-1, 1e-3, 1e-5, 1e-7)
 """A problem is solved to the precision tau where f - f* <= tau (f0 - f*)."""
 NOISY_PRECISIONS = (1e-1, 1e-3, 1e-5)
-OURS = ("differences", "auto")
+OURS = ("auto", "differences", "evolution")
 SPSA = "SPSA"
 """How the names of all SPSA's gains begin."""
 # How far SPSA's first steps move each variable; what is best depends on the problem.
@@ -130,26 +130,19 @@ def named(name: str) -> Solver:
     return solver_named(name, (*_PEERS, *_SPSAS))
 
 
-def plan(
-    wanted: Wanted, solvers: tuple[str, ...] = (*OURS, *PEERS, *SPSAS), seeds: int = _SEEDS
-) -> Iterator[Row]:
+def plan(wanted: Wanted) -> Iterator[Row]:
     """Yield a row without a result for every case; what has no random numbers runs once without noise."""
     for group in SETS:
         for problem in problems_of(group)[: 2 if wanted.quick else None]:
             noisy = problem.noise is not None
-            for solver in map(named, wanted.solvers or solvers):
+            for solver in map(named, wanted.solvers or (*OURS, *PEERS, *SPSAS)):
                 if noisy or not solver.name.startswith(SPSA):
-                    count = (wanted.seeds or (1 if wanted.quick else seeds)) if solver.random or noisy else 1
+                    count = (wanted.seeds or (1 if wanted.quick else _SEEDS)) if solver.random or noisy else 1
                     for seed in range(1, count + 1):
                         yield Row(
                             group, problem.name, problem.kind, problem.n, seed, solver.name, solver.version,
                             noisy, wanted.maxtime or _SECONDS,
                         )  # fmt: skip
-
-
-def plan_choice(wanted: Wanted) -> Iterator[Row]:
-    """Yield what tells the cost of choosing between the two methods of the default, n <= 100."""
-    yield from (row for row in plan(wanted, ("auto", "differences", "evolution"), 3) if row.n <= 100)
 
 
 def work(row: Row) -> Row:
@@ -219,9 +212,4 @@ def facts_of(group: str, name: str, n: int) -> dict[str, float]:
     return {"start": problem.f0, "minimum": minimum_of(problem)}
 
 
-def _reason_to_skip(row: Row, table: Table[Row]) -> Skip | None:
-    return cannot_run(named(row.solver), row.n)
-
-
-PARTS = {"runs": Part(FILE, Row, plan, work, skip=_reason_to_skip, prepare=with_facts)}
-CHOICE_PARTS = {"runs": PARTS["runs"]._replace(plan=plan_choice)}
+PARTS = {"runs": Part(FILE, Row, plan, work, named, prepare=with_facts)}

@@ -18,4 +18,4 @@ def test_one_table_has_both_checkouts_and_their_ratio(monkeypatch):
 
 def test_a_folder_without_the_library_is_refused(tmp_path):
     with pytest.raises(SystemExit, match="should be in"):
-        against.Child(tmp_path)
+        against.measured(tmp_path, 1000)

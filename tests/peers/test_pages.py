@@ -16,7 +16,13 @@ ROOT = Path(__file__).parents[2]
 OLDER = re.compile(r"\*\*Measured before these methods were changed: (.*)\.\*\*")
 # Pages that wait to be measured again, with the methods that have changed since. What is not older any more
 # must go from here.
-WAITING = {}
+WAITING = {
+    "docs/comparison.md": ["adaptive-sarp", "ep-cma-4", "rp", "auto", "cr-fm-nes", "differences"],
+    "docs/results/cutest/cutest.md": ["auto"],
+    "docs/results/peers/report.md": ["adaptive-sarp", "ep-cma-4", "rp", "auto", "cr-fm-nes", "differences"],
+    "docs/results/tasks/tasks.md": ["auto"],
+    "docs/results/values/reporting.md": ["differences"],
+}
 
 
 @pytest.fixture(autouse=True)
@@ -27,7 +33,7 @@ def at_the_root(monkeypatch):
 @pytest.mark.parametrize("suite", SUITES)
 def test_pages_and_what_others_quote_follow_from_the_stored_rows(suite):
     texts = SUITES[suite].texts(SUITES[suite].folder)
-    assert texts
+    assert texts, suite
     for path, text in texts.items():
         assert path.read_text() == text, f"{path}: `python -m benchmarks page {suite}` writes it anew."
 
@@ -37,7 +43,7 @@ def test_no_page_is_older_than_what_its_methods_do():
     for page in [Path("docs/comparison.md"), *sorted(Path("docs/results").rglob("*.md"))]:
         if changed := OLDER.search(page.read_text()):
             found[page.as_posix()] = changed[1].split(", ")
-    assert found == WAITING
+    assert found == WAITING, f"WAITING must be {found}."
 
 
 def test_every_method_is_identified_by_what_it_does():

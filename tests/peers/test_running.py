@@ -67,9 +67,11 @@ def row_of(status, *, task=TASK, seed=1, evaluations=5, maxtime=60.0):
     return row._replace(status=status, evaluations=evaluations, seconds=0.5, best=1e-3)
 
 
-def run(rows, path):
+def run(rows, path, named=named):
     said = []
-    run_missing(PARTS["evaluations"], rows, Table(path, RunRow), jobs=2, say=said.append)
+    run_missing(
+        PARTS["evaluations"]._replace(named=named), rows, Table(path, RunRow), jobs=2, say=said.append
+    )
     return read_rows(path, RunRow), said
 
 
@@ -140,7 +142,7 @@ def test_a_run_that_may_take_longer_now_or_is_outdated_is_made_again(change, tmp
 def test_a_peer_that_is_not_installed_is_named(tmp_path, monkeypatch):
     absent = Solver("absent", "no_such_package", named("auto").solve)
     monkeypatch.setattr(peers, "named", lambda name: absent)
-    found, _ = run(plan([TASK], 1), tmp_path / "a.csv")
+    found, _ = run(plan([TASK], 1), tmp_path / "a.csv", lambda name: absent)
     assert [(row.status, row.detail) for row in found] == [(MISSING, "no_such_package is not installed.")]
 
 
@@ -150,6 +152,6 @@ def test_a_solver_that_crashes_is_a_row_with_its_error(tmp_path):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(peers, "named", lambda name: odd)
         rows = plan([TASK], 1)
-        found, _ = run(rows, tmp_path / "a.csv")
+        found, _ = run(rows, tmp_path / "a.csv", lambda name: odd)
     assert found[0].status == ERROR
     assert "There is no solver 'odd'" in found[0].detail

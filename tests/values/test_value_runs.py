@@ -236,7 +236,7 @@ def test_a_value_below_the_minimum_is_reported():
     lower = made_up("m", (-0.1,) * 7)
     assert below_minimum([lower, made_up("m", (0.0,) * 7)]) == [lower]
     assert "L-BFGS-B found -0.1 on a, n = 5, below the smallest value known, 0." in page.text_of(
-        [lower._replace(solver="L-BFGS-B")], CHOOSING, {}
+        [lower._replace(solver="L-BFGS-B")], CHOOSING
     )
 
 
