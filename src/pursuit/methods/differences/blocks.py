@@ -67,16 +67,15 @@ def iterate_blocks(state: State, rng: np.random.Generator) -> Asking:
 
 def _end_pass(state: State, blocks: Blocks, rng: np.random.Generator) -> None:
     """Begin another pass if this one was worth it, or continue with sweeps."""
-    sizes = np.abs(state.curvature[np.isfinite(state.curvature)])
+    sizes = np.abs(state.curvature[state.curvature != 0.0])
     alike = sizes.size > 0 and sizes.max() <= _SPREAD * sizes.min()
     if alike and blocks.passes + 1 < PASSES and state.f < blocks.before - HALF * abs(blocks.before):
         order = rng.permutation(state.x.size)
         state.blocks = replace(blocks, order=order, done=0, passes=blocks.passes + 1, before=state.f)
         return
-    state.blocks, state.gradient = None, np.zeros(state.x.size)
-    state.matrix = first_matrix(np.full(state.x.size, blocks.curvature or 1.0))
+    state.blocks = None
+    state.matrix = first_matrix(state.x.size, blocks.curvature or 1.0)
     if state.last_step is not None:
         least = 1e-2 * float(np.linalg.norm(state.last_step)) / math.isqrt(math.isqrt(state.x.size))
         state.lengths = np.maximum(state.lengths, least)
-    state.last_step, state.curvature = None, np.full_like(state.curvature, np.nan)
-    state.is_uneven = not alike
+    state.last_step, state.curvature = None, np.zeros(state.x.size)
