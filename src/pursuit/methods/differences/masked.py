@@ -90,8 +90,7 @@ def _step(state: State, rng: np.random.Generator) -> Asking:
     state.last_step = step
     if step is not None:
         state.failures = 0
-        along = 0.03 * np.sqrt(np.mean(a * step**2) / a)
-        state.lengths = np.maximum(0.3 * np.abs(step), along + 1e-12 * state.box.sigma0)
+        state.lengths = 0.03 * np.sqrt(np.mean(a * step**2) / a) + 1e-12 * state.box.sigma0
     else:
         state.failures += 1
         longer = np.minimum(10.0 * state.lengths, 1e3 * state.box.sigma0)
@@ -159,11 +158,8 @@ def _noisy_trial(state: State, step: Vector) -> Generator[Request, Vector, Vecto
         if f < state.f + 3.0 * noise:
             # The value that led here tends to be a lucky one.
             again = float((yield x[np.newaxis])[0])
-            step = x - state.x
-            if f < state.f - 3.0 * noise:
-                state.longest = max(state.longest, float(np.linalg.norm(step)))
-            state.x, state.f = x, (f + again) / 2.0 if math.isfinite(again) else f
-            return step
+            mean = (f + again) / 2.0 if math.isfinite(again) else f
+            return state.move(x, mean, is_clear=f < state.f - 3.0 * noise)
         step = 0.3 * step
     values = yield np.repeat(state.x[np.newaxis], 4, axis=0)
     if np.isfinite(values).any():

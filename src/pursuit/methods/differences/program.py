@@ -175,7 +175,7 @@ def _iterate(state: State, rng: np.random.Generator) -> Asking:
 
 
 def _learn(state: State) -> None:
-    """Tell the matrix how the gradient changed along the last step, and note whether f contradicts that."""
+    """Tell the matrix how the gradient changed along the last step, and how far f contradicts that."""
     state.is_suspicious &= state.measured < 0 < state.sweeps
     step, g = state.last_step, state.last_gradient
     if step is None or g is None:
@@ -187,7 +187,6 @@ def _learn(state: State) -> None:
     # A twelfth of the change of the curvature along the step, if that change is linear.
     off = abs(state.last_decrease + (before + after) / 2.0)
     state.doubt = np.minimum(1.0, state.doubt + 12.0 * off / max(abs(after - before), TINY))
-    state.is_suspicious |= off > 0.5 * (abs(before) + abs(after))
 
 
 def _step(state: State, rng: np.random.Generator) -> Asking:
@@ -253,12 +252,9 @@ def _move(state: State, x: Vector, f: float) -> None:
         state.matrix = first_matrix(x.size, sizes_of(state, float(np.median(state.matrix.diagonal))))
         state.last_step = state.last_gradient = None
         return
-    step, gain = x - state.x, state.f - f
-    length = float(np.linalg.norm(step))
-    if gain > 3.0 * state.noise or not state.noise_model.is_known:
-        state.longest = max(state.longest, length)
-    is_still = gain <= state.ftol * abs(f) or length <= state.xtol * state.longest
+    gain = state.last_decrease = state.f - f
+    step = state.move(x, f, is_clear=gain > 3.0 * state.noise or not state.noise_model.is_known)
+    is_still = gain <= state.ftol * abs(f) or float(np.linalg.norm(step)) <= state.xtol * state.longest
     state.still = state.still + 1 if is_still else 0
-    state.last_step, state.last_gradient, state.last_decrease = step, state.gradient, gain
+    state.last_step, state.last_gradient, state.failures = step, state.gradient, 0
     state.last_probes = None if state.is_scaled else state.probes
-    state.x, state.f, state.failures = x, f, 0

@@ -185,6 +185,14 @@ class State:
             return self.x, self.f, self.noise
         return masked.mean, masked.slow, _AVERAGED * self.noise
 
+    def move(self, x: Vector, f: float, is_clear: bool = True) -> Vector:
+        """Go to a point, and return the step; how long it is counts if it is clear that it was worth it."""
+        step = x - self.x
+        if is_clear:
+            self.longest = max(self.longest, float(np.linalg.norm(step)))
+        self.x, self.f = x, f
+        return step
+
     def typical_curvature(self) -> float:
         """Return the median size of the measured curvatures; 0 if there are none."""
         known = np.abs(self.curvature[self.curvature != 0.0])
@@ -197,6 +205,8 @@ class State:
 
     def pressed(self, gradient: Vector) -> Mask:
         """Return which variables are on a bound, and pressed against it by such a gradient."""
+        if not self.box.is_bounded:
+            return np.zeros(self.x.size, dtype=bool)
         low, high = np.less_equal(self.x, self.box.lower), np.greater_equal(self.x, self.box.upper)
         pressed: Mask = np.where(gradient > 0.0, low, high & (gradient < 0.0))
         return pressed

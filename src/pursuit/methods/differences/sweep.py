@@ -30,8 +30,8 @@ _SAMPLE, _SPREAD = 3, 2.5
 _DIFFER, _OUTLIER = 4.0, 100.0
 # Curvatures scale the matrix only if no more than this part of them is negative.
 _NEGATIVE = 0.1
-# The smallest curvature that is believed, as a part of the largest, if it is known well and if not.
-_SMALLEST, _SMALLEST_IN_DOUBT = 1e-18, 1e-10
+# The smallest curvature that is believed, as a part of the largest.
+_SMALLEST = 1e-18
 # Without noise, probes change f by this many rounding errors at least,
 _ROUNDINGS = 4.0
 # and are no longer than this part of the last step.
@@ -179,8 +179,7 @@ def end_sweep(state: State) -> None:
 def sizes_of(state: State, otherwise: Vector | float) -> Vector:
     """Return the sizes of the curvatures, `otherwise` where there are none; all are positive."""
     sizes = np.where(state.curvature != 0.0, np.abs(state.curvature), otherwise)
-    least = np.where(state.doubt < 0.5, _SMALLEST, _SMALLEST_IN_DOUBT)
-    positive: Vector = np.maximum(sizes, least * sizes.max()) + TINY
+    positive: Vector = np.maximum(sizes, _SMALLEST * sizes.max()) + TINY
     return positive
 
 
