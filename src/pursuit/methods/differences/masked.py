@@ -96,13 +96,13 @@ def _step(state: State, rng: np.random.Generator) -> Asking:
         longer = np.minimum(10.0 * state.lengths, 1e3 * state.box.sigma0)
         state.lengths = 0.5 * state.lengths if state.curvature.any() else longer
     slow, lowest = masked.slow + 0.15 * (state.f - masked.slow), masked.lowest
-    has_fallen = slow < lowest - _FALL * state.noise
+    has_fallen, is_hidden = slow < lowest - _FALL * state.noise, state.slope_noise() > _HIDDEN
     state.masked = Masked(
         mean=masked.mean + 0.15 * (state.x - masked.mean),
         slow=slow,
         fast=masked.fast + 0.4 * (state.f - masked.fast),
         lowest=slow if has_fallen else lowest,
-        idle=0 if has_fallen else masked.idle + 1 + (state.slope_noise() > _HIDDEN),
+        idle=0 if has_fallen and not is_hidden else masked.idle + 1 + is_hidden,
     )
     in_vain = slow > state.start - 2.0 * state.noise or not state.noise_model.is_random
     if state.masked.idle >= (_PATIENCE_IN_VAIN if in_vain else _PATIENCE):
