@@ -84,14 +84,14 @@ class Differences(NamedTuple):
 
     def iterate(self, state: State, rng: np.random.Generator) -> Asking:
         """Make one iteration; end the run if values are so extreme that numbers overflow."""
-        iteration = _iteration(state, rng, self.quiet)
+        iteration, values = _iteration(state, rng, self.quiet), None
         try:
-            request = next(iteration)
             while True:
+                request = iteration.send(values)  # type: ignore[arg-type]
                 described = request.steps if isinstance(request, Probes) else np.asarray(request)
                 if not np.isfinite(described).all():
                     raise FloatingPointError
-                request = iteration.send((yield request))
+                values = yield request
         except StopIteration:
             pass
         except (ArithmeticError, np.linalg.LinAlgError):

@@ -61,11 +61,11 @@ class Opening:
     gradient: Vector
     """That of the model at the current iterate, the best of the points."""
     hessian: NDArray[np.float64]
-    radius: float
-    """The trust radius."""
-    spacing: float
-    """The distance of the points; it falls when nothing is left to gain at that distance."""
     evaluations: int
+    radius: float = 1.0
+    """The trust radius."""
+    spacing: float = 1.0
+    """The distance of the points; it falls when nothing is left to gain at that distance."""
 
 
 @dataclass(frozen=True)
