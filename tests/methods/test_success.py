@@ -15,19 +15,23 @@ def outcome(f, x0, seed, **settings):
     return pursuit.minimize(f, x0, rng=seed, **{"maxfev": 60_000, **settings})
 
 
-@pytest.mark.parametrize("seed", range(6))
-def test_bounds_that_are_not_active_do_no_harm_under_noise(seed):
-    noise = np.random.default_rng(seed)
+def test_bounds_that_are_not_active_do_no_harm_under_noise():
+    errors = []
+    for seed in range(9):
+        noise = np.random.default_rng(seed)
 
-    def noisy_bowl(x):
-        return np.sum((x - 0.5) ** 2) + 0.05 * noise.standard_normal()
+        def noisy_bowl(x, noise=noise):
+            return np.sum((x - 0.5) ** 2) + 0.05 * noise.standard_normal()
 
-    result = outcome(noisy_bowl, np.full(5, 2.5), seed, bounds=[(0.2, 4.0)] * 5, sigma0=0.3)
-    assert result.success, result.message
-    assert np.sum((result.x - 0.5) ** 2) < 0.03  # about half of the noise
-    assert result.fun_is_estimate
-    # Four standard errors: one estimate in 16 000 is farther off.
-    assert abs(result.fun - np.sum((result.x - 0.5) ** 2)) < 4.0 * result.fun_error < 0.2
+        result = outcome(noisy_bowl, np.full(5, 2.5), seed, bounds=[(0.2, 4.0)] * 5, sigma0=0.3)
+        assert result.success, result.message
+        errors.append(np.sum((result.x - 0.5) ** 2))
+        assert result.fun_is_estimate
+        # Four standard errors: one estimate in 16 000 is farther off.
+        assert abs(result.fun - errors[-1]) < 4.0 * result.fun_error < 0.2
+    # A fifth of the noise; of a single run more is bad luck.
+    assert np.median(errors) < 0.01
+    assert max(errors) < 0.1
 
 
 @pytest.mark.parametrize("seed", range(15))

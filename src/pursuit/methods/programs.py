@@ -34,6 +34,7 @@ from __future__ import annotations
 import math
 from collections.abc import Generator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -147,7 +148,7 @@ class Box:
         """Whether there are bounds."""
         return isinstance(self.lower, np.ndarray)
 
-    @property
+    @cached_property
     def largest(self) -> float:
         """The largest first step size."""
         return float(np.max(self.sigma0))

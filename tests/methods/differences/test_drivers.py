@@ -33,7 +33,8 @@ def noisy(x):
 def quartic(x):
     total = 0.0
     for i in range(x.size):
-        total += x[i] ** 4 + (i + 1.0) * x[i] * x[i]
+        square = x[i] * x[i]  # powers are rounded differently
+        total += square * square + (i + 1.0) * square
     return total
 
 

@@ -177,12 +177,17 @@ W8 = np.geomspace(1.0, 100.0, 8)
 Q8 = np.linalg.qr(np.random.default_rng(0).standard_normal((8, 8)))[0]
 
 
-@pytest.mark.parametrize("kink", [0.3, 1 / 3, 2.0])
-def test_a_kink_that_is_met_exactly_ends_the_run(kink):
-    # A value of 0 looks rounded, but says nothing about the values around it.
-    result = pursuit.minimize(lambda x: abs(x[0] - kink), [0.0], method="differences", rng=1, maxfev=10_000)
-    assert result.status == Reason.KINKS
-    assert abs(result.x[0] - kink) < 1e-12
+def test_a_kink_that_is_met_exactly_ends_the_run():
+    """A value of 0 looks rounded, but says nothing about the values around it."""
+    exact = 0
+    for kink in np.linspace(0.1, 3.0, 30):
+        result = pursuit.minimize(
+            lambda x, kink=kink: abs(x[0] - kink), [0.0], method="differences", rng=1, maxfev=10_000
+        )
+        assert result.status == Reason.KINKS
+        assert result.fun < 1e-5
+        exact += result.fun == 0.0
+    assert exact >= 10
 
 
 RIDGES = {

@@ -15,7 +15,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from pursuit.methods.differences.line import search
+from pursuit.methods.differences.line import first_multiple, search
 from pursuit.methods.differences.matrix import first_matrix
 from pursuit.methods.differences.state import Blocks, State
 from pursuit.methods.differences.sweep import choose_probes, probe, probe_back
@@ -50,15 +50,10 @@ def iterate_blocks(state: State, rng: np.random.Generator) -> Asking:
     g = np.where(np.isfinite(state.gradient) & state.free(), state.gradient, 0.0)
     curvature, slope = blocks.curvature, -float(g @ g)
     if slope < 0.0:
-        if curvature == 0.0:
-            length = float(np.min(state.box.sigma0)) / math.sqrt(-slope)
-            curvature = 1.0 / (min(length, 2.0 * state.f / -slope) if state.f > 0.0 else length)
+        curvature = curvature or 1.0 / first_multiple(state, -g, slope)
         t, f = yield from search(state, -g / curvature, slope / curvature, 1.0, 10.0)
         if f < state.f:
-            x = state.box.after(state.x, t * (-g / curvature))
-            state.last_step = x - state.x
-            state.longest = max(state.longest, float(np.linalg.norm(state.last_step)))
-            state.x, state.f = x, f
+            state.last_step = state.move(state.box.after(state.x, t * (-g / curvature)), f)
         curvature = curvature / t if t > 0.0 else 4.0 * curvature
     state.blocks = replace(blocks, done=blocks.done + i.size, curvature=curvature)
     if state.blocks.done == n:
@@ -67,16 +62,15 @@ def iterate_blocks(state: State, rng: np.random.Generator) -> Asking:
 
 def _end_pass(state: State, blocks: Blocks, rng: np.random.Generator) -> None:
     """Begin another pass if this one was worth it, or continue with sweeps."""
-    sizes = np.abs(state.curvature[np.isfinite(state.curvature)])
+    sizes = np.abs(state.curvature[state.curvature != 0.0])
     alike = sizes.size > 0 and sizes.max() <= _SPREAD * sizes.min()
     if alike and blocks.passes + 1 < PASSES and state.f < blocks.before - HALF * abs(blocks.before):
         order = rng.permutation(state.x.size)
         state.blocks = replace(blocks, order=order, done=0, passes=blocks.passes + 1, before=state.f)
         return
-    state.blocks, state.gradient = None, np.zeros(state.x.size)
-    state.matrix = first_matrix(np.full(state.x.size, blocks.curvature or 1.0))
+    state.blocks = None
+    state.matrix = first_matrix(state.x.size, blocks.curvature or 1.0)
     if state.last_step is not None:
         least = 1e-2 * float(np.linalg.norm(state.last_step)) / math.isqrt(math.isqrt(state.x.size))
         state.lengths = np.maximum(state.lengths, least)
-    state.last_step, state.curvature = None, np.full_like(state.curvature, np.nan)
-    state.is_uneven = not alike
+    state.last_step, state.curvature = None, np.zeros(state.x.size)

@@ -14,8 +14,8 @@ _RANGES = Ranges(
     perhaps_infinite=frozenset({"xtol", "ftol", "at", "longest"}),
     # Sweeps that lie before the first one have not been.
     unlimited=frozenset({"box.lower", "box.upper", "measured", "looked"}),
-    # Curvatures are NaN where they were not measured, and the inverse of what is nearly 0 is infinite.
-    anything=frozenset({"curvature", "matrix.inverse"}),
+    # The inverse of what is nearly 0 is infinite.
+    anything=frozenset({"matrix.inverse"}),
 )
 
 
@@ -30,5 +30,5 @@ def check_state(state: State, n: int) -> None:
         raise ValueError("its blocks must be a permutation of its variables, with some of them left")
     if isinstance(matrix, Limited) and len(matrix.steps) != len(matrix.changes):
         raise ValueError("its matrix must have as many steps as changes of the gradient")
-    if not (state.probes.all() and state.turn < n):
-        raise ValueError(f"its probes must not be 0, and its turn one of {n} variables")
+    if not state.probes.all():
+        raise ValueError("its probes must not be 0")

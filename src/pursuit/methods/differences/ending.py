@@ -9,8 +9,8 @@
             converged
         kinks: steps fail again and again although slopes promise a gain
 
-A run is at a standstill after two failures, after two steps that gain next to nothing, when four sweeps have
-gained little beside the four before, or while steps gain a small part of what the model predicts.
+A run is at a standstill after two failures, after two steps that gain next to nothing, or while steps gain a
+small part of what the model predicts.
 """
 
 from __future__ import annotations
@@ -33,8 +33,6 @@ _FAR = 1e12
 # So many failures, or steps that gain next to nothing, are a standstill; the run ends after so many.
 _STANDSTILL, _MOST = 2, 4
 _MOST_STILL = 8
-# So many sweeps are compared with as many before; they are a standstill if they gain less than this part.
-_SWEEPS, _SLOW = 4, 0.03
 # Steps that gain less than this part of what the model predicts are a standstill.
 _KEPT = 0.4
 # Kinks are not looked for more often than after so many sweeps,
@@ -70,7 +68,7 @@ def judge(state: State, rng: np.random.Generator, left: float) -> Asking:
     hidden = 10.0 * state.noise + EPS**1.5 * fallen
     if state.f == 0.0:
         # Nothing is known of its rounding but that of the values around it.
-        hidden += 10.0 * EPS**2 * float(np.nansum(np.abs(state.curvature) * state.probes**2))
+        hidden += 10.0 * EPS**2 * float(np.abs(state.curvature) @ state.probes**2)
     small = max(hidden, 10.0 * state.ftol * abs(state.f), 10.0 * state.xtol**2 * fallen)
     is_still = state.still >= _STANDSTILL and left <= small
     is_over = (is_still or (state.failures >= _STANDSTILL and left <= hidden)) and not noise.is_known
@@ -99,17 +97,12 @@ def end_unless_better(state: State, rng: np.random.Generator, ending: Ending, sm
         return
     state.x, state.f = better
     state.masked = state.last_step = state.last_gradient = None
-    state.failures, state.still, state.lap_f, state.lap_gain = 0, 0, state.f, 0.0
-    state.matrix, state.is_scaled = first_matrix(np.maximum(state.matrix.diagonal, TINY)), False
+    state.failures = state.still = 0
+    state.matrix, state.is_scaled = first_matrix(x.size, np.maximum(state.matrix.diagonal, TINY)), False
 
 
 def _stands_still(state: State) -> bool:
-    is_slow = False
-    if state.sweeps % _SWEEPS == 0:
-        gain = state.lap_f - state.f
-        is_slow = gain < _SLOW * state.lap_gain
-        state.lap_f, state.lap_gain = state.f, gain
-    return is_slow or state.kept < _KEPT or max(state.failures, state.still) >= _STANDSTILL
+    return state.kept < _KEPT or max(state.failures, state.still) >= _STANDSTILL
 
 
 def has_kinks(state: State, rng: np.random.Generator) -> Generator[Request, Vector, bool]:
@@ -141,9 +134,8 @@ def has_kinks(state: State, rng: np.random.Generator) -> Generator[Request, Vect
 def left_to_gain(state: State) -> float:
     """Return by how much f can fall along single coordinates, by their slopes and curvatures."""
     g, free = np.abs(state.gradient), ~state.pressed(state.gradient)
-    known = np.isfinite(state.curvature)
-    otherwise = float(np.median(np.abs(state.curvature[known]))) if known.any() else state.matrix.diagonal
-    D = np.where(known, state.curvature, otherwise)
+    known = state.curvature != 0.0
+    D = np.where(known, state.curvature, state.typical_curvature() if known.any() else state.matrix.diagonal)
     # What drowns in rounding is no negative curvature.
     D = np.where((D < 0.0) & (state.doubt > 0.5), 0.0, D)
     room = np.where(state.gradient < 0.0, state.box.upper - state.x, state.x - state.box.lower)

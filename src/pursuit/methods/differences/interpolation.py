@@ -63,8 +63,6 @@ def begin_opening(state: State) -> Asking:
         values=np.concatenate([[state.f], values]),
         gradient=np.zeros(n),
         hessian=np.zeros((n, n)),
-        radius=1.0,
-        spacing=1.0,
         evaluations=2 * n + 1,
     )
     _fit(state, state.opening)

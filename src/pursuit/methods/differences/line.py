@@ -46,8 +46,7 @@ def search(
             return best, f_best
         if best > 0.0:
             promise = f_best - (f + slope * following + c * following**2 / 2.0 + d * following**3 / 2.0)
-            is_falling = best == max(seen)[0] and following >= 2.0 * best
-            if not is_falling and promise < _THRIFT * (f - f_best) / (2 + n):
+            if promise < _THRIFT * (f - f_best) / (2 + n):
                 return best, f_best
         else:
             least = state.noise * (2.0 if state.noise_model.is_known else 0.1)

@@ -87,7 +87,7 @@ class Dense:
 class Limited:
     """A diagonal, and the last pairs (s, change of the gradient) for the two-loop recursion of L-BFGS."""
 
-    diagonal: Vector
+    diagonal: Vector | float
     steps: tuple[Vector, ...] = ()
     changes: tuple[Vector, ...] = ()
     fresh: bool = True
@@ -125,8 +125,8 @@ class Limited:
 Matrix = Dense | Limited
 
 
-def first_matrix(diagonal: Vector) -> Matrix:
-    """Return the matrix that knows its diagonal alone."""
-    if diagonal.size > DENSE:
+def first_matrix(n: int, diagonal: Vector | float) -> Matrix:
+    """Return the matrix that knows its diagonal alone; a number where it is the same for all variables."""
+    if n > DENSE:
         return Limited(diagonal)
-    return Dense(np.diag(diagonal), np.diag(1.0 / diagonal))
+    return Dense(np.diag(np.broadcast_to(diagonal, n)), np.diag(np.broadcast_to(1.0 / diagonal, n)))

@@ -11,7 +11,7 @@ import numpy as np
 from pursuit.checks import Vector
 from pursuit.methods.differences.state import TINY, Noise, State
 from pursuit.methods.differences.sweep import inward
-from pursuit.methods.programs import Asking, Probes, Request
+from pursuit.methods.programs import Asking, Request
 
 # How often a point is evaluated again to measure random noise.
 _REPEATS = 3
@@ -96,9 +96,6 @@ def _measure_on_line(state: State, rng: np.random.Generator) -> Asking:
     if distance > _CLOSE:
         grain, gaps = distance * middle, np.abs(np.diff(v))
         level = max(level, 0.3 * float(gaps[gaps > 0.0].min()) if gaps.any() else 0.0)
-    elif level > 10.0 * state.noise:
-        # What is noise does not vanish where the values are closer together.
-        level = min(level, _deviation((yield from _on_line(state, _CLOSE * distance * direction, rng))))
     _learn(state, level, grain, float(np.abs(v).max()))
 
 
@@ -130,25 +127,3 @@ def _learn(state: State, level: float, grain: float = 0.0, highest: float = 0.0)
         level = math.hypot(math.sqrt(1.0 - _LATEST) * noise.level, math.sqrt(_LATEST) * level)
     scale = max(state.rounding_scale(), highest)
     state.noise_model = replace(noise, level=level, at=abs(state.f), scale=scale, grain=grain)
-
-
-def find_lengths(state: State, rng: np.random.Generator) -> Asking:
-    """Lengthen the probes of a few variables until they stand out from noise; take this length for all."""
-    room = np.minimum(state.box.upper - state.x, state.x - state.box.lower)
-    few = rng.permutation(np.flatnonzero(room > 0.0))[:4]
-    h, noise = np.maximum(state.lengths, 1e-4 * state.box.sigma0), state.noise
-    state.curvature = np.full_like(state.curvature, np.nan)
-    for _ in range(12 if few.size else 0):
-        length = np.minimum(h, room)[few]
-        v = yield Probes(state.x, np.concatenate([few, few]), np.concatenate([length, -length]))
-        up, down = v[: few.size], v[few.size :]
-        ok = np.isfinite(up + down)
-        bend = float(np.median(np.abs(up + down - 2.0 * state.f)[ok])) if ok.any() else math.nan
-        rise = float(np.median(np.abs(up - down)[ok])) if ok.any() else math.nan
-        if bend > 20.0 * noise:
-            h = np.maximum(h * math.sqrt(state.probe_factor * noise / bend), 1e-9 * np.abs(state.x))
-            break
-        if rise > 1000.0 * noise:
-            break
-        h = np.minimum(h * (8.0 if ok.any() else 0.1), 1e3 * state.box.sigma0)
-    state.lengths = h

@@ -30,7 +30,7 @@ from pursuit.methods.differences.ending import judge, left_to_gain
 from pursuit.methods.differences.line import first_multiple, search
 from pursuit.methods.differences.masked import BLURRED, begin_masked, iterate_masked
 from pursuit.methods.differences.matrix import first_matrix
-from pursuit.methods.differences.noise import find_lengths, is_loud, look_for_noise, measure_noise
+from pursuit.methods.differences.noise import is_loud, look_for_noise, measure_noise
 from pursuit.methods.differences.state import TINY, State
 from pursuit.methods.differences.sweep import choose_lengths, measuring_sweep, sizes_of, sweep
 from pursuit.methods.programs import LOUD, STUCK, Asking, Box, Ending, Probes, Start
@@ -43,16 +43,12 @@ _LONG_PROBE = 3e-2
 _FAILING_PROBE = 1e-2
 # How much farther than the best multiple a search may go: first steps know nothing of lengths.
 _FARTHEST_FIRST, _FARTHEST = 10.0, 4.0
-# How many times as fast as others variables approach a bound that they stop on.
-_TO_BOUND = 10.0
 # The weight of the latest step in the average of what steps gain, as a part of what the model predicts.
 _LATEST = 0.2
 # Curvatures are measured again when it is below this.
 _WRONG = 0.3
 # A step is at most this many times as long as the longest so far, or as the first step sizes.
 _REACH, _REACH_IN_NOISE = 100.0, 4.0
-# After a failure, steps that are shorter than the first by more than this factor are not believed.
-_SHORT = 1e6
 
 
 class Differences(NamedTuple):
@@ -68,34 +64,34 @@ class Differences(NamedTuple):
 
     def begin(self, start: Start) -> State:
         """Return the first state."""
-        x, n, sigma0 = start.x, start.x.size, start.sigma0
+        n, box = start.x.size, Box.of(start)
+        lengths = _first_lengths(start.x, box.sigma0)
         return State(
-            x=x,
+            x=start.x,
             f=start.value,
-            box=Box.of(start),
+            box=box,
             xtol=start.xtol,
             ftol=start.ftol,
             batch=start.batch,
             gradient=np.zeros(n),
-            curvature=np.full(n, np.nan),
+            curvature=np.zeros(n),
             doubt=np.ones(n),
-            matrix=first_matrix((sigma0.min() / sigma0) ** 2),
-            lengths=_first_lengths(x, sigma0),
-            probes=np.ones(n),
+            matrix=first_matrix(n, (np.min(box.sigma0) / box.sigma0) ** 2),
+            lengths=lengths,
+            probes=lengths,
             start=start.value,
-            lap_f=start.value,
         )
 
     def iterate(self, state: State, rng: np.random.Generator) -> Asking:
         """Make one iteration; end the run if values are so extreme that numbers overflow."""
-        iteration = _iteration(state, rng, self.quiet)
+        iteration, values = _iteration(state, rng, self.quiet), None
         try:
-            request = next(iteration)
             while True:
+                request = iteration.send(values)  # type: ignore[arg-type]
                 described = request.steps if isinstance(request, Probes) else np.asarray(request)
                 if not np.isfinite(described).all():
                     raise FloatingPointError
-                request = iteration.send((yield request))
+                values = yield request
         except StopIteration:
             pass
         except (ArithmeticError, np.linalg.LinAlgError):
@@ -163,11 +159,11 @@ def _iterate(state: State, rng: np.random.Generator) -> Asking:
         yield from measure_noise(state, rng)
         if state.noise_model.is_known and state.noise > 10.0 * before:
             # What was measured so far was noise.
-            yield from find_lengths(state, rng)
-            state.matrix = first_matrix(np.ones(state.x.size))
+            state.lengths = np.maximum(state.lengths, _NOISY_PROBE * state.box.sigma0)
+            state.curvature, state.matrix = np.zeros(state.x.size), first_matrix(state.x.size, 1.0)
             state.last_gradient, state.is_scaled = None, False
     is_noisy = state.noise_model.is_known
-    if not state.is_scaled and (state.sweeps > 0 or is_noisy or state.is_uneven):
+    if not state.is_scaled and (state.sweeps > 0 or is_noisy):
         yield from measuring_sweep(state, rng)
     else:
         yield from sweep(state, rng, both=state.failures + state.still > 0)
@@ -179,7 +175,7 @@ def _iterate(state: State, rng: np.random.Generator) -> Asking:
 
 
 def _learn(state: State) -> None:
-    """Tell the matrix how the gradient changed along the last step, and note whether f contradicts that."""
+    """Tell the matrix how the gradient changed along the last step, and how far f contradicts that."""
     state.is_suspicious &= state.measured < 0 < state.sweeps
     step, g = state.last_step, state.last_gradient
     if step is None or g is None:
@@ -191,7 +187,6 @@ def _learn(state: State) -> None:
     # A twelfth of the change of the curvature along the step, if that change is linear.
     off = abs(state.last_decrease + (before + after) / 2.0)
     state.doubt = np.minimum(1.0, state.doubt + 12.0 * off / max(abs(after - before), TINY))
-    state.is_suspicious |= off > 0.5 * (abs(before) + abs(after))
 
 
 def _step(state: State, rng: np.random.Generator) -> Asking:
@@ -216,10 +211,6 @@ def _take(state: State, p: Vector, slope: float) -> Asking:
     """Search along a direction, go to the best point, and choose the lengths of the next probes."""
     is_first = state.sweeps == 1 and state.matrix.fresh and not state.noise_model.is_known
     t = first_multiple(state, p, slope) if is_first else 1.0
-    if state.box.is_bounded:
-        # Variables that stop on a bound reach it on shorter steps, too, and do not approach it for ever.
-        is_last = (p == state.box.lower - state.x) | (p == state.box.upper - state.x)
-        p = np.where(is_last, _TO_BOUND * p, p)
     t, f = yield from search(state, p, slope, t, _FARTHEST_FIRST if state.matrix.fresh else _FARTHEST)
     state.is_suspicious |= not state.f - f > 0.05 * t * -slope
     state.kept += _LATEST * (min(1.0, 2.0 * (state.f - f) / -slope) - state.kept)
@@ -258,18 +249,12 @@ def _move(state: State, x: Vector, f: float) -> None:
     """Go to the best point of a search; if there was none, forget the matrix."""
     if not f < state.f:
         state.failures += 1
-        # Of the matrix only its diagonal is kept, unless steps would be far shorter than the first.
-        size = float(np.linalg.norm(state.gradient)) / (state.box.largest * math.sqrt(x.size))
-        otherwise = min(float(np.median(state.matrix.diagonal)), _SHORT * size)
-        state.matrix = first_matrix(sizes_of(state, otherwise))
+        state.matrix = first_matrix(x.size, sizes_of(state, float(np.median(state.matrix.diagonal))))
         state.last_step = state.last_gradient = None
         return
-    step, gain = x - state.x, state.f - f
-    length = float(np.linalg.norm(step))
-    if gain > 3.0 * state.noise or not state.noise_model.is_known:
-        state.longest = max(state.longest, length)
-    is_still = gain <= state.ftol * abs(f) or length <= state.xtol * state.longest
+    gain = state.last_decrease = state.f - f
+    step = state.move(x, f, is_clear=gain > 3.0 * state.noise or not state.noise_model.is_known)
+    is_still = gain <= state.ftol * abs(f) or float(np.linalg.norm(step)) <= state.xtol * state.longest
     state.still = state.still + 1 if is_still else 0
-    state.last_step, state.last_gradient, state.last_decrease = step, state.gradient, gain
+    state.last_step, state.last_gradient, state.failures = step, state.gradient, 0
     state.last_probes = None if state.is_scaled else state.probes
-    state.x, state.f, state.failures = x, f, 0

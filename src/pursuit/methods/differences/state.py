@@ -61,11 +61,11 @@ class Opening:
     gradient: Vector
     """That of the model at the current iterate, the best of the points."""
     hessian: NDArray[np.float64]
-    radius: float
-    """The trust radius."""
-    spacing: float
-    """The distance of the points; it falls when nothing is left to gain at that distance."""
     evaluations: int
+    radius: float = 1.0
+    """The trust radius."""
+    spacing: float = 1.0
+    """The distance of the points; it falls when nothing is left to gain at that distance."""
 
 
 @dataclass(frozen=True)
@@ -86,10 +86,6 @@ class Blocks:
 class Masked:
     """The phase in which noise masks the slopes: see `masked.py`."""
 
-    radius: float
-    """The trust radius."""
-    scale: Vector
-    """Curvatures that fall by no more than half from sweep to sweep."""
     mean: Vector
     """The running mean of the iterates."""
     slow: float
@@ -98,11 +94,8 @@ class Masked:
     """and one that forgets faster: while they differ, f still falls."""
     lowest: float
     """The lowest running mean,"""
-    lowest_at: int = 0
-    """and after how many sweeps it was found."""
-    hidden: int = 0
-    """For how many sweeps in a row slopes have not stood out from noise."""
-    sweeps: int = 0
+    idle: int = 0
+    """and how many sweeps ago it was found; those without clear slopes count twice."""
 
 
 @dataclass
@@ -117,7 +110,7 @@ class State:
     batch: int
     gradient: Vector
     curvature: Vector
-    """Second derivatives along the coordinates, NaN where they were not measured."""
+    """Second derivatives along the coordinates, 0 where they were not measured."""
     doubt: Vector
     """By which part of themselves the curvatures may be wrong."""
     matrix: Dense | Limited
@@ -141,8 +134,6 @@ class State:
     """Whether the start has been looked at."""
     evaluated_again: bool = False
     """Whether f was evaluated twice at a point, so that random noise would have shown."""
-    is_uneven: bool = False
-    """Whether the blocks have shown that curvatures differ, so that all are measured at once."""
     is_scaled: bool = False
     """Whether curvatures were measured."""
     is_suspicious: bool = False
@@ -160,18 +151,12 @@ class State:
     """Sweeps in a row whose values were all equal: probes may have been too short for rounded values."""
     masked_at: float | None = None
     """f when noise last began to mask the slopes."""
-    turn: int = 0
-    """Whose curvature is measured next under noise."""
     probe_factor: float = 60.0
     """How many times the noise of a value probes are to change f, under noise."""
     kept: float = 1.0
     """How much of what the model predicts steps have gained of late."""
     longest: float = 0.0
     """The longest step so far."""
-    lap_f: float = 0.0
-    """f a few sweeps ago,"""
-    lap_gain: float = 0.0
-    """and the gain of as many sweeps before."""
     looked: int = -10
     """The sweep after which kinks were looked for."""
     ending: Ending | None = None
@@ -191,7 +176,7 @@ class State:
     @property
     def estimate(self) -> bool:
         """Whether noise hides which of the points seen is the best."""
-        return self.masked is not None
+        return self.masked is not None or (self.noise_model.is_random and self.noise_model.is_known)
 
     def answer(self) -> tuple[Vector, float, float]:
         """Return the current iterate, or the mean of the latest ones once f has stopped falling."""
@@ -200,6 +185,19 @@ class State:
             return self.x, self.f, self.noise
         return masked.mean, masked.slow, _AVERAGED * self.noise
 
+    def move(self, x: Vector, f: float, is_clear: bool = True) -> Vector:
+        """Go to a point, and return the step; how long it is counts if it is clear that it was worth it."""
+        step = x - self.x
+        if is_clear:
+            self.longest = max(self.longest, float(np.linalg.norm(step)))
+        self.x, self.f = x, f
+        return step
+
+    def typical_curvature(self) -> float:
+        """Return the median size of the measured curvatures; 0 if there are none."""
+        known = np.abs(self.curvature[self.curvature != 0.0])
+        return float(np.median(known)) if known.size else 0.0
+
     def free(self) -> Mask:
         """Return which variables may move: not those that f presses against a bound."""
         free: Mask = ~self.pressed(self.gradient) & np.not_equal(self.gradient, 0.0)
@@ -207,6 +205,8 @@ class State:
 
     def pressed(self, gradient: Vector) -> Mask:
         """Return which variables are on a bound, and pressed against it by such a gradient."""
+        if not self.box.is_bounded:
+            return np.zeros(self.x.size, dtype=bool)
         low, high = np.less_equal(self.x, self.box.lower), np.greater_equal(self.x, self.box.upper)
         pressed: Mask = np.where(gradient > 0.0, low, high & (gradient < 0.0))
         return pressed

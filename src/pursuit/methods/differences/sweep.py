@@ -30,24 +30,28 @@ _SAMPLE, _SPREAD = 3, 2.5
 _DIFFER, _OUTLIER = 4.0, 100.0
 # Curvatures scale the matrix only if no more than this part of them is negative.
 _NEGATIVE = 0.1
-# The smallest curvature that is believed, as a part of the largest, if it is known well and if not.
-_SMALLEST, _SMALLEST_IN_DOUBT = 1e-18, 1e-10
+# The smallest curvature that is believed, as a part of the largest.
+_SMALLEST = 1e-18
 # Without noise, probes change f by this many rounding errors at least,
 _ROUNDINGS = 4.0
 # and are no longer than this part of the last step.
 _PART_OF_STEP = 0.1
+# The noise of a second difference, in units of that of a value.
+_NOISE_OF_D = 2.45
 # The shortest probes: x must change, in relation to itself and to sigma0.
 _RELATIVE, _ABSOLUTE = 1e-9, 1e-15
 # No probe is longer than this many first or longest steps.
 _LONGEST = 10.0
 
 
-def inward(state: State, lengths: Vector, rng: np.random.Generator) -> Vector:
+def inward(state: State, lengths: Vector | float, rng: np.random.Generator) -> Vector:
     """Return steps of these lengths with random signs, away from bounds that are near, and within them."""
-    ahead = rng.random(lengths.size) < 0.5
+    sides = rng.random(state.x.size)
+    sides -= 0.5
     if not state.box.is_bounded:
-        return np.where(ahead, lengths, -lengths)
+        return np.copysign(lengths, sides, out=sides)
     up, down = state.box.upper - state.x, state.x - state.box.lower
+    ahead = sides > 0.0
     ahead = np.where((np.where(ahead, up, down) < lengths) & (up != down), up > down, ahead)
     return np.where(ahead, np.minimum(lengths, up), -np.minimum(lengths, down))
 
@@ -61,54 +65,57 @@ def sweep(state: State, rng: np.random.Generator, both: bool) -> Asking:
     slopes = float(np.linalg.norm(state.gradient))
     if both or errors > _DOUBT * slopes or not math.isfinite(slopes):
         yield from probe_back(state, every, ahead)
-    _end_sweep(state)
+    end_sweep(state)
 
 
 def measuring_sweep(state: State, rng: np.random.Generator) -> Asking:
     """Probe along every coordinate, and on both sides of as many as needed to scale the matrix."""
-    n, is_noisy = state.x.size, state.noise_model.is_known
-    # The first time, curvatures are worth what they cost only if they differ, and if nearly all are positive.
-    is_wanted = is_noisy or state.sweeps > 2
+    n = state.x.size
     choose_probes(state, state.lengths, rng)
     few, others = np.split(rng.permutation(n), [int(_SAMPLE + math.sqrt(n))])
     yield from probe_back(state, few, (yield from probe(state, few)))
-    found = state.curvature[few][np.isfinite(state.curvature[few])]
-    is_convex = found.size > 0 and float(np.mean(found < 0.0)) <= _NEGATIVE
-    sizes = np.abs(found)
-    if is_wanted or (is_convex and sizes.max() > _SPREAD * sizes.min()):
+    known = np.abs(state.curvature[few][state.curvature[few] != 0.0])
+    is_convex, mean = _is_convex(state.curvature[few]), 0.0
+    if state.noise_model.is_known or (is_convex and known.max() > _SPREAD * known.min()):
         yield from probe_back(state, others, (yield from probe(state, others)))
-        is_convex = state.sweeps > 2 or float(np.mean(state.curvature < 0.0)) <= _NEGATIVE
-        if is_convex and np.isfinite(state.curvature).any():
-            sizes = sizes_of(state, np.nanmedian(np.abs(state.curvature)))
+        is_convex = _is_convex(state.curvature)
+        if is_convex:
+            sizes = sizes_of(state, state.typical_curvature())
             low, high = np.quantile(sizes, [0.1, 0.9])
-            differ = high > _DIFFER * low or sizes.max() > _OUTLIER * sizes.min() or is_noisy
-            state.matrix = first_matrix(sizes if differ else np.full(n, float(sizes.mean())))
+            differ = high > _DIFFER * low or sizes.max() > _OUTLIER * sizes.min()
+            state.matrix = first_matrix(n, sizes if differ else float(sizes.mean()))
     else:
         if is_convex:
-            mean = float(sizes.mean())
-            state.matrix = first_matrix(np.full(n, mean))
+            mean = float(known.mean())
+            state.matrix = first_matrix(n, mean)
             # One curvature for all is not exact, so that long probes would be wrong.
             short = np.maximum(math.sqrt(_ROUNDINGS * state.noise / mean), _shortest(state))
             short = np.copysign(np.minimum(np.abs(state.probes), short), state.probes)
-            state.probes = np.where(np.isfinite(state.curvature), state.probes, _exact(state, short))
-        yield from probe(state, others, state.matrix.diagonal if is_convex else np.zeros(n))
+            state.probes = np.where(state.curvature != 0.0, state.probes, _exact(state, short))
+        yield from probe(state, others, mean)
     if state.last_gradient is not None and state.last_probes is not None:
         # The slopes before the last step were taken for those of a function without curvature.
-        D = np.where(np.isfinite(state.curvature), state.curvature, is_convex * state.matrix.diagonal)
+        D = np.where(state.curvature != 0.0, state.curvature, is_convex * state.matrix.diagonal)
         state.last_gradient = state.last_gradient - state.last_probes * D / 2.0
     state.last_probes, state.is_scaled = None, True
-    _end_sweep(state)
+    end_sweep(state)
 
 
-def choose_probes(state: State, lengths: Vector, rng: np.random.Generator) -> None:
+def _is_convex(curvature: Vector) -> bool:
+    known = curvature[curvature != 0.0]
+    return known.size > 0 and float(np.mean(known < 0.0)) <= _NEGATIVE
+
+
+def choose_probes(state: State, lengths: Vector | float, rng: np.random.Generator) -> None:
     """Choose the probes of a sweep."""
     longest = _LONGEST * max(state.box.largest, state.longest)
     state.probes = _exact(state, inward(state, np.minimum(lengths, longest), rng))
 
 
 def _exact(state: State, steps: Vector) -> Vector:
-    """Return steps such that x and x + h differ by exactly h, and none is 0."""
-    steps = (state.x + steps) - state.x
+    """Change steps so that x and x + h differ by exactly h, and none is 0; return them."""
+    steps += state.x
+    steps -= state.x
     steps[steps == 0.0] = TINY
     return steps
 
@@ -120,42 +127,45 @@ def _shortest(state: State) -> Vector:
 def _curvature(state: State) -> Vector:
     """Return the measured curvatures, and those of the matrix where there are none."""
     otherwise = 0.0 if state.matrix.fresh else state.matrix.diagonal
-    return np.where(np.isfinite(state.curvature), state.curvature, otherwise)
+    return np.where(state.curvature != 0.0, state.curvature, otherwise)
 
 
-def probe(state: State, i: Indices, curvature: Vector | None = None) -> Generator[Request, Vector, Vector]:
+def probe(state: State, i: Indices, curvature: float | None = None) -> Generator[Request, Vector, Vector]:
     """Probe along some coordinates, which gives their slopes; return the values."""
     h = state.probes[i]
     F = yield Probes(state.x, i, h)
     state.sees |= bool(np.any(state.f != F))
-    D = (_curvature(state) if curvature is None else curvature)[i]
+    D = _curvature(state)[i] if curvature is None else curvature
     state.gradient = state.gradient.copy()
     state.gradient[i] = np.where(np.abs(h) > TINY, (F - state.f) / h - h * D / 2.0, 0.0)
     return F
 
 
 def probe_back(state: State, i: Indices, F: Vector) -> Asking:
-    """Probe to the other side as well: central slopes, and curvatures. F are the values ahead."""
-    if state.box.is_bounded:
-        back = state.x - state.probes
-        inside = ((back >= state.box.lower) & (back <= state.box.upper))[i]
-        i, F = i[inside], F[inside]
+    """Probe to the other side as well, or next to a bound half as far on the same side: slopes, curvatures.
+
+    F are the values ahead.
+    """
     f, h = state.f, state.probes[i]
-    B = yield Probes(state.x, i, -h)
+    is_inside = (state.box.clip(state.x - state.probes) == state.x - state.probes)[i]
+    B = yield Probes(state.x, i, np.where(is_inside, -h, h / 2.0))
     state.sees |= bool(np.any(f != B))
-    D = (F + B - 2.0 * f) / h**2
-    two, one = np.isfinite(D), np.isfinite(B)
+    D = np.where(is_inside, F + B - 2.0 * f, 4.0 * (F - 2.0 * B + f)) / h**2
+    noise = np.where(is_inside, _NOISE_OF_D, 4.0 * _NOISE_OF_D) * state.noise / h**2
     gradient, curvature, doubt = state.gradient.copy(), state.curvature.copy(), state.doubt.copy()
-    gradient[i] = np.where(two, (F - B) / (2.0 * h), np.where(one, (f - B) / h, gradient[i]))
-    error = np.where(two, np.minimum(1.0, 2.5 * state.noise / (h * h * np.abs(D) + TINY)), 1.0)
-    # What drowns in rounding replaces nothing that was known better.
-    is_better = two & (D != 0.0) & ((error <= np.maximum(doubt[i], 0.5)) | ~np.isfinite(curvature[i]))
-    curvature[i] = np.where(is_better, D, curvature[i])
-    doubt[i] = np.where(is_better, error, 1.0)
+    two, known = np.isfinite(D), curvature[i] != 0.0
+    # What drowns in noise replaces nothing that was known better: earlier curvatures are off by about half.
+    before = np.where(known, curvature[i], D)
+    weight = np.where(known, (np.abs(before) / (np.abs(before) + 2.0 * noise + TINY)) ** 2, 1.0)
+    curvature[i] = np.where(two & (D != 0.0), before + weight * (D - before), curvature[i])
+    doubt[i] = np.where(two, np.minimum(1.0, noise / (np.abs(D) + TINY)), 1.0)
+    one_sided = (F - f) / h - h * curvature[i] / 2.0
+    slopes = np.where(is_inside, (F - B) / (2.0 * h), one_sided)
+    gradient[i] = np.where(two, slopes, np.where(np.isfinite(B) & is_inside, (f - B) / h, gradient[i]))
     state.gradient, state.curvature, state.doubt = gradient, curvature, doubt
 
 
-def _end_sweep(state: State) -> None:
+def end_sweep(state: State) -> None:
     """Count a sweep; slopes along which f has no values count as none."""
     state.gradient = np.where(np.isfinite(state.gradient), state.gradient, 0.0)
     state.sweeps += 1
@@ -168,9 +178,8 @@ def _end_sweep(state: State) -> None:
 
 def sizes_of(state: State, otherwise: Vector | float) -> Vector:
     """Return the sizes of the curvatures, `otherwise` where there are none; all are positive."""
-    sizes = np.where(np.isfinite(state.curvature), np.abs(state.curvature), otherwise)
-    least = np.where(state.doubt < 0.5, _SMALLEST, _SMALLEST_IN_DOUBT)
-    positive: Vector = np.maximum(sizes, least * sizes.max()) + TINY
+    sizes = np.where(state.curvature != 0.0, np.abs(state.curvature), otherwise)
+    positive: Vector = np.maximum(sizes, _SMALLEST * sizes.max()) + TINY
     return positive
 
 
