@@ -19,7 +19,7 @@ from pursuit.methods.differences.matrix import first_matrix
 from pursuit.methods.differences.noise import measure_noise
 from pursuit.methods.differences.state import TINY, Masked, State
 from pursuit.methods.differences.sweep import choose_probes, sizes_of
-from pursuit.methods.programs import Asking, Probes, Request
+from pursuit.methods.programs import STUCK, Asking, Ending, Probes, Request
 
 # The noise of the slopes, relative to them, at which it begins and ceases to mask them.
 BLURRED, CLEAR = 0.3, 0.03
@@ -32,6 +32,8 @@ _FALL, _MOST_IDLE, _MOST_IDLE_IN_VAIN = 0.25, 30, 8
 # If nothing was gained since the start, or noise is not random, so that means tell no more than values, this
 # part of that patience is enough.
 _IN_VAIN = 0.4
+# The run is lost when the mean value has risen by so many times the noise at the lowest.
+_LOST = 3.0
 # How many sweeps pass before noise is measured again.
 _AGAIN = 10
 
@@ -56,6 +58,8 @@ def begin_masked(state: State, rng: np.random.Generator) -> Asking:
         slow=state.f,
         fast=state.f,
         lowest=state.f + 2.0 * state.noise,
+        lowest_x=state.x,
+        lowest_noise=state.noise,
     )
     state.last_step = state.last_gradient = None
     state.failures = 0
@@ -81,8 +85,20 @@ def iterate_masked(state: State, rng: np.random.Generator) -> Generator[Request,
             return True
         masked = yield from _masked_step(state, replace(masked, scale=scale))
     if masked.slow < masked.lowest - _FALL * state.noise:
-        masked = replace(masked, lowest=masked.slow, lowest_at=masked.sweeps)
+        masked = replace(
+            masked,
+            lowest=masked.slow,
+            lowest_x=masked.mean,
+            lowest_noise=state.noise,
+            lowest_at=masked.sweeps,
+        )
     state.masked = masked
+    if masked.slow > masked.lowest + _LOST * masked.lowest_noise:
+        # Where noise grows with f, steps that are not clearly worse lead far uphill.
+        state.x, state.f, state.masked = masked.lowest_x, masked.lowest, None
+        state.noise_model = replace(state.noise_model, level=masked.lowest_noise)
+        state.ending = Ending(STUCK, "Noise differs too much from place to place.")
+        return False
     in_vain = masked.slow > state.start - 2.0 * state.noise or not state.noise_model.is_random
     patience = _IN_VAIN if in_vain else 1.0
     longest = _MOST_IDLE_IN_VAIN if in_vain else _MOST_IDLE

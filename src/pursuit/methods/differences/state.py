@@ -97,7 +97,11 @@ class Masked:
     fast: float
     """and one that forgets faster: while they differ, f still falls."""
     lowest: float
-    """The lowest running mean,"""
+    """The lowest running mean of values,"""
+    lowest_x: Vector
+    """the running mean of the iterates"""
+    lowest_noise: float
+    """and the noise at that time,"""
     lowest_at: int = 0
     """and after how many sweeps it was found."""
     hidden: int = 0
