@@ -33,7 +33,7 @@ _FALL, _MOST_IDLE, _MOST_IDLE_IN_VAIN = 0.25, 30, 8
 # part of that patience is enough.
 _IN_VAIN = 0.4
 # The run is lost when the mean value has risen by so many times the noise at the lowest.
-_LOST = 3.0
+_LOST = 6.0
 # How many sweeps pass before noise is measured again.
 _AGAIN = 10
 
@@ -95,8 +95,8 @@ def iterate_masked(state: State, rng: np.random.Generator) -> Generator[Request,
     state.masked = masked
     if masked.slow > masked.lowest + _LOST * masked.lowest_noise:
         # Where noise grows with f, steps that are not clearly worse lead far uphill.
-        state.x, state.f, state.masked = masked.lowest_x, masked.lowest, None
-        state.noise_model = replace(state.noise_model, level=masked.lowest_noise)
+        state.masked = replace(masked, mean=masked.lowest_x, slow=masked.lowest, fast=masked.lowest)
+        state.x, state.f = masked.lowest_x, masked.lowest
         state.ending = Ending(STUCK, "Noise differs too much from place to place.")
         return False
     in_vain = masked.slow > state.start - 2.0 * state.noise or not state.noise_model.is_random
