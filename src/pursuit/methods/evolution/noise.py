@@ -26,7 +26,7 @@ FEW = 36
 _KEPT_PER_TERM, _KEPT = 4, 240
 # Progress is judged each time after this many evaluations for each variable, and more: the run ends if the
 # average of values has not fallen by this part of the noise.
-_LAP_SWEEPS, _LAP, _FALL = 60, 300, 0.1
+_LAP_SWEEPS, _LAP, _FALL = 120, 600, 0.1
 # From this many evaluations for each variable on, values that no quadratic predicts better than their mean
 # are nothing but noise, if less than this part of their variance is signal.
 _PURE, _PURE_SIGNAL = 12, 0.3
