@@ -32,8 +32,8 @@ _LAP_SWEEPS, _LAP, _FALL = 120, 600, 0.1
 _PURE, _PURE_SIGNAL = 12, 0.3
 # How far from the points of a quadratic its minimum is believed, in their standard deviations.
 _TRUST = 1.5
-# How wrong a quadratic may be, as a part of the noise.
-_WRONG = 0.3
+# How wrong a quadratic may be, as a part of the noise, and how lucky the lowest value.
+_WRONG, _LUCK = 0.3, 3.0
 # Values at the same point that differ by less, as a part of |f| and of what f has fallen by, are rounded.
 _ROUNDING = 1e-12
 
@@ -148,9 +148,10 @@ def answer_of(state: State) -> tuple[Vector, float, float]:
             max(state.noise, state.noise_model.spread),
         )
     value, error = quadratic.at(points[0])
-    # Where it misses values by more than noise, it may do so at its minimum.
+    # Where it misses values by more than noise explains, it may do so at its minimum.
     misfit = math.sqrt(max(0.0, quadratic.noise**2 - state.noise**2))
-    return points[0], value, math.hypot(error, _WRONG * state.noise, misfit)
+    at_lowest = abs(quadratic.at(state.lowest_x)[0] - state.lowest) - _LUCK * state.noise
+    return points[0], value, math.hypot(error, _WRONG * state.noise, misfit, max(0.0, at_lowest))
 
 
 def _settle(state: State, rng: np.random.Generator) -> Asking:
