@@ -50,6 +50,41 @@ def test_no_point_is_returned_that_is_much_worse_than_one_visited(seed):
     assert visited[-1] <= best + 10 * 0.02
 
 
+@pytest.mark.parametrize("seed", range(10))
+def test_noise_that_grows_towards_a_wall_leads_no_run_uphill(seed):
+    rng = np.random.default_rng(seed)
+    walls, weights, prices = rng.uniform(0.3, 1.5, 5), 10.0 ** rng.uniform(-1.0, 0.5, 5), rng.uniform(1, 5, 5)
+
+    def waits(x):
+        return weights / np.maximum(x - walls, 0.02)
+
+    def cost(x):
+        return prices @ x + waits(x).sum()
+
+    def day(x):
+        return prices @ x + (waits(x) * rng.gamma(10.0, 0.1, 5)).sum()
+
+    x0 = np.full(5, 4.0)
+    result = outcome(day, x0, seed, bounds=[(0.05, 6.0)] * 5, sigma0=0.3, maxfev=1500)
+    lowest = cost(walls + np.sqrt(weights / prices))
+    assert cost(result.x) - lowest < 0.1 * (cost(x0) - lowest), result.message
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_an_estimate_next_to_a_kink_is_as_wrong_as_its_error_says(seed):
+    rng = np.random.default_rng(seed)
+    centre, widths = rng.uniform(-2.0, 2.0, 5), 10.0 ** rng.uniform(-0.5, 0.5, 5)
+
+    def valley(x):
+        return 2.3 * np.tanh(0.5 * np.linalg.norm((x - centre) / widths))
+
+    result = outcome(
+        lambda x: valley(x) + 0.02 * rng.standard_normal(), np.zeros(5), seed,
+        bounds=[(-3.0, 3.0)] * 5, sigma0=1.0, maxfev=150,
+    )  # fmt: skip
+    assert abs(result.fun - valley(result.x)) < 8.0 * result.fun_error
+
+
 def ridges(x):
     """Return a sum that coordinate steps cannot decrease where all x_i are equal; its minimum is 0."""
     return np.abs(x - 1.0).sum() + 10.0 * np.abs(np.diff(x)).sum()

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Generator
+from dataclasses import replace
 
 import numpy as np
 
@@ -18,7 +19,7 @@ from pursuit.methods.differences.matrix import first_matrix
 from pursuit.methods.differences.noise import measure_noise
 from pursuit.methods.differences.state import TINY, Masked, State
 from pursuit.methods.differences.sweep import choose_probes, end_sweep, probe, probe_back, sizes_of
-from pursuit.methods.programs import Asking, Request
+from pursuit.methods.programs import STUCK, Asking, Ending, Request
 
 # The noise of the slopes, relative to them, at which it begins and ceases to mask them; those of pure noise
 # have more than the last.
@@ -29,6 +30,8 @@ _FALL, _PATIENCE = 0.25, 28
 # So many are enough if nothing was gained since the start, or if noise is not random, so that means tell no
 # more than values.
 _PATIENCE_IN_VAIN = 11
+# A run is lost when the mean value has risen by so many times the noise at the lowest.
+_LOST = 3.0
 # How many sweeps pass before noise is measured again.
 _AGAIN = 10
 # How many times as far as the first or the longest step a step may lead; half of that after each failure.
@@ -45,7 +48,10 @@ def begin_masked(state: State, rng: np.random.Generator) -> Asking:
         yield from end_in_noise(state, rng)
         return
     f = state.masked_at = state.f
-    state.masked = Masked(mean=state.x, slow=f, fast=f, lowest=f + 2.0 * state.noise)
+    lowest = f + 2.0 * state.noise
+    state.masked = Masked(
+        mean=state.x, slow=f, fast=f, lowest=lowest, lowest_x=state.x, lowest_noise=state.noise
+    )
     state.last_step, state.last_gradient, state.failures = None, None, 0
     yield from _step(state, rng)
 
@@ -97,16 +103,29 @@ def _step(state: State, rng: np.random.Generator) -> Asking:
         state.lengths = 0.5 * state.lengths if state.curvature.any() else longer
     slow, lowest = masked.slow + 0.15 * (state.f - masked.slow), masked.lowest
     has_fallen, is_hidden = slow < lowest - _FALL * state.noise, state.slope_noise() > _HIDDEN
+    mean = masked.mean + 0.15 * (state.x - masked.mean)
     state.masked = Masked(
-        mean=masked.mean + 0.15 * (state.x - masked.mean),
+        mean=mean,
         slow=slow,
         fast=masked.fast + 0.4 * (state.f - masked.fast),
         lowest=slow if has_fallen else lowest,
+        lowest_x=mean if has_fallen else masked.lowest_x,
+        lowest_noise=state.noise if has_fallen else masked.lowest_noise,
         idle=0 if has_fallen and not is_hidden else masked.idle + 1 + is_hidden,
     )
+    if slow > lowest + _LOST * masked.lowest_noise:
+        _go_back(state, state.masked)
+        return
     in_vain = slow > state.start - 2.0 * state.noise or not state.noise_model.is_random
     if state.masked.idle >= (_PATIENCE_IN_VAIN if in_vain else _PATIENCE):
         yield from end_in_noise(state, rng)
+
+
+def _go_back(state: State, masked: Masked) -> None:
+    """End the run at its lowest mean: where noise grows with f, steps that are not clearly worse lead uphill."""
+    state.x, state.f = masked.lowest_x, masked.lowest
+    state.masked = replace(masked, mean=state.x, slow=state.f, fast=state.f)
+    state.ending = Ending(STUCK, "Noise differs too much from place to place.")
 
 
 def _plane_step(state: State, a: Vector) -> Generator[Request, Vector, Vector | None]:

@@ -93,9 +93,13 @@ class Masked:
     fast: float
     """and one that forgets faster: while they differ, f still falls."""
     lowest: float
-    """The lowest running mean,"""
+    """The lowest running mean of values,"""
+    lowest_x: Vector
+    """the running mean of the iterates"""
+    lowest_noise: float
+    """and the noise at that time,"""
     idle: int = 0
-    """and how many sweeps ago it was found; those without clear slopes count twice."""
+    """and how many sweeps ago that was; those without clear slopes count twice."""
 
 
 @dataclass

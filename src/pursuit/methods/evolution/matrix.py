@@ -113,13 +113,11 @@ class Limited:
 
     diagonal: Vector
     paths: tuple[Vector, ...]
-    rounds: int = 0
 
     def stretched(self, Z: Array) -> Array:
         """Return M z for each row z."""
         n = self.diagonal.size
-        # Paths that have not had the time to form are left out.
-        for k, v in enumerate(self.paths[: self.rounds]):
+        for k, v in enumerate(self.paths):
             c = 1.0 / (1.5**k * n)
             Z = (1.0 - c) * Z + (c * (Z @ v))[:, np.newaxis] * v
         return Z * self.diagonal
@@ -139,7 +137,6 @@ class Limited:
                 (1.0 - a) * v + math.sqrt(weights.mass * a * (2.0 - a)) * step
                 for a, v in zip(c, self.paths, strict=True)
             ),
-            rounds=self.rounds + 1,
         )
 
 

@@ -26,18 +26,14 @@ FEW = 36
 _KEPT_PER_TERM, _KEPT = 4, 240
 # Progress is judged each time after this many evaluations for each variable, and more: the run ends if the
 # average of values has not fallen by this part of the noise.
-_LAP_SWEEPS, _LAP, _FALL = 60, 300, 0.1
+_LAP_SWEEPS, _LAP, _FALL = 120, 600, 0.1
 # From this many evaluations for each variable on, values that no quadratic predicts better than their mean
 # are nothing but noise, if less than this part of their variance is signal.
 _PURE, _PURE_SIGNAL = 12, 0.3
-# How far from the points of a quadratic its minimum is believed, in their standard deviations: per variable
-# if it has all terms, and in all if it has not.
-_TRUST, _TRUST_ROUND = 1.5, 1.0
-# While more than this part of the variance of a round is signal, the mean of the rounds is known better than
-# where a round quadratic has its minimum.
-_CLEAR = 0.6
-# How wrong a quadratic may be, as a part of the noise.
-_WRONG = 0.3
+# How far from the points of a quadratic its minimum is believed, in their standard deviations.
+_TRUST = 1.5
+# How wrong a quadratic may be, as a part of the noise, and how lucky the lowest value.
+_WRONG, _LUCK = 0.3, 3.0
 # Values at the same point that differ by less, as a part of |f| and of what f has fallen by, are rounded.
 _ROUNDING = 1e-12
 
@@ -134,9 +130,7 @@ def _candidates(state: State) -> tuple[list[Vector], Quadratic | None]:
     """Return the points that may be the best: by the quadratic, the averages and the start."""
     points, quadratic = [state.average.mean, state.x], _fit(state)
     if quadratic is not None:
-        n = state.x.size
-        radius = _TRUST * math.sqrt(n) if quadratic.kind == 2 else _TRUST_ROUND
-        points.insert(0, quadratic.lowest(state.box.lower, state.box.upper, radius))
+        points.insert(0, quadratic.lowest(state.box.lower, state.box.upper, _TRUST))
     return [*points, state.lowest_x, state.start_x], quadratic
 
 
@@ -145,16 +139,19 @@ def answer_of(state: State) -> tuple[Vector, float, float]:
     if state.answer is not None:
         return state.answer.x, state.answer.f, state.answer.error
     points, quadratic = _candidates(state)
-    if quadratic is None or (quadratic.kind == 0 and state.noise_model.signal > _CLEAR):
+    if quadratic is None:
         is_falling = abs(state.average.slow - state.average.fast) >= 0.5 * state.noise
         average = state.average
         return (
             (state.x if is_falling else average.mean),
             average.fast if is_falling else average.slow,
-            state.noise,
+            max(state.noise, state.noise_model.spread),
         )
     value, error = quadratic.at(points[0])
-    return points[0], value, math.hypot(error, _WRONG * state.noise)
+    # Where it misses values by more than noise explains, it may do so at its minimum.
+    misfit = math.sqrt(max(0.0, quadratic.noise**2 - state.noise**2))
+    at_lowest = abs(quadratic.at(state.lowest_x)[0] - state.lowest) - _LUCK * state.noise
+    return points[0], value, math.hypot(error, _WRONG * state.noise, misfit, max(0.0, at_lowest))
 
 
 def _settle(state: State, rng: np.random.Generator) -> Asking:

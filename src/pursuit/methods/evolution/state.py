@@ -35,7 +35,7 @@ class Noise:
         if not (np.isfinite(values).all() and math.isfinite(again)):
             return self
         repeats = self.repeats + 1
-        slow, fast = max(0.03, 1.0 / repeats), max(0.2, 1.0 / repeats)
+        slow, fast = max(0.1, 1.0 / repeats), max(0.2, 1.0 / repeats)
         # By absolute values, which a few wild ones do not spoil; the factors are those of normal noise.
         level = 0.886 * abs(float(values[k]) - again)
         spread = 1.32 * float(np.mean(np.abs(values - np.median(values))))
