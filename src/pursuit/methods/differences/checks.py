@@ -10,7 +10,9 @@ from pursuit.methods.state_checks import Ranges, check_bounds, check_numbers
 
 _RANGES = Ranges(
     positive=frozenset({"batch", "sigma0", "radius", "lengths", "probe_factor", "diagonal"}),
-    not_negative=frozenset({"doubt", "level", "scale", "grain", "spacing", "blocks.curvature"}),
+    not_negative=frozenset(
+        {"doubt", "level", "lowest_noise", "scale", "grain", "spacing", "blocks.curvature"}
+    ),
     perhaps_infinite=frozenset({"xtol", "ftol", "at", "longest"}),
     # Sweeps that lie before the first one have not been.
     unlimited=frozenset({"box.lower", "box.upper", "measured", "looked"}),
@@ -25,7 +27,8 @@ def check_state(state: State, n: int) -> None:
     points = 0 if opening is None else opening.values.size
     shapes = {"points": (points, n), "values": (points,), "hessian": (n, n), "B": (n, n), "inverse": (n, n)}
     check_numbers(state, n, _RANGES, shapes)
-    check_bounds(state.box, state.x, state.x if state.masked is None else state.masked.mean)
+    means = () if state.masked is None else (state.masked.mean, state.masked.lowest_x)
+    check_bounds(state.box, state.x, *means)
     if blocks is not None and not (blocks.done < n and np.array_equal(np.sort(blocks.order), np.arange(n))):
         raise ValueError("its blocks must be a permutation of its variables, with some of them left")
     if isinstance(matrix, Limited) and len(matrix.steps) != len(matrix.changes):

@@ -122,7 +122,7 @@ def _step(state: State, rng: np.random.Generator) -> Asking:
 
 
 def _go_back(state: State, masked: Masked) -> None:
-    """End the run at its lowest mean: where noise grows with f, steps that are not clearly worse lead uphill."""
+    """End the run at its lowest mean: where noise grows with f, steps that seem no worse lead uphill."""
     state.x, state.f = masked.lowest_x, masked.lowest
     state.masked = replace(masked, mean=state.x, slow=state.f, fast=state.f)
     state.ending = Ending(STUCK, "Noise differs too much from place to place.")
