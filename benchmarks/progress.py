@@ -58,7 +58,7 @@ def along_a_run(problem: Any, rng: np.random.Generator) -> list[Progress]:
     result = pursuit.minimize(
         problem, problem.x0, method="rp-exact", rng=1, maxiter=_ITERATIONS, ftarget=1e-9, trace="x"
     )
-    points = result.trace.x
+    points = np.asarray(result.trace.x)
     chosen = np.unique(np.linspace(0, len(points) - 1, _MOST_POINTS).round().astype(int))
     directions = rng.standard_normal((DIRECTIONS, problem.n))
     return [progress(problem, x, directions) for x in (problem.x0, *points[chosen])]
