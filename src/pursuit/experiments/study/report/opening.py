@@ -93,13 +93,13 @@ def _findings(analysis: Analysis, best: str) -> list[str]:
     paths = [
         f"on {ahead[name]} ({name.split()[-1]})" for name in columns if "ep-cma-1" in name and ahead[name]
     ]
+    steep = ", and SARP's own grow faster than n where the last column is above 1"
     findings = [
         f"**Which reading fits:** `{best}`. Most claims hold under it and, of readings with equally many, "
         "most measurements agree.",
         f"**What EP-CMA-1 can do:** it needs fewer iterations than SARP {' and '.join(paths) or 'nowhere'}.",
         "**Where SARP's advantage ends:** CMA, whose iterations cost n squared, needs fewer on "
-        f"{ahead['cma'] or 'none of the problems'}; and SARP's iterations are proportional to n only where "
-        "the last column is 1.",
+        f"{ahead['cma'] or 'none of the problems'}{steep if analysis.growths else ''}.",
     ]
     return [
         f"Median iterations divided by those of SARP, n = {n}, reading `{best}` unless another is named: ∞ "
