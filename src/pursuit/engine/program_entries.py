@@ -109,9 +109,7 @@ class _Reading:
         self._read.add(name)
         array = self._arrays.get(f"{_STATE}{name}")
         if array is not None:
-            if array.dtype not in [
-                _dtype_of(kind) for kind in kinds if typing.get_origin(kind) is np.ndarray
-            ]:
+            if array.dtype not in [_dtype_of(kind) for kind in map(_resolved, kinds) if _is_array(kind)]:
                 raise ValueError(f"the entry {name} must not be an array of type {array.dtype}")
             return array
         if name not in self._entries:
@@ -151,6 +149,16 @@ def _fields_of(cls: Any) -> tuple[str, ...]:
         return tuple(field.name for field in dataclasses.fields(cls))
     fields: tuple[str, ...] = cls._fields
     return fields
+
+
+def _resolved(kind: Any) -> Any:
+    """Return what an annotation stands for: from NumPy 2.5 on, `NDArray` is an alias of a type."""
+    alias = getattr(typing.get_origin(kind), "__value__", None)
+    return kind if alias is None else alias[typing.get_args(kind)]
+
+
+def _is_array(kind: Any) -> bool:
+    return typing.get_origin(kind) is np.ndarray
 
 
 def _dtype_of(kind: Any) -> Any:
