@@ -16,6 +16,7 @@ from golden.test_golden import recorded
 from pursuit.compiling import jit
 from pursuit.compiling.hashing import write_signs
 from pursuit.compiling.vectors import SERIAL
+from pursuit.methods import Sarp, Step
 from pursuit.methods.cma_rates import drift_of
 from pursuit.methods.contract import ask, tell
 from pursuit.methods.eigenvectors import diagonalise
@@ -111,10 +112,10 @@ def calls():
     line = Line(np.zeros(2), np.ones(2), 1.0, 0.5)
     search = AdaptiveStep.create(0.27)
     state = begin_search(search, line, np.nan)
-    scheme = pursuit.methods.Sarp.create(2, kappa=4.0)
+    scheme = Sarp.create(2, kappa=4.0)
     first = scheme.init(np.ones(2), 1.0, 0.5)
     query = ask(SERIAL, scheme, *first, np.ones(2))
-    step = pursuit.methods.Step(0.5, 0.25, 0.6, 1.0)
+    step = Step(0.5, 0.25, 0.6, 1.0)
     signs = np.empty(70)
     write_signs(0.3, signs)
     return [

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from pursuit.compiling.jit import compilable
+from pursuit.compiling.jit import compilable, loop_for
 
+# What does not fit is cut off: arrays and compiled code do that by themselves.
+_ALL = 2**64 - 1
 _STEP = np.uint64(0x9E3779B97F4A7C15)
 # A standard normal times this is a whole number.
 _WHOLE = 2.0**50
@@ -19,6 +21,14 @@ _FIRST, _SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 @compilable
 def hashed(word):
     """Return 64 bits that depend on every bit of a word."""
+    word = int(word)
+    for places, factor in (30, _FIRST), (27, _SECOND):
+        word = (word ^ (word >> places)) * int(factor) & _ALL
+    return np.uint64(word ^ (word >> 31))
+
+
+@loop_for(hashed)
+def _compiled_hashed(word):
     word = (word ^ (word >> np.uint64(30))) * _FIRST
     word = (word ^ (word >> np.uint64(27))) * _SECOND
     return word ^ (word >> np.uint64(31))
@@ -27,6 +37,11 @@ def hashed(word):
 @compilable
 def hashed_at(start, place):
     """Return the 64 bits at a position in the sequence that begins with the word `start`."""
+    return hashed(int(start) + place * int(_STEP) & _ALL)
+
+
+@loop_for(hashed_at)
+def _compiled_hashed_at(start, place):
     return hashed(start + np.uint64(place) * _STEP)
 
 

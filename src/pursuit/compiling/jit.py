@@ -67,7 +67,7 @@ def inlined(function: F) -> F:
 
 
 def loop_for(function: Callable[..., Any]) -> Callable[[F], F]:
-    """Return a decorator for the loop that is compiled in place of a function that works on whole arrays.
+    """Return a decorator for what is compiled in place of a function, mostly a loop over entries of arrays.
 
     Both give the same bits.
     """

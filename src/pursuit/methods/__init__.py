@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pursuit.methods.auto import Auto
     from pursuit.methods.catalogue import create_scheme, methods
     from pursuit.methods.cma import Cma
-    from pursuit.methods.contract import Pair, Points, ask, tell
+    from pursuit.methods.contract import Pair, Points, ask, count_points, is_valid, spread, tell, write_point
     from pursuit.methods.cr_fm_nes import CrFmNes
     from pursuit.methods.differences.program import Differences
     from pursuit.methods.ep_cma import EpCma
@@ -81,9 +81,13 @@ __all__ = [
     "ask",
     "begin_search",
     "continue_search",
+    "count_points",
     "create_scheme",
+    "is_valid",
     "methods",
+    "spread",
     "tell",
+    "write_point",
 ]
 
 _PLACES = {
@@ -125,9 +129,13 @@ _PLACES = {
     "ask": "contract",
     "begin_search": "line_searches",
     "continue_search": "line_searches",
+    "count_points": "contract",
     "create_scheme": "catalogue",
+    "is_valid": "contract",
     "methods": "catalogue",
+    "spread": "contract",
     "tell": "contract",
+    "write_point": "contract",
 }
 
 
