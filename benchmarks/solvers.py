@@ -145,8 +145,7 @@ def solver_named(spec: str, among: Iterable[Solver] = ()) -> Solver:
         return known[spec]
     if spec in pursuit.methods():
         return our(spec)
-    name, _, place = spec.rpartition("=")
-    place, colon, function = place.rpartition(":")
+    place, colon, function = spec.rpartition("=")[2].rpartition(":")
     if not colon:
         names = ", ".join((*known, *(one for one in pursuit.methods() if one not in known)))
         raise ValueError(f"There is no solver {spec!r}; there are {names}, and NAME=MODULE:FUNCTION.")
@@ -156,7 +155,8 @@ def solver_named(spec: str, among: Iterable[Solver] = ()) -> Solver:
     def solve(fun: Fun, x0: Vector, *, constraint: Fun | None = None, **asked: Any) -> None:
         found(fun, x0, **asked)
 
-    return Solver(name or function, "", solve)
+    # The whole, by which another process finds it.
+    return Solver(spec, "", solve)
 
 
 def _module_at(path: Path) -> Any:
