@@ -273,7 +273,18 @@ def _described(row: Row) -> str:
     keys = ", ".join(f"{entry}" for entry in key_of(row) if entry not in (None, ""))
     results = [
         f"{name} {value:.6g}" if isinstance(value, float) else f"{name} {value}"
-        for name in ("status", "evaluations", "gap", "microseconds", "bytes", "seconds", "detail")
+        for name in (
+            "status",
+            "evaluations",
+            "gap",
+            "microseconds",
+            "bytes",
+            "value",
+            "ours",
+            "theirs",
+            "seconds",
+            "detail",
+        )
         if (value := getattr(row, name, None)) not in (None, "")
     ]
     return f"{keys}: {', '.join(results)}"

@@ -15,19 +15,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from benchmarks.published import ars, using_spsa
 from benchmarks.recording import ERROR, Recorder, run_solver
 from benchmarks.runs import Part, Wanted
 from benchmarks.solvers import (
     Answer,
     Fun,
     Solver,
-    ars,
     optuna_tpe,
     solver_named,
     using_nlopt,
     using_pycma,
     using_scipy,
-    using_spsa,
 )
 from benchmarks.tasks.suite import SUITE
 from benchmarks.tasks.task import Case

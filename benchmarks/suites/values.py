@@ -13,6 +13,7 @@ from benchmarks.problems.minima import minimum_of
 from benchmarks.problems.problem import Problem
 from benchmarks.problems.sets import SETS, problem_named, problems_of
 from benchmarks.processes import Failure, Job, run_jobs
+from benchmarks.published import using_spsa
 from benchmarks.recording import ERROR, QUIT, TIME, Outcome, Recorder, run_solver, warm_up
 from benchmarks.runs import Part, Table, Wanted
 from benchmarks.solvers import (
@@ -24,7 +25,6 @@ from benchmarks.solvers import (
     using_nlopt,
     using_pycma,
     using_scipy,
-    using_spsa,
 )
 from pursuit.checks import Vector
 from pursuit.counting import CAP

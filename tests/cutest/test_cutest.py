@@ -88,8 +88,8 @@ def run(rows, folder, **options):
 
 def test_a_function_of_ones_own_is_run_and_what_is_stored_is_not_run_again(tmp_path):
     spec = f"mine={__file__}:prototype"
-    assert named(spec).name == "mine"
-    rows = [BOX._replace(feature=NOISY, solver=spec, version="", seed=seed) for seed in (1, 2)]
+    solver = named(spec)
+    rows = [BOX._replace(feature=NOISY, solver=solver.name, version="", seed=seed) for seed in (1, 2)]
     for some in (rows[:1], rows, rows):
         found, _ = run(some, tmp_path)
     assert [(row.problem, row.seed, row.evaluations) for row in found] == [("HS2", 1, 10), ("HS2", 2, 10)]

@@ -16,9 +16,10 @@ from benchmarks.pages.profiles import (
 from benchmarks.problems.problem import in_single_precision
 from benchmarks.problems.sets import CHOOSING, problem_named, problems_of
 from benchmarks.problems.valleys import spread_quadratic
+from benchmarks.published import using_spsa
 from benchmarks.recording import REACHED, TIME
 from benchmarks.runs import MISSING, SKIPPED, Table, Wanted, read_rows, run_missing
-from benchmarks.solvers import Answer, using_spsa
+from benchmarks.solvers import Answer
 from benchmarks.suites import values
 from benchmarks.suites.values import (
     AT,
