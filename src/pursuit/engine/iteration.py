@@ -269,7 +269,7 @@ def advance(session: Any, event: Any) -> Any:
     negative for the last points of all, for which no answer will come; the number of iterations so far; and
     whether the session is running.
     """
-    bench = session.bench
+    bench = lent(session.bench)
     goes_on = session.reason == Reason.RUNNING
     begins = event == Event.NEW_NORMALS
     if event == Event.VALUES:
@@ -313,20 +313,24 @@ def _take_round(session, bench):
 @inlined
 def _write_round(session, bench):
     """Write the next points; return how many are wanted, negative if they are the last ones."""
+    query, query_state = session.query, session.query_state
     counting = Counting(session.tally, bench.trace, bench.limits)
-    count, is_last = granted(session.query, session.query_state, counting, session.unfinished)
+    count, is_last = granted(query, query_state, counting, session.unfinished)
     if is_last:
         session.last = count
         if count == 0:
             session.reason = Reason.MAXFEV
-    write_points(session, 0, min(count, bench.buffers.points.shape[0]))
+    _write_rows(bench, query, query_state, 0, min(count, bench.buffers.points.shape[0]))
     return -count if is_last else count
 
 
-@inlined
 def write_points(session: Any, first: Any, end: Any) -> Any:
     """Write the points from the first one to before the end, where there is no room for all at once."""
-    bench, query, query_state = session.bench, session.query, session.query_state
+    _write_rows(lent(session.bench), session.query, session.query_state, first, end)
+
+
+@inlined
+def _write_rows(bench, query, query_state, first, end):
     for j in range(first, end):
         position = position_of(query, query_state, j)
         write_point(bench.team, query, position, bench.buffers.points[j - first])
