@@ -235,6 +235,7 @@ def report(folder: Path) -> str:
     measured = Measured(found)
     experiment = [row for row in read_rows(folder / FILE, Row) if row.group == REPORTING]
     codes = ", ".join(sorted({row.version for row in found}))
+    earlier = ", ".join(sorted({row.version for row in experiment if row.solver == DIFFERENCES}))
     return f"""# What `differences` reaches
 
 Rotated problems are those of the [comparison](../peers/report.md) with other libraries. Code: {codes}.
@@ -261,7 +262,8 @@ The true f at the point that is returned, each budget in a run of its own, media
 
 ## The experiment, without noise
 
-The percentage of the [problems on which no rule was chosen](reporting.md) that `differences` solves:
+The percentage of the [problems on which no rule was chosen](reporting.md) that `differences` solves, in runs of the
+code {earlier}:
 
 {shares(experiment)}
 
