@@ -153,16 +153,22 @@ def probe_back(state: State, i: Indices, F: Vector) -> Asking:
     D = np.where(is_inside, F + B - 2.0 * f, 4.0 * (F - 2.0 * B + f)) / h**2
     noise = np.where(is_inside, _NOISE_OF_D, 4.0 * _NOISE_OF_D) * state.noise / h**2
     gradient, curvature, doubt = state.gradient.copy(), state.curvature.copy(), state.doubt.copy()
-    two, known = np.isfinite(D), curvature[i] != 0.0
-    # What drowns in noise replaces nothing that was known better: earlier curvatures are off by about half.
-    before = np.where(known, curvature[i], D)
-    weight = np.where(known, (np.abs(before) / (np.abs(before) + 2.0 * noise + TINY)) ** 2, 1.0)
-    curvature[i] = np.where(two & (D != 0.0), before + weight * (D - before), curvature[i])
+    two = np.isfinite(D)
+    curvature[i] = np.where(two, _averaged(curvature[i], D, noise), curvature[i])
     doubt[i] = np.where(two, np.minimum(1.0, noise / (np.abs(D) + TINY)), 1.0)
-    one_sided = (F - f) / h - h * curvature[i] / 2.0
-    slopes = np.where(is_inside, (F - B) / (2.0 * h), one_sided)
+    slopes = np.where(is_inside, (F - B) / (2.0 * h), (F - f) / h - h * curvature[i] / 2.0)
     gradient[i] = np.where(two, slopes, np.where(np.isfinite(B) & is_inside, (f - B) / h, gradient[i]))
     state.gradient, state.curvature, state.doubt = gradient, curvature, doubt
+
+
+def _averaged(before: Vector, D: Vector, noise: Vector) -> Vector:
+    """Return curvatures that were known before, and are measured now with this noise.
+
+    What drowns in noise replaces nothing that was known better: earlier curvatures are off by about half.
+    """
+    size = np.abs(before)
+    weight = np.where(before != 0.0, (size / (size + 2.0 * noise + TINY)) ** 2, 1.0)
+    return np.where(D != 0.0, before + weight * (D - before), before)
 
 
 def end_sweep(state: State) -> None:
