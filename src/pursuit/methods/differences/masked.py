@@ -28,7 +28,7 @@ _MOST_HIDDEN, _MOST_FAILURES = 14, 8
 # Slopes of pure noise have this noise relative to them, or more.
 _HIDDEN = 0.6
 # or when the mean value has not fallen by this part of the noise for so many sweeps, and half of all.
-_FALL, _MOST_IDLE, _MOST_IDLE_IN_VAIN = 0.25, 12, 8
+_FALL, _MOST_IDLE, _MOST_IDLE_IN_VAIN = 0.25, 30, 8
 # If nothing was gained since the start, or noise is not random, so that means tell no more than values, this
 # part of that patience is enough.
 _IN_VAIN = 0.4
