@@ -91,7 +91,7 @@ def _go_back_if_lost(state: State) -> None:
 
 
 def widened(state: State, change: float) -> float:
-    """Return the change of log sigma, so that values differ by more than noise but the run does not wander."""
+    """Return how log sigma changes: values are to differ by more than noise, but runs not to wander."""
     signal = state.noise_model.signal
     if signal >= _SIGNAL:
         return change
