@@ -32,8 +32,9 @@ _FALL, _MOST_IDLE, _MOST_IDLE_IN_VAIN = 0.25, 30, 8
 # If nothing was gained since the start, or noise is not random, so that means tell no more than values, this
 # part of that patience is enough.
 _IN_VAIN = 0.4
-# The run is lost when the mean value has risen by so many times the noise at the lowest.
-_LOST = 3.0
+# The run is lost when the mean value has risen by so many times the noise at the lowest, which is then
+# evaluated again so often.
+_LOST, _REPEATS = 3.0, 8
 # How many sweeps pass before noise is measured again.
 _AGAIN = 10
 
@@ -95,8 +96,11 @@ def iterate_masked(state: State, rng: np.random.Generator) -> Generator[Request,
     state.masked = masked
     if masked.slow > masked.lowest + _LOST * masked.lowest_noise:
         # Where noise grows with f, steps that are not clearly worse lead far uphill.
-        state.masked = replace(masked, mean=masked.lowest_x, slow=masked.lowest, fast=masked.lowest)
-        state.x, state.f = masked.lowest_x, masked.lowest
+        # The lowest mean was a lucky one, so it is measured again.
+        values = yield np.repeat(masked.lowest_x[np.newaxis], _REPEATS, axis=0)
+        f = float(np.mean(values)) if np.isfinite(values).all() else masked.lowest
+        state.masked = replace(masked, mean=masked.lowest_x, slow=f, fast=f)
+        state.x, state.f = masked.lowest_x, f
         state.ending = Ending(STUCK, "Noise differs too much from place to place.")
         return False
     in_vain = masked.slow > state.start - 2.0 * state.noise or not state.noise_model.is_random
