@@ -30,8 +30,9 @@ _FALL, _PATIENCE = 0.25, 28
 # So many are enough if nothing was gained since the start, or if noise is not random, so that means tell no
 # more than values.
 _PATIENCE_IN_VAIN = 11
-# A run is lost when the mean value has risen by so many times the noise at the lowest.
-_LOST = 3.0
+# A run is lost when the mean value has risen by so many times the noise at the lowest, which is then
+# evaluated again so often.
+_LOST, _REPEATS = 3.0, 8
 # How many sweeps pass before noise is measured again.
 _AGAIN = 10
 # How many times as far as the first or the longest step a step may lead; half of that after each failure.
@@ -114,17 +115,20 @@ def _step(state: State, rng: np.random.Generator) -> Asking:
         idle=0 if has_fallen and not is_hidden else masked.idle + 1 + is_hidden,
     )
     if slow > lowest + _LOST * masked.lowest_noise:
-        _go_back(state, state.masked)
+        yield from _go_back(state, state.masked)
         return
     in_vain = slow > state.start - 2.0 * state.noise or not state.noise_model.is_random
     if state.masked.idle >= (_PATIENCE_IN_VAIN if in_vain else _PATIENCE):
         yield from end_in_noise(state, rng)
 
 
-def _go_back(state: State, masked: Masked) -> None:
+def _go_back(state: State, masked: Masked) -> Asking:
     """End the run at its lowest mean: where noise grows with f, steps that seem no worse lead uphill."""
-    state.x, state.f = masked.lowest_x, masked.lowest
-    state.masked = replace(masked, mean=state.x, slow=state.f, fast=state.f)
+    # The lowest mean was a lucky one, so it is measured again.
+    values = yield np.repeat(masked.lowest_x[np.newaxis], _REPEATS, axis=0)
+    f = float(np.mean(values)) if np.isfinite(values).all() else masked.lowest
+    state.x, state.f = masked.lowest_x, f
+    state.masked = replace(masked, mean=state.x, slow=f, fast=f)
     state.ending = Ending(STUCK, "Noise differs too much from place to place.")
 
 

@@ -26,7 +26,7 @@ FEW = 36
 _KEPT_PER_TERM, _KEPT = 4, 240
 # Progress is judged each time after this many evaluations for each variable, and more: the run ends if the
 # average of values has not fallen by this part of the noise.
-_LAP_SWEEPS, _LAP, _FALL = 120, 600, 0.1
+_LAP_SWEEPS, _LAP, _FALL = 120, 100, 0.1
 # From this many evaluations for each variable on, values that no quadratic predicts better than their mean
 # are nothing but noise, if less than this part of their variance is signal.
 _PURE, _PURE_SIGNAL = 12, 0.3
@@ -90,12 +90,12 @@ def _go_back_if_lost(state: State) -> None:
         state.scale, state.path = min(state.scale, record.sigma), np.zeros_like(state.x)
 
 
-def widening(state: State) -> float:
-    """Return by how much log sigma must grow at least, so that values differ by more than noise."""
-    if state.scale >= state.widest:
-        return -math.inf
+def widened(state: State, change: float) -> float:
+    """Return how log sigma changes: values are to differ by more than noise, but runs not to wander."""
     signal = state.noise_model.signal
-    return _WIDEN * (_SIGNAL - signal) if signal < _SIGNAL else -math.inf
+    if signal >= _SIGNAL:
+        return change
+    return min(change, 0.0) if state.scale >= state.widest else max(change, _WIDEN * (_SIGNAL - signal))
 
 
 def judge(state: State, rng: np.random.Generator) -> Asking:

@@ -201,7 +201,7 @@ def _learn(state: State, cloud: Cloud, order: Any, weights: Weights, rates: Rate
     expected = math.sqrt(n) * (1.0 - 1.0 / (4.0 * n) + 1.0 / (21.0 * n * n))
     change = c / rates.damping * (float(np.linalg.norm(state.path)) / expected - 1.0)
     if state.estimate:
-        change = max(change, noise.widening(state))
+        change = noise.widened(state, change)
     state.scale *= math.exp(min(change, 1.0))
 
 
