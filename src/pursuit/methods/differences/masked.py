@@ -34,7 +34,7 @@ _FALL, _MOST_IDLE, _MOST_IDLE_IN_VAIN = 0.25, 30, 8
 _IN_VAIN = 0.4
 # The run is lost when the mean value has risen by so many times the noise at the lowest, which is then
 # evaluated again so often.
-_LOST, _REPEATS = 3.0, 8
+_LOST, _REPEATS = 6.0, 8
 # How many sweeps pass before noise is measured again.
 _AGAIN = 10
 
