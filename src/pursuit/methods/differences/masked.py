@@ -32,7 +32,7 @@ _FALL, _PATIENCE = 0.25, 28
 _PATIENCE_IN_VAIN = 11
 # A run is lost when the mean value has risen by so many times the noise at the lowest, which is then
 # evaluated again so often.
-_LOST, _REPEATS = 3.0, 8
+_LOST, _REPEATS = 6.0, 8
 # How many sweeps pass before noise is measured again.
 _AGAIN = 10
 # How many times as far as the first or the longest step a step may lead; half of that after each failure.
