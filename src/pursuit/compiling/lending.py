@@ -20,7 +20,7 @@ def lent(record: Any) -> Any:
 def _choose(record: Any) -> Any:
     """Return what is compiled in place of `lent` for a type: recursively, by the fields of a record."""
     numba = jit.numba()
-    if isinstance(record, numba.types.Array) and record.layout == "C":
+    if isinstance(record, numba.types.Array) and _is_plain(record):
         carray, pointer_to = numba.carray, _pointers[0]
         return lambda record: carray(pointer_to(record.ctypes.data, record), record.shape)
     if not isinstance(record, numba.types.BaseNamedTuple):
@@ -29,6 +29,11 @@ def _choose(record: Any) -> Any:
     names = {"make": record.instance_class, "lent": lent}
     exec(f"def lent_record(record):\n    return make({parts})", names)
     return names["lent_record"]
+
+
+def _is_plain(array: Any) -> bool:
+    """Say whether an array is a vector or matrix of numbers, one after the other; others are counted."""
+    return array.layout == "C" and array.ndim > 0 and isinstance(array.dtype, jit.numba().types.Number)
 
 
 jit.replaceable(lent, _choose, inlined=True)
