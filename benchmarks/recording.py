@@ -17,7 +17,7 @@ import numpy as np
 
 from benchmarks.solvers import Answer, Fun, Solve
 from pursuit.checks import Vector
-from pursuit.counting import CAP, CountedFunction, RunEnded
+from pursuit.engine.counting import CAP, CountedFunction, RunEnded
 
 REACHED, TIME, QUIT, ERROR = "reached", "time", "quit", "error"
 """How a run ends, besides `CAP`; `ERROR` if the solver raised an exception or its process died."""

@@ -19,7 +19,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 from benchmarks.processes import Failure, Job, run_jobs
 from benchmarks.recording import ERROR, TIME
 from benchmarks.solvers import Solver
-from pursuit.counting import CAP
+from pursuit.engine.counting import CAP
 from pursuit.experiments.common.files import write_file
 
 MISSING, SKIPPED, MEASURED = "missing", "skipped", "measured"

@@ -143,11 +143,11 @@ def solver_named(spec: str, among: Iterable[Solver] = ()) -> Solver:
     known = {solver.name: solver for solver in among}
     if spec in known:
         return known[spec]
-    if spec in pursuit.methods():
+    if spec in pursuit.list_methods():
         return our(spec)
     place, colon, function = spec.rpartition("=")[2].rpartition(":")
     if not colon:
-        names = ", ".join((*known, *(one for one in pursuit.methods() if one not in known)))
+        names = ", ".join((*known, *(one for one in pursuit.list_methods() if one not in known)))
         raise ValueError(f"There is no solver {spec!r}; there are {names}, and NAME=MODULE:FUNCTION.")
     module = _module_at(Path(place)) if place.endswith(".py") else importlib.import_module(place)
     found = getattr(module, function)

@@ -20,7 +20,7 @@ def pytest_collection_modifyitems(items):
     # Only now: when it is imported, NumPy adds filters of warnings to those of pytest, which are set by then.
     import pursuit
 
-    methods = frozenset(pursuit.methods())
+    methods = frozenset(pursuit.list_methods())
     for item in items:
         method = method_of(item, methods)
         if method is not None:

@@ -17,34 +17,20 @@ SOURCE = Path(pursuit.__file__).parent
 APART = "gpu."
 # From the ground up. A module may import from its own layer and from those before it.
 LAYERS = (
-    ("arguments", "checks", "optional", "counting"),
+    ("checks", "optional", "engine.arguments", "engine.counting", "reporting.__init__"),
     ("compiling",),
     ("problems",),
     ("methods",),
-    ("engine",),
+    ("engine", "reporting.progress"),
     ("gpu",),
-    (
-        "summary",
-        "plotting",
-        "result",
-        "resuming",
-        "running",
-        "constraints",
-        "lagrangian",
-        "augmented",
-        "minimize",
-        "many",
-        "comparison",
-        "compare",
-        "warmup",
-        "optimizer",
-        "scipy",
-        "__init__",
-    ),
+    ("result", "reporting.summary", "reporting.plotting", "engine.running", "engine.resuming"),
+    ("constraints",),
+    ("minimize", "many", "optimizer", "scipy", "reporting", "compiling.warmup"),
+    ("__init__",),
     ("experiments.common",),
     ("experiments.study",),
     ("experiments.coco",),
-    ("experiments.__init__", "cli_texts", "cli"),
+    ("experiments.__init__", "cli"),
 )
 
 

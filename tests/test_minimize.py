@@ -213,7 +213,7 @@ def test_result_has_scipy_s_fields_and_ours():
 
 
 def test_methods_are_ours_and_the_paper_s_ten_and_those_of_others():
-    assert pursuit.methods() == ("auto", "differences", "evolution", "adaptive-sarp", *PAPER, *RIVALS)
+    assert pursuit.list_methods() == ("auto", "differences", "evolution", "adaptive-sarp", *PAPER, *RIVALS)
 
 
 def test_methods_take_curvatures_from_the_problem_or_from_options():

@@ -24,7 +24,7 @@ from benchmarks.suites.peers import (
     OverheadRow,
     RunRow,
 )
-from pursuit.counting import CAP
+from pursuit.engine.counting import CAP
 from pursuit.experiments.common.formatting import power, spaced
 
 # Runs of this status might have reached the target later.

@@ -48,9 +48,9 @@ from pursuit.compiling.jit import compilable
 from pursuit.compiling.rows import push
 from pursuit.compiling.vectors import add, blend, scale
 from pursuit.methods import Needs, State, ask, create_scheme, tell
-from pursuit.methods.cma import Cma
-from pursuit.methods.ep_cma import EpCma, EpCmaArrays
 from pursuit.methods.line_searches import AdaptiveStep
+from pursuit.methods.paper.cma import Cma
+from pursuit.methods.paper.ep_cma import EpCma, EpCmaArrays
 
 RATES = {
     "1/n^2": lambda n: 1.0 / n**2,

@@ -30,7 +30,7 @@ from benchmarks.solvers import (
     using_pypop7,
     using_scipy,
 )
-from pursuit.counting import CAP
+from pursuit.engine.counting import CAP
 
 FOLDER = Path("docs/results/peers")
 EVALUATIONS, HARD_FILE, OVERHEAD, MEMORY = "evaluations.csv", "hard.csv", "overhead.csv", "memory.csv"

@@ -29,9 +29,9 @@ from benchmarks.solvers import (
 )
 from benchmarks.suites.peers import RunRow, planned_row, run_to_target
 from pursuit.checks import Vector
-from pursuit.counting import CAP
-from pursuit.methods.cma_rates import CmaRates
-from pursuit.methods.samples import usual_population
+from pursuit.engine.counting import CAP
+from pursuit.methods.rivals.cma_rates import CmaRates
+from pursuit.methods.rivals.samples import usual_population
 
 FOLDER = Path("docs/results/rivals")
 RUNS, TIMES = "runs.csv", "times.csv"

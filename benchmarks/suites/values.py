@@ -27,7 +27,7 @@ from benchmarks.solvers import (
     using_scipy,
 )
 from pursuit.checks import Vector
-from pursuit.counting import CAP
+from pursuit.engine.counting import CAP
 from pursuit.experiments.common.errors import StudyError
 
 FOLDER = Path("docs/results/values")

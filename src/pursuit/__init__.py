@@ -1,16 +1,16 @@
 """Minimise functions of many variables from their values alone, at a cost per step that grows like n."""
 
 from pursuit import problems
-from pursuit.compare import compare
-from pursuit.comparison import Comparison
+from pursuit.compiling.warmup import warmup
 from pursuit.many import minimize_many
-from pursuit.methods.catalogue import methods
+from pursuit.methods.catalogue import list_methods
 from pursuit.minimize import minimize
 from pursuit.optimizer import Optimizer
-from pursuit.plotting import plot_runs
+from pursuit.reporting.compare import compare
+from pursuit.reporting.comparison import Comparison
+from pursuit.reporting.plotting import plot_runs
 from pursuit.result import History, Result, Results
 from pursuit.scipy import scipy_method
-from pursuit.warmup import warmup
 
 __all__ = [
     "Comparison",
@@ -19,7 +19,7 @@ __all__ = [
     "Result",
     "Results",
     "compare",
-    "methods",
+    "list_methods",
     "minimize",
     "minimize_many",
     "plot_runs",

@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pursuit.arguments import with_known_arguments
 from pursuit.checks import (
     Vector,
     checked_array,
@@ -21,12 +20,12 @@ from pursuit.checks import (
     checked_seeds,
     checked_trace,
 )
+from pursuit.engine.arguments import with_known_arguments
 from pursuit.engine.driving import Here, drive
 from pursuit.engine.evaluation import begin_worker, check_pickles, checked_workers
 from pursuit.engine.failures import Excused, failures_for
 from pursuit.engine.interrupts import Interrupts
 from pursuit.engine.outcome import Outcome
-from pursuit.engine.progress import showing_compilation
 from pursuit.engine.setup import Setup, Task, set_up
 from pursuit.engine.staged import StagedRun
 from pursuit.engine.stopping import FTOL, XTOL, Reason
@@ -34,6 +33,7 @@ from pursuit.engine.trace_points import with_points
 from pursuit.methods.catalogue import DEFAULT_METHOD
 from pursuit.problems.objective import as_value, function_of_point
 from pursuit.problems.protocol import Problem
+from pursuit.reporting.progress import showing_compilation
 from pursuit.result import Result, Results, result_of
 
 

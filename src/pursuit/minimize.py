@@ -9,17 +9,17 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from pursuit.arguments import with_known_arguments
-from pursuit.augmented import minimize_within
 from pursuit.checks import checked_flag
-from pursuit.constraints import given_constraints
+from pursuit.constraints.augmented import minimize_within
+from pursuit.constraints.forms import given_constraints
+from pursuit.engine.arguments import with_known_arguments
 from pursuit.engine.evaluation import Map, number_of_workers
+from pursuit.engine.running import Conduct, minimize_task
 from pursuit.engine.setup import Task, rounds_of
 from pursuit.engine.stopping import FTOL, XTOL
 from pursuit.methods.catalogue import DEFAULT_METHOD
 from pursuit.problems.protocol import Problem
 from pursuit.result import Result
-from pursuit.running import Conduct, minimize_task
 
 
 @with_known_arguments
@@ -66,14 +66,14 @@ def minimize(
     args : tuple
         Further arguments for `fun`.
     method : str or type
-        A name from `pursuit.methods()`, any ``ep-cma-<m>``, or a scheme's class.
+        A name from `pursuit.list_methods()`, any ``ep-cma-<m>``, or a scheme's class.
     bounds : scipy.optimize.Bounds, sequence of pairs, or None
         Lower and upper bounds, infinite or None where there is none. `fun` is never called outside them:
         unless the method itself keeps to bounds, points are reflected at them, smoothly over a margin of
         `sigma0`.
     constraints : NonlinearConstraint, LinearConstraint, dict, or a sequence of them
         As for `scipy.optimize.minimize`. They hold at the result up to `ctol`; `fun` may be called elsewhere,
-        and x0 need not fulfil them. This takes repeated runs of `method`: see `pursuit.augmented`.
+        and x0 need not fulfil them. This takes repeated runs of `method`: see `constraints.augmented`.
     ctol : float
         By how much constraints may be violated.
     rng : int, numpy.random.Generator or None

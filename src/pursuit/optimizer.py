@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pursuit.arguments import with_known_arguments
 from pursuit.checks import Vector, checked_array, checked_generator, checked_trace
 from pursuit.engine import checkpoint
+from pursuit.engine.arguments import with_known_arguments
 from pursuit.engine.interrupts import Interrupts
 from pursuit.engine.memory import Memory, Unstarted
 from pursuit.engine.program_run import ProgramMemory
-from pursuit.engine.progress import showing_compilation
+from pursuit.engine.resuming import check_trace
 from pursuit.engine.setting import Setting
 from pursuit.engine.setup import Setup, Task, restored, rounds_of, set_up
 from pursuit.engine.staged import StagedRun
@@ -25,8 +25,8 @@ from pursuit.engine.stopping import FTOL, XTOL, Reason
 from pursuit.engine.trace_points import with_points
 from pursuit.methods.catalogue import DEFAULT_METHOD
 from pursuit.problems.objective import checked_values
+from pursuit.reporting.progress import showing_compilation
 from pursuit.result import Result, result_of
-from pursuit.resuming import check_trace
 
 
 class Optimizer:
@@ -37,7 +37,7 @@ class Optimizer:
     x0 : array_like
         The start.
     method : str or type
-        A name from `pursuit.methods()`, any ``ep-cma-<m>``, or a scheme's class.
+        A name from `pursuit.list_methods()`, any ``ep-cma-<m>``, or a scheme's class.
     rng : int, numpy.random.Generator or None
         What `numpy.random.default_rng` takes.
     sigma0 : float or array_like

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from pursuit.engine.outcome import Outcome, StageRecord
 from pursuit.optional import optional_module
-from pursuit.plotting import plot_run
 from pursuit.problems.boxes import Box, active_mask
-from pursuit.summary import summary_of
+from pursuit.reporting.plotting import plot_run
+from pursuit.reporting.summary import summary_of
 
 
 class Result(dict[str, Any]):

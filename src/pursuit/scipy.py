@@ -33,7 +33,7 @@ def scipy_method(method: str | type = DEFAULT_METHOD) -> Callable[..., OptimizeR
     Parameters
     ----------
     method : str or type
-        A name from `pursuit.methods()`, any ``ep-cma-<m>``, or a scheme's class.
+        A name from `pursuit.list_methods()`, any ``ep-cma-<m>``, or a scheme's class.
 
     Examples
     --------

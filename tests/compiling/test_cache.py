@@ -349,7 +349,7 @@ PACKAGE = Path(pursuit.__file__).parent
         ("minimize.py", False),
         ("cli.py", False),
         ("experiments/study/report/document.py", False),
-        ("methods/sarp.py", True),
+        ("methods/paper/sarp.py", True),
         ("problems/bounds.py", True),
         ("engine/tally.py", True),
         ("gpu/loop.py", True),

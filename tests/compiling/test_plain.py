@@ -17,13 +17,13 @@ from pursuit.compiling import jit
 from pursuit.compiling.hashing import write_signs
 from pursuit.compiling.vectors import SERIAL
 from pursuit.methods import Sarp, Step
-from pursuit.methods.cma_rates import drift_of
 from pursuit.methods.contract import ask, tell
-from pursuit.methods.eigenvectors import diagonalise
 from pursuit.methods.line_searches import AdaptiveStep, Line, begin_search, continue_search
 from pursuit.methods.nesterov import weights_of
-from pursuit.methods.pairs import smoothed
-from pursuit.methods.samples import order_of
+from pursuit.methods.rivals.cma_rates import drift_of
+from pursuit.methods.rivals.eigenvectors import diagonalise
+from pursuit.methods.rivals.pairs import smoothed
+from pursuit.methods.rivals.samples import order_of
 from pursuit.problems.rosenbrock_problem import _quartic_minimizer
 
 

@@ -10,7 +10,7 @@ from pursuit.engine.tally import Limits
 from pursuit.methods import create_scheme
 
 SCHEMES = {
-    **{name: (name, {}) for name in pursuit.methods()},
+    **{name: (name, {}) for name in pursuit.list_methods()},
     "rp-bracketing": ("rp", {"line_search": "bracketing"}),
     "sarp-bracketing": ("sarp", {"line_search": "bracketing"}),
     "own": (Narrowing, {"offspring": 3}),

@@ -12,7 +12,7 @@ from benchmarks.recording import ERROR, Recorder
 from benchmarks.runs import Table, read_rows, run_missing
 from benchmarks.suites.cutest import FILE, NOISY, PARTS, PEERS, PLAIN, Row, named, work
 
-from pursuit.counting import RunEnded
+from pursuit.engine.counting import RunEnded
 
 pytest.importorskip("optiprofiler", reason="optiprofiler is not installed: it is in the extra `peers`")
 

@@ -113,7 +113,7 @@ def test_nothing_is_compiled_while_the_clock_runs(fun, bounds, empty_cache, monk
             super().close(run)
             seen.append("end")
 
-    monkeypatch.setattr(sys.modules["pursuit.running"], "Monitor", Watched)
+    monkeypatch.setattr(sys.modules["pursuit.engine.running"], "Monitor", Watched)
     with announcing(seen.append):
         result = pursuit.minimize(
             fun, EXP.x0, method="rp", rng=1, maxiter=5000, callback=lambda x: None, bounds=bounds

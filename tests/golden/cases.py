@@ -16,7 +16,7 @@ from conformance.own import Bowl, Narrowing
 from helpers import options_of_problem
 
 METHODS = {
-    **{name: (name, {}) for name in pursuit.methods()},
+    **{name: (name, {}) for name in pursuit.list_methods()},
     "ep-cma-3": ("ep-cma-3", {}),
     "rp-bracketing": ("rp", {"line_search": "bracketing"}),
     "sarp-bracketing": ("sarp", {"line_search": "bracketing"}),

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from pursuit.methods.eigenvectors import diagonalise
+from pursuit.methods.rivals.eigenvectors import diagonalise
 
 
 def symmetric(rng, eigenvalues):

@@ -26,7 +26,7 @@ from benchmarks.suites.peers import (
     smooth_tasks,
 )
 
-from pursuit.counting import CAP
+from pursuit.engine.counting import CAP
 
 ROOT = Path(__file__).parents[2]
 

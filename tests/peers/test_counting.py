@@ -8,7 +8,7 @@ import pytest
 from benchmarks.recording import ERROR, QUIT, REACHED, TIME, Recorder, run_solver
 from benchmarks.suites.peers import SOLVERS
 
-from pursuit.counting import CAP, RunEnded
+from pursuit.engine.counting import CAP, RunEnded
 
 ALL = pytest.mark.parametrize("solver", SOLVERS, ids=lambda solver: solver.name)
 

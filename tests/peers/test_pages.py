@@ -47,8 +47,8 @@ def test_no_page_is_older_than_what_its_methods_do():
 
 
 def test_every_method_is_identified_by_what_it_does():
-    assert set(pursuit.methods()) <= recorded().keys()
-    assert len({behaviour(method) for method in pursuit.methods()}) == len(pursuit.methods())
+    assert set(pursuit.list_methods()) <= recorded().keys()
+    assert len({behaviour(method) for method in pursuit.list_methods()}) == len(pursuit.list_methods())
 
 
 def test_a_row_is_older_if_its_method_did_something_else():

@@ -12,7 +12,7 @@ from benchmarks.solvers import Solver
 from benchmarks.suites import peers
 from benchmarks.suites.peers import PARTS, RunRow, named, plan_runs
 
-from pursuit.counting import CAP
+from pursuit.engine.counting import CAP
 
 TASK = Task("exp", 1e4, True, 10)
 

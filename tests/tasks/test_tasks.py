@@ -8,7 +8,7 @@ from benchmarks.suites.tasks import FILE, PARTS, PEERS, Row, Simulated, named, p
 from benchmarks.tasks import control, fits, geometry, learning, policies, quantum, signals
 from benchmarks.tasks.suite import SUITE
 
-from pursuit.counting import RunEnded
+from pursuit.engine.counting import RunEnded
 
 BY_NAME = {task.name: task for task in SUITE}
 EVERY = pytest.mark.parametrize("task", SUITE, ids=[task.name for task in SUITE])

@@ -36,7 +36,7 @@ from benchmarks.suites.values import (
     work,
 )
 
-from pursuit.counting import CAP
+from pursuit.engine.counting import CAP
 
 TINY = problem_named(CHOOSING, "trigonometric", 5)
 SMOOTH = Row(

@@ -9,9 +9,9 @@ from typing import Any
 
 from pursuit.checks import takes_intermediate_result
 from pursuit.engine.outcome import Outcome
-from pursuit.engine.progress import Progress
 from pursuit.engine.staged import StagedRun
 from pursuit.engine.stopping import Reason
+from pursuit.reporting.progress import Progress
 
 
 class Monitor:

@@ -12,7 +12,7 @@ from pursuit.engine.outcome import StageRecord
 from pursuit.engine.stages import Past
 from pursuit.engine.stopping import Reason
 from pursuit.engine.tally import UNLIMITED, Trace
-from pursuit.methods.catalogue import method_text, methods
+from pursuit.methods.catalogue import list_methods, method_text
 from pursuit.methods.stages import AT_BEST, AT_NEW_POINT, AT_START, Stage
 
 
@@ -66,7 +66,7 @@ def past_of(found: Mapping[str, Any], arrays: Mapping[str, Any], method: str) ->
 def _stage_of(found: Any, method: str) -> Stage:
     """Return a stage, whose method is one that has a name, or that of the run."""
     stage = Stage(**_table("stage", found, Stage._fields))
-    if stage.method not in (method, *methods()):
+    if stage.method not in (method, *list_methods()):
         raise ValueError(f"a stage must have the name of a method, but has {shown(stage.method)}")
     if stage.start not in (AT_START, AT_BEST, AT_NEW_POINT):
         raise ValueError(

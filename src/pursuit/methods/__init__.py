@@ -9,20 +9,12 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from pursuit.methods.acdm import Acdm
-    from pursuit.methods.adaptive_sarp import AdaptiveSarp
-    from pursuit.methods.arp import AcceleratedPursuit
-    from pursuit.methods.ars import AcceleratedSearch
     from pursuit.methods.auto import Auto
-    from pursuit.methods.catalogue import create_scheme, methods
-    from pursuit.methods.cma import Cma
+    from pursuit.methods.catalogue import create_scheme, list_methods
     from pursuit.methods.contract import Pair, Points, ask, count_points, is_valid, spread, tell, write_point
-    from pursuit.methods.cr_fm_nes import CrFmNes
     from pursuit.methods.differences.program import Differences
-    from pursuit.methods.ep_cma import EpCma
     from pursuit.methods.evolution.program import Evolution
     from pursuit.methods.hooks import Needs, Numbers, Patience, Scheme, State
-    from pursuit.methods.l_cma import LCma
     from pursuit.methods.line_searches import (
         AdaptiveStep,
         Bracketing,
@@ -33,14 +25,22 @@ if TYPE_CHECKING:
         begin_search,
         continue_search,
     )
-    from pursuit.methods.lm_cma import LmCma
+    from pursuit.methods.paper.adaptive_sarp import AdaptiveSarp
+    from pursuit.methods.paper.cma import Cma
+    from pursuit.methods.paper.ep_cma import EpCma
+    from pursuit.methods.paper.random_pursuit import RandomPursuit
+    from pursuit.methods.paper.sarp import Sarp
     from pursuit.methods.programs import Ending, Probes, Program, Start
-    from pursuit.methods.r1_nes import R1Nes
-    from pursuit.methods.random_pursuit import RandomPursuit
-    from pursuit.methods.rg import RandomGradient
-    from pursuit.methods.sarp import Sarp
-    from pursuit.methods.sep_cma import SepCma
-    from pursuit.methods.spsa import Spsa
+    from pursuit.methods.rivals.acdm import Acdm
+    from pursuit.methods.rivals.arp import AcceleratedPursuit
+    from pursuit.methods.rivals.ars import AcceleratedSearch
+    from pursuit.methods.rivals.cr_fm_nes import CrFmNes
+    from pursuit.methods.rivals.l_cma import LCma
+    from pursuit.methods.rivals.lm_cma import LmCma
+    from pursuit.methods.rivals.r1_nes import R1Nes
+    from pursuit.methods.rivals.rg import RandomGradient
+    from pursuit.methods.rivals.sep_cma import SepCma
+    from pursuit.methods.rivals.spsa import Spsa
 
 __all__ = [
     "AcceleratedPursuit",
@@ -84,30 +84,30 @@ __all__ = [
     "count_points",
     "create_scheme",
     "is_valid",
-    "methods",
+    "list_methods",
     "spread",
     "tell",
     "write_point",
 ]
 
 _PLACES = {
-    "AcceleratedPursuit": "arp",
-    "AcceleratedSearch": "ars",
-    "Acdm": "acdm",
-    "AdaptiveSarp": "adaptive_sarp",
+    "AcceleratedPursuit": "rivals.arp",
+    "AcceleratedSearch": "rivals.ars",
+    "Acdm": "rivals.acdm",
+    "AdaptiveSarp": "paper.adaptive_sarp",
     "AdaptiveStep": "line_searches",
     "Auto": "auto",
     "Bracketing": "line_searches",
-    "Cma": "cma",
-    "CrFmNes": "cr_fm_nes",
+    "Cma": "paper.cma",
+    "CrFmNes": "rivals.cr_fm_nes",
     "Differences": "differences.program",
     "Ending": "programs",
-    "EpCma": "ep_cma",
+    "EpCma": "paper.ep_cma",
     "Evolution": "evolution.program",
     "ExactStep": "line_searches",
-    "LCma": "l_cma",
+    "LCma": "rivals.l_cma",
     "Line": "line_searches",
-    "LmCma": "lm_cma",
+    "LmCma": "rivals.lm_cma",
     "MirroredStep": "line_searches",
     "Needs": "hooks",
     "Numbers": "hooks",
@@ -116,13 +116,13 @@ _PLACES = {
     "Points": "contract",
     "Probes": "programs",
     "Program": "programs",
-    "R1Nes": "r1_nes",
-    "RandomGradient": "rg",
-    "RandomPursuit": "random_pursuit",
-    "Sarp": "sarp",
+    "R1Nes": "rivals.r1_nes",
+    "RandomGradient": "rivals.rg",
+    "RandomPursuit": "paper.random_pursuit",
+    "Sarp": "paper.sarp",
     "Scheme": "hooks",
-    "SepCma": "sep_cma",
-    "Spsa": "spsa",
+    "SepCma": "rivals.sep_cma",
+    "Spsa": "rivals.spsa",
     "Start": "programs",
     "State": "hooks",
     "Step": "line_searches",
@@ -132,7 +132,7 @@ _PLACES = {
     "count_points": "contract",
     "create_scheme": "catalogue",
     "is_valid": "contract",
-    "methods": "catalogue",
+    "list_methods": "catalogue",
     "spread": "contract",
     "tell": "contract",
     "write_point": "contract",

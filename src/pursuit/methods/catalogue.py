@@ -24,37 +24,37 @@ _NAMED: dict[str, tuple[str, dict[str, Any]]] = {
     "auto": ("auto:Auto", {}),
     "differences": ("differences.program:Differences", {}),
     "evolution": ("evolution.program:Evolution", {}),
-    "adaptive-sarp": ("adaptive_sarp:AdaptiveSarp", {}),
-    "rp": ("random_pursuit:RandomPursuit", {}),
-    "rp-exact": ("random_pursuit:RandomPursuit", {"line_search": "exact"}),
-    "sarp": ("sarp:Sarp", {}),
-    "sarp-exact": ("sarp:Sarp", {"line_search": "exact"}),
-    "cma": ("cma:Cma", {}),
-    "ep-cma-1": ("ep_cma:EpCma", {"m": 1}),
-    "ep-cma-2": ("ep_cma:EpCma", {"m": 2}),
-    "ep-cma-4": ("ep_cma:EpCma", {"m": 4}),
-    "ep-cma-sqrt": ("ep_cma:EpCma", {"m": "sqrt"}),
-    "ep-cma-n": ("ep_cma:EpCma", {"m": "n"}),
-    "sep-cma": ("sep_cma:SepCma", {}),
-    "cr-fm-nes": ("cr_fm_nes:CrFmNes", {}),
-    "r1-nes": ("r1_nes:R1Nes", {}),
-    "lm-cma": ("lm_cma:LmCma", {}),
-    "l-cma": ("l_cma:LCma", {}),
-    "spsa": ("spsa:Spsa", {}),
-    "rg": ("rg:RandomGradient", {}),
-    "ars": ("ars:AcceleratedSearch", {}),
-    "arp": ("arp:AcceleratedPursuit", {}),
-    "acdm": ("acdm:Acdm", {}),
+    "adaptive-sarp": ("paper.adaptive_sarp:AdaptiveSarp", {}),
+    "rp": ("paper.random_pursuit:RandomPursuit", {}),
+    "rp-exact": ("paper.random_pursuit:RandomPursuit", {"line_search": "exact"}),
+    "sarp": ("paper.sarp:Sarp", {}),
+    "sarp-exact": ("paper.sarp:Sarp", {"line_search": "exact"}),
+    "cma": ("paper.cma:Cma", {}),
+    "ep-cma-1": ("paper.ep_cma:EpCma", {"m": 1}),
+    "ep-cma-2": ("paper.ep_cma:EpCma", {"m": 2}),
+    "ep-cma-4": ("paper.ep_cma:EpCma", {"m": 4}),
+    "ep-cma-sqrt": ("paper.ep_cma:EpCma", {"m": "sqrt"}),
+    "ep-cma-n": ("paper.ep_cma:EpCma", {"m": "n"}),
+    "sep-cma": ("rivals.sep_cma:SepCma", {}),
+    "cr-fm-nes": ("rivals.cr_fm_nes:CrFmNes", {}),
+    "r1-nes": ("rivals.r1_nes:R1Nes", {}),
+    "lm-cma": ("rivals.lm_cma:LmCma", {}),
+    "l-cma": ("rivals.l_cma:LCma", {}),
+    "spsa": ("rivals.spsa:Spsa", {}),
+    "rg": ("rivals.rg:RandomGradient", {}),
+    "ars": ("rivals.ars:AcceleratedSearch", {}),
+    "arp": ("rivals.arp:AcceleratedPursuit", {}),
+    "acdm": ("rivals.acdm:Acdm", {}),
 }
 
 
-def methods() -> tuple[str, ...]:
+def list_methods() -> tuple[str, ...]:
     """Return the names that `method` accepts; ``ep-cma-<m>`` works for any m.
 
     Examples
     --------
     >>> import pursuit
-    >>> pursuit.methods()[:4]
+    >>> pursuit.list_methods()[:4]
     ('auto', 'differences', 'evolution', 'adaptive-sarp')
     """
     return tuple(_NAMED)
@@ -137,10 +137,10 @@ def resolved(method: str | type, n: int) -> tuple[type, dict[str, Any]]:
         raise TypeError(f"method must be a name or a scheme's class, but {shown(method)} was given.")
     numbered = re.fullmatch(r"ep-cma-([0-9]+)", method)
     if numbered:
-        return _imported("ep_cma:EpCma"), {"m": int(numbered[1][:_MOST_DIGITS])}
+        return _imported("paper.ep_cma:EpCma"), {"m": int(numbered[1][:_MOST_DIGITS])}
     if method not in _NAMED:
         raise ValueError(
-            f"method must be one of {', '.join(methods())} or ep-cma-<m>, but {shown(method)} was given."
+            f"method must be one of {', '.join(list_methods())} or ep-cma-<m>, but {shown(method)} was given."
         )
     place, settings = _NAMED[method]
     memories = {"sqrt": round(math.sqrt(n)), "n": n}

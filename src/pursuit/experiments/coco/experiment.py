@@ -17,8 +17,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from pursuit import counting
 from pursuit.checks import checked_count
+from pursuit.engine import counting
 from pursuit.experiments.coco import trials
 from pursuit.experiments.coco.batches import BatchTask, ProblemBatch, batches_of, run_batch
 from pursuit.experiments.coco.solvers import Solver, hash_of, solver_named
@@ -67,7 +67,7 @@ def run_suite(
     suite : str
         ``"bbob"`` or ``"bbob-largescale"``.
     method : str
-        A name from `pursuit.methods()`, or ``"module:function"`` for any other optimiser, which is called
+        A name from `pursuit.list_methods()`, or ``"module:function"`` for any other optimiser, called
         as ``function(fun, x0, sigma0=..., maxfev=..., seed=...)``.
     out : path
         The folder of the experiment, by default ``coco/SUITE-METHOD``. Batches that it has are not run again.

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, Protocol
 from pursuit.checks import Vector
 from pursuit.compiling.cache import code_hash
 from pursuit.experiments.common.errors import StudyError
-from pursuit.methods.catalogue import methods, options_of
+from pursuit.methods.catalogue import list_methods, options_of
 from pursuit.minimize import minimize
 
 
@@ -51,7 +51,7 @@ def _own(method: str) -> Solver:
         options = options_of(method, 2)
     except ValueError:
         raise StudyError(
-            f"A method is one of {', '.join(methods())}, ep-cma-<m> or module:function, "
+            f"A method is one of {', '.join(list_methods())}, ep-cma-<m> or module:function, "
             f"but {method!r} was given."
         ) from None
     if "kappa" in options or method in ("rg", "ars"):

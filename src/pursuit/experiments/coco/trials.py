@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pursuit.checks import Vector
-from pursuit.counting import CountedFunction, RunEnded
+from pursuit.engine.counting import CountedFunction, RunEnded
 from pursuit.experiments.coco.solvers import Solve
 from pursuit.experiments.common.errors import StudyError
 

@@ -16,7 +16,7 @@ from matplotlib.axis import Axis
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from pursuit.experiments.common.files import write_file
-from pursuit.plotting import COLOURS as COLOURS
+from pursuit.reporting.plotting import COLOURS as COLOURS
 
 _PRINT = {
     "font.size": 7.0,

@@ -45,7 +45,7 @@ from pursuit.experiments.common.formatting import file_name
 from pursuit.experiments.study import reader
 from pursuit.experiments.study.reader import TableReader
 from pursuit.experiments.study.results import DEVICES, Cell, FigureSpec
-from pursuit.methods.catalogue import methods
+from pursuit.methods.catalogue import list_methods
 from pursuit.methods.options import READINGS
 
 PRESETS = ("quick", "main", "full", "rivals")
@@ -334,9 +334,9 @@ def _problem_name(value: Any) -> str:
 def _method_name(value: Any) -> str:
     text = reader.text(value)
     number = text.removeprefix("ep-cma-")
-    if value in methods() or _is_import(value) or (number != text and number.isdecimal()):
+    if value in list_methods() or _is_import(value) or (number != text and number.isdecimal()):
         return text
-    raise ValueError(f"must be one of {', '.join(methods())}, ep-cma-<m> or module:name")
+    raise ValueError(f"must be one of {', '.join(list_methods())}, ep-cma-<m> or module:name")
 
 
 def _is_import(value: Any) -> bool:

@@ -18,7 +18,7 @@ from pursuit.experiments.study.stats import (
     slope,
     value_after,
 )
-from pursuit.methods.sarp import Sarp
+from pursuit.methods.paper.sarp import Sarp
 
 EP_CMA = ("ep-cma-1", "ep-cma-2", "ep-cma-4", "ep-cma-sqrt", "ep-cma-n")
 PAPER_SCHEMES = ("rp", "rp-exact", "sarp", "sarp-exact", "cma", *EP_CMA)

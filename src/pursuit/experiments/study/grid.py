@@ -11,6 +11,7 @@ from __future__ import annotations
 import functools
 import importlib
 import json
+import re
 import sys
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -145,14 +146,9 @@ def identify(recipe: Recipe) -> tuple[str, str]:
 def _scheme_text(cls: type) -> str:
     """Return the name of a scheme's class in an identity.
 
-    For the library's own classes this is the name of the package in which they once were.
+    For the library's own classes this is the name of the module in which they once were.
     """
-    text = method_text(cls)
-    return (
-        text.replace("pursuit.methods.", "pursuit.schemes.", 1)
-        if text.startswith("pursuit.methods.")
-        else text
-    )
+    return re.sub(r"^pursuit\.methods\.(paper\.|rivals\.)?", "pursuit.schemes.", method_text(cls))
 
 
 def seed_of(identity: str, number: int) -> np.random.SeedSequence:

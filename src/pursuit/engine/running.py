@@ -29,7 +29,7 @@ from pursuit.engine.interrupts import Interrupts
 from pursuit.engine.memory import Memory, Unstarted
 from pursuit.engine.monitor import Monitor, scipy_style
 from pursuit.engine.program_run import ProgramMemory
-from pursuit.engine.progress import showing_compilation
+from pursuit.engine.resuming import check_batch, check_objective, check_trace, resumed
 from pursuit.engine.saver import Saver
 from pursuit.engine.setup import Setup, Task, set_up
 from pursuit.engine.staged import StagedRun
@@ -37,8 +37,8 @@ from pursuit.engine.stopping import Reason
 from pursuit.engine.tally import UNLIMITED
 from pursuit.engine.trace_points import with_points
 from pursuit.problems.objective import as_value, function_of_point, row_by_row
+from pursuit.reporting.progress import showing_compilation
 from pursuit.result import Result, result_of
-from pursuit.resuming import check_batch, check_objective, check_trace, resumed
 
 
 class Conduct(NamedTuple):

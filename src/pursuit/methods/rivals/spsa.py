@@ -34,7 +34,7 @@ from pursuit.checks import Vector, checked_count, checked_number
 from pursuit.compiling.vectors import add, copy, repeated
 from pursuit.methods.contract import Pair, ask, tell
 from pursuit.methods.hooks import Needs, State
-from pursuit.methods.pairs import Iterates, keep_best, patience_with_slopes, smoothed
+from pursuit.methods.rivals.pairs import Iterates, keep_best, patience_with_slopes, smoothed
 
 # c where it is not given, as a multiple of sigma0.
 _NEAR = 1e-7

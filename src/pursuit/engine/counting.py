@@ -39,7 +39,7 @@ class CountedFunction:
 
     Examples
     --------
-    >>> from pursuit.counting import CountedFunction, RunEnded
+    >>> from pursuit.engine.counting import CountedFunction, RunEnded
     >>> fun = CountedFunction(abs, 100, lambda value: "target" if value <= 1 else "")
     >>> try:
     ...     for x in range(-9, 9):

@@ -25,25 +25,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pursuit.checks import Vector, checked_number, shown
-from pursuit.constraints import checked_constraints
+from pursuit.constraints.forms import checked_constraints
+from pursuit.constraints.lagrangian import Lagrangian, Parts
 from pursuit.engine.driving import Evaluate, Here
 from pursuit.engine.evaluation import at_once, evaluator
 from pursuit.engine.interrupts import Interrupts
 from pursuit.engine.monitor import Monitor, scipy_style
 from pursuit.engine.outcome import Outcome
-from pursuit.engine.progress import showing_compilation
+from pursuit.engine.running import Conduct, driven, excused, keep_to
 from pursuit.engine.setup import Setup, Task, Unknown, set_up
 from pursuit.engine.staged import StagedRun
 from pursuit.engine.stopping import Reason
 from pursuit.engine.tally import UNLIMITED, Trace
-from pursuit.lagrangian import Lagrangian, Parts
 from pursuit.methods.catalogue import DEFAULT_METHOD
 from pursuit.methods.hooks import Findings, Rounds
 from pursuit.methods.programs import is_program
 from pursuit.problems.boxes import Box, active_mask
 from pursuit.problems.objective import function_of_point
+from pursuit.reporting.progress import showing_compilation
 from pursuit.result import Result, result_of
-from pursuit.running import Conduct, driven, excused, keep_to
 
 # How far from the start, in first steps, points are evaluated to learn the sizes of f and constraints.
 _PROBE = 0.1

@@ -23,7 +23,7 @@ from pursuit.checks import Vector
 from pursuit.compiling.jit import compilable
 from pursuit.compiling.vectors import blend, dot
 from pursuit.methods.options import checked_rate
-from pursuit.methods.samples import expected_length
+from pursuit.methods.rivals.samples import expected_length
 
 # A rate stays below 1, so that no variance becomes 0 in a round.
 _MOST = 0.9

@@ -33,18 +33,18 @@ import numpy as np
 from pursuit.checks import Vector
 from pursuit.compiling.jit import inlined
 from pursuit.compiling.vectors import add, copy, scale
-from pursuit.methods.acceleration import Momentum, MomentumPast, drifting_patience, is_valid_past
 from pursuit.methods.contract import ask, is_valid, tell
-from pursuit.methods.flat_direction import (
+from pursuit.methods.hooks import Needs, Numbers, State
+from pursuit.methods.line_searches import Line, MirroredStep
+from pursuit.methods.nesterov import keep_best_of_line
+from pursuit.methods.paper.acceleration import Momentum, MomentumPast, drifting_patience, is_valid_past
+from pursuit.methods.paper.flat_direction import (
     FARTHEST,
     LEARNING,
     FlatDirection,
     carry_and_learn,
     checked_learning,
 )
-from pursuit.methods.hooks import Needs, Numbers, State
-from pursuit.methods.line_searches import Line, MirroredStep
-from pursuit.methods.nesterov import keep_best_of_line
 
 # How fast the number of trials from one point grows while their sum succeeds.
 _GROWTH = 1.05

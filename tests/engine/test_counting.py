@@ -5,7 +5,7 @@ import math
 
 import pytest
 
-from pursuit.counting import CAP, CountedFunction, RunEnded
+from pursuit.engine.counting import CAP, CountedFunction, RunEnded
 
 
 def test_every_evaluation_counts_and_none_beyond_the_cap():

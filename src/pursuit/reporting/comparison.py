@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pursuit.checks import Vector
-from pursuit.plotting import Band, plot_bands
+from pursuit.reporting.plotting import Band, plot_bands
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

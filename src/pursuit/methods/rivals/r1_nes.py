@@ -33,7 +33,7 @@ from pursuit.compiling.jit import compilable
 from pursuit.compiling.vectors import add, blend, dot, fill, scale
 from pursuit.methods.contract import ask, tell
 from pursuit.methods.hooks import Needs, State
-from pursuit.methods.samples import (
+from pursuit.methods.rivals.samples import (
     RoundNumbers,
     Samples,
     checked_population,

@@ -309,7 +309,7 @@ def _duration(seconds: float) -> str:
 
     Examples
     --------
-    >>> from pursuit.engine.progress import _duration
+    >>> from pursuit.reporting.progress import _duration
     >>> _duration(1.25), _duration(3725.0)
     ('1.2 s', '1:02:05')
     """

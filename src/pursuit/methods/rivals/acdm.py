@@ -43,7 +43,7 @@ from pursuit.methods.hooks import Needs, State
 from pursuit.methods.line_searches import Bracketing, ExactStep, Line
 from pursuit.methods.nesterov import Momentum, Move, accelerated_patience, advance, keep_best_of_line
 from pursuit.methods.options import checked_curvatures, full_search_named
-from pursuit.methods.pairs import keep_best, smoothed
+from pursuit.methods.rivals.pairs import keep_best, smoothed
 
 # By how much f may rise over mu at a minimum, if mu is not given.
 _EPSILON = 1e-10

@@ -59,7 +59,7 @@ from pursuit.compiling.rows import SLICE, mix_rows
 from pursuit.compiling.vectors import blend, dot, fill, scale, summed
 from pursuit.methods.contract import ask, tell
 from pursuit.methods.hooks import Needs, State
-from pursuit.methods.samples import (
+from pursuit.methods.rivals.samples import (
     RoundNumbers,
     Samples,
     checked_population,

@@ -16,8 +16,8 @@ from rich.console import Console
 
 import pursuit
 from experiments.study.small import RUNS, declared, pursuit_command, run_pursuit
-from pursuit.cli import _parser, main
-from pursuit.cli_texts import TEXTS
+from pursuit.cli.commands import _parser, main
+from pursuit.cli.texts import TEXTS
 from pursuit.experiments.study import reproduce
 from pursuit.experiments.study.progress import ProgressBars, ProgressLines, listener_for
 from pursuit.experiments.study.store import FILE

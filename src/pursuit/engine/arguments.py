@@ -52,7 +52,7 @@ def with_known_arguments(function: Callable[_P, _R]) -> Callable[_P, _R]:
 
     Examples
     --------
-    >>> from pursuit.arguments import with_known_arguments
+    >>> from pursuit.engine.arguments import with_known_arguments
     >>> @with_known_arguments
     ... def solve(fun, rng=None):
     ...     pass

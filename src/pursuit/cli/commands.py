@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from pursuit import __version__
-from pursuit.cli_texts import TEXTS
-from pursuit.methods.catalogue import DEFAULT_METHOD, methods
+from pursuit.cli.texts import TEXTS
+from pursuit.compiling.warmup import warmup
+from pursuit.methods.catalogue import DEFAULT_METHOD, list_methods
 from pursuit.methods.options import READINGS
 from pursuit.optional import how_to_install
-from pursuit.warmup import warmup
 
 # The modules that commands need beyond the package's own dependencies, by the extra that installs them.
 _STUDY = {"study": ("filelock", "matplotlib", "plotly", "polars", "rich")}
@@ -144,7 +144,7 @@ def _coco_profiles(options: argparse.Namespace) -> int:
 
 
 def _warmup(options: argparse.Namespace) -> int:
-    chosen = methods() if options.methods == ["all"] else options.methods or [DEFAULT_METHOD]
+    chosen = list_methods() if options.methods == ["all"] else options.methods or [DEFAULT_METHOD]
     for method in dict.fromkeys(chosen):
         try:
             (seconds,) = warmup(method).values()

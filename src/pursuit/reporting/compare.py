@@ -12,10 +12,9 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pursuit.arguments import with_known_arguments
 from pursuit.checks import Vector, checked_count, checked_number, shown
-from pursuit.comparison import ComparedRun, Comparison
-from pursuit.counting import CountedFunction, RunEnded
+from pursuit.engine.arguments import with_known_arguments
+from pursuit.engine.counting import CountedFunction, RunEnded
 from pursuit.engine.evaluation import check_pickles
 from pursuit.engine.setup import Task, set_up
 from pursuit.engine.stopping import FTOL, XTOL
@@ -25,6 +24,7 @@ from pursuit.minimize import minimize
 from pursuit.problems.boxes import checked_box
 from pursuit.problems.objective import as_value
 from pursuit.problems.protocol import Problem
+from pursuit.reporting.comparison import ComparedRun, Comparison
 
 _EVALUATIONS_EACH = 1000
 _REACHED = "target"
@@ -82,7 +82,7 @@ def compare(
     x0 : array_like
         The start of all runs.
     methods : sequence, or mapping from names
-        Names from `pursuit.methods()`, classes of schemes, or functions that call another optimiser:
+        Names from `pursuit.list_methods()`, classes of schemes, or functions that call another optimiser:
         ``method(fun, x0, *, maxfev, seed, sigma0)``, which may return anything. The `fun` that it gets counts
         its calls, and ends the run when the target is reached or `maxfev` is spent. A mapping gives the
         methods names of your choice.

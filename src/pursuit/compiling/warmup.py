@@ -25,7 +25,7 @@ def warmup(methods: str | type | Sequence[str | type] = DEFAULT_METHOD) -> dict[
     Parameters
     ----------
     methods : str, type, or sequence of these
-        Names from `pursuit.methods()`, or classes of schemes.
+        Names from `pursuit.list_methods()`, or classes of schemes.
 
     Returns
     -------

@@ -23,7 +23,7 @@ from pursuit.compiling.vectors import add, copy
 from pursuit.methods.contract import Pair, ask, tell
 from pursuit.methods.hooks import Needs, Numbers, State
 from pursuit.methods.options import checked_curvature
-from pursuit.methods.pairs import Iterates, keep_best, patience_with_slopes, smoothed
+from pursuit.methods.rivals.pairs import Iterates, keep_best, patience_with_slopes, smoothed
 
 # How far above the minimum the bias of differences may leave f, if mu is not given.
 _EPSILON = 1e-10

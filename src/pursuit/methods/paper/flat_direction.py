@@ -20,7 +20,7 @@ import numpy as np
 from pursuit.checks import Vector, checked_number
 from pursuit.compiling.jit import inlined
 from pursuit.compiling.vectors import add, blend, copy, dot, scale
-from pursuit.methods.acceleration import carry
+from pursuit.methods.paper.acceleration import carry
 
 LEARNING = 50.0
 """After how many directions, divided by n, p is chosen again."""

@@ -41,8 +41,8 @@ from pursuit.methods.nesterov import (
     weights_of,
 )
 from pursuit.methods.options import checked_curvatures
-from pursuit.methods.pairs import keep_best, smoothed
-from pursuit.methods.rg import RandomGradient
+from pursuit.methods.rivals.pairs import keep_best, smoothed
+from pursuit.methods.rivals.rg import RandomGradient
 
 
 class AcceleratedSearch(NamedTuple):

@@ -1,0 +1,1 @@
+"""The methods of the paper, and adaptive-sarp, one in a file."""

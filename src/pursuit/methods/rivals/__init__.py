@@ -1,0 +1,1 @@
+"""Methods by others, to compare with."""

@@ -1,0 +1,1 @@
+"""What people see of runs: progress, summaries, pictures and comparisons."""
