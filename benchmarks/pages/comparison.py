@@ -10,17 +10,14 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.pages import peers_report
-from benchmarks.pages.front import SHOWN, rotated_problems, sentence
+from benchmarks.pages.front import sentence
 from benchmarks.pages.peers import (
     DEFAULT,
     Comparison,
     Measurements,
-    RunSummary,
-    Summaries,
     absent,
     comparisons,
     cost_comparisons,
-    count,
     load,
     losses,
     summaries_of,
@@ -33,18 +30,6 @@ PAGE = Path("docs/comparison.md")
 _FEATURES = Path(__file__).with_name("features.toml")
 _END = "<!-- end -->"
 _OURS = "**pursuit**"
-# In the order of the table of methods, each with a name for people who do not know the packages.
-METHODS = {
-    **{name: f"`{name}`" for name in ("auto", "differences", "evolution", "adaptive-sarp", "ep-cma-4", "rp")},
-    "auto": "`auto`, the default",
-    "pycma": SHOWN["pycma"],
-    "pypop7 OPOC2009": "(1+1)-CMA-ES (pypop7)",
-    "pypop7 LMCMA": SHOWN["pypop7 LMCMA"],
-    "pypop7 RMES": "Rm-ES (pypop7)",
-    "fcmaes CR-FM-NES": SHOWN["fcmaes CR-FM-NES"],
-    "scipy L-BFGS-B": "L-BFGS-B, by differences (SciPy)",
-    "scipy Powell": "Powell (SciPy)",
-}
 
 
 def texts(folder: Path) -> dict[Path, str]:
@@ -77,7 +62,7 @@ def text(folder: Path) -> str:
     return f"""# Comparison with other libraries
 
 How many evaluations, how much time and how much memory this and other libraries need, and what they can do.
-[Which method](choosing.md) says what to use for your problem.
+[Methods](methods.md) says what to use for your problem.
 
 ## Who is ahead where
 
@@ -176,28 +161,8 @@ def _suite(measured: Measurements) -> Any:
 # --- what other pages quote ------------------------------------------------------------------------
 
 
-def evaluations_table(measured: Measurements) -> str:
-    """Return the evaluations of each method on each rotated problem; the fewest are bold."""
-    found: Summaries = rotated_problems(measured)
-    fewest = {task: min(one.evaluations for one in row.values()) for task, row in found.items()}
-
-    def cell(runs: RunSummary | None, least: float) -> str:
-        if runs is None or math.isinf(runs.evaluations):
-            return "—"
-        return f"**{count(runs.evaluations)}**" if runs.evaluations == least else count(runs.evaluations)
-
-    rows = [
-        [name, *(cell(row.get(method), fewest[task]) for task, row in found.items())]
-        for method, name in METHODS.items()
-        if any(method in row for row in found.values())
-    ]
-    return table(["", *(task.label for task in found)], rows)
-
-
 PLACES: list[tuple[Path, str, Callable[[Measurements], str]]] = [
     (Path("README.md"), "sentence", sentence),
-    (Path("docs/index.md"), "sentence", sentence),
-    (Path("docs/choosing.md"), "table", evaluations_table),
 ]
 """The pages, the names of their places, and what stands there."""
 

@@ -19,6 +19,8 @@ OLDER = re.compile(r"\*\*Measured before these methods were changed: (.*)\.\*\*"
 WAITING = {
     "docs/comparison.md": ["adaptive-sarp", "ep-cma-4", "rp", "auto", "cr-fm-nes", "differences"],
     "docs/results/cutest/cutest.md": ["auto"],
+    "docs/results/constraints/constraints.md": ["auto"],
+    "docs/results/parallel/parallel.md": ["differences"],
     "docs/results/peers/report.md": ["adaptive-sarp", "ep-cma-4", "rp", "auto", "cr-fm-nes", "differences"],
     "docs/results/tasks/tasks.md": ["auto"],
     "docs/results/values/reporting.md": ["differences"],
