@@ -136,7 +136,8 @@ def test_a_stalled_run_says_for_how_long():
 
 
 def test_a_run_that_stalls_soon_does_not_count_a_single_evaluation(monkeypatch):
-    monkeypatch.setattr(Narrowing, "patience", lambda self, n: 1)
+    needs = Narrowing.needs
+    monkeypatch.setattr(Narrowing, "needs", lambda self, n: needs(self, n)._replace(patience=1))
     up = pursuit.minimize(
         lambda x: float(np.abs(x - 0.5).sum()),
         np.full(5, 0.5),

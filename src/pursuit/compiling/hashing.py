@@ -6,6 +6,8 @@ arithmetic, so its bits are the same on every processor.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from pursuit.compiling.jit import compilable, loop_for
@@ -19,7 +21,7 @@ _FIRST, _SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 
 
 @compilable
-def hashed(word):
+def hashed(word: Any) -> Any:
     """Return 64 bits that depend on every bit of a word."""
     word = int(word)
     for places, factor in (30, _FIRST), (27, _SECOND):
@@ -35,7 +37,7 @@ def _compiled_hashed(word):
 
 
 @compilable
-def hashed_at(start, place):
+def hashed_at(start: Any, place: Any) -> Any:
     """Return the 64 bits at a position in the sequence that begins with the word `start`."""
     return hashed(int(start) + place * int(_STEP) & _ALL)
 
@@ -46,13 +48,13 @@ def _compiled_hashed_at(start, place):
 
 
 @compilable
-def word_of(normal):
+def word_of(normal: Any) -> Any:
     """Return 64 bits that depend on a standard normal."""
     return hashed(np.uint64(abs(normal) * _WHOLE))
 
 
 @compilable
-def write_signs(normal, out):
+def write_signs(normal: Any, out: Any) -> Any:
     """Write random signs, 1 or -1, that depend on a standard normal: 64 by each hash, lowest bit first."""
     start, n = word_of(normal), out.shape[0]
     for first in range(0, n, 64):

@@ -29,7 +29,7 @@ def _mix_rows(team, x, a, weights, rows):
 
 
 @compilable
-def mix_slice(x, a, weights, rows, start):
+def mix_slice(x: Any, a: Any, weights: Any, rows: Any, start: Any) -> Any:
     """Set x to a x + sum_i weights[i] rows[i, start : start + x.size], on one thread."""
     x *= a
     for weight, row in zip(weights, rows[:, start : start + x.size], strict=False):
@@ -147,7 +147,7 @@ def _loop_update_factor(team, columns, keep, gain, p, work):
 
 
 @compilable
-def add_products(out, rows, x, start):
+def add_products(out: Any, rows: Any, x: Any, start: Any) -> Any:
     """Add the inner product of x with rows[i, start : start + x.size] to every out[i], on one thread."""
     fours, even = rows.shape[0] - rows.shape[0] % 4, x.size - x.size % 2
     for r, row in enumerate(rows[:, start : start + x.size]):

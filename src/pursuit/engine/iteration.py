@@ -110,7 +110,7 @@ def _introduce_sessions() -> None:
 
 
 @inlined
-def nothing():
+def nothing() -> Any:
     """Return the record of an iteration in which nothing was evaluated yet."""
     return Unfinished(nfev=0, faulty=0, value=math.inf, position=0.0, highest=-math.inf)
 

@@ -11,7 +11,7 @@ from pursuit.engine.tally import GROWTH, Best, Recent, Tally
 
 
 @inlined
-def is_measured(tally, limits):
+def is_measured(tally: Any, limits: Any) -> Any:
     """Say whether to measure the next trial: if it matters, some are measured, chosen pseudo-randomly.
 
     The trials of some schemes alternate, so that every eighth one might be of the same kind. If iterations
@@ -21,7 +21,7 @@ def is_measured(tally, limits):
 
 
 @inlined
-def count_iteration(counting, numbers, unfinished, length):
+def count_iteration(counting: Any, numbers: Any, unfinished: Any, length: Any) -> Any:
     """Return the tally after an iteration that led to these numbers; put it into the trace if it is due.
 
     `unfinished` are its evaluations, and `length` is that of its trials, 0 if it was not measured. How many
@@ -79,7 +79,7 @@ def reason_at_target(limits: Any) -> Any:
 
 
 @inlined
-def reason_to_stop(tally, limits, numbers):
+def reason_to_stop(tally: Any, limits: Any, numbers: Any) -> Any:
     """Return why a run with these numbers has to stop, or `Reason.RUNNING`."""
     best = tally.best
     since = tally.nit - best.nit

@@ -128,7 +128,7 @@ def _write_row(team, points, position, out):
 
 
 @inlined
-def write_on_line(team, line, position, out):
+def write_on_line(team: Any, line: Any, position: Any, out: Any) -> Any:
     """Write the point at a position on the line of a query into `out`."""
     if position == 0.0:
         copy(team, out, line.origin)

@@ -75,7 +75,7 @@ def _at_bound(team, bounded, x, room):
 
 
 @inlined
-def image_at_bound(team, box, x, room):
+def image_at_bound(team: Any, box: Any, x: Any, room: Any) -> Any:
     """Return how many variables of the image of x, which is written into `room`, are at a bound."""
     copy(team, room, x)
     _reflect(team, room.shape[0], room, box)

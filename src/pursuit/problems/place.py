@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -77,7 +77,7 @@ class Place(NamedTuple):
 
 
 @inlined
-def placed_at_bound(team, place, x, room):
+def placed_at_bound(team: Any, place: Any, x: Any, room: Any) -> Any:
     """Return the same in compiled code; `room` is for a point, and is overwritten."""
     if place.box.lower.shape[0] == 0:
         return 0

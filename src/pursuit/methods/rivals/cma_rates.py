@@ -97,7 +97,7 @@ class PathLength(NamedTuple):
 
 
 @compilable
-def follow_path(team, rates, p_sigma, faded, step):
+def follow_path(team: Any, rates: Any, p_sigma: Any, faded: Any, step: Any) -> Any:
     """Add the step <z> to p_sigma, of which a part had `faded` before, and measure its length."""
     n = p_sigma.shape[0]
     gain = math.sqrt(rates.c_sigma * (2.0 - rates.c_sigma) * rates.mu_eff)
@@ -112,7 +112,7 @@ def follow_path(team, rates, p_sigma, faded, step):
 
 
 @compilable
-def drift_of(size):
+def drift_of(size: Any) -> Any:
     """Return the power of two by which the square root of a matrix, of this mean size, is too large; often 1.
 
     The matrix may shrink and sigma grow without end while only their product matters, as on Rosenbrock's

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -18,7 +19,7 @@ _SLICE = 256
 
 
 @compilable
-def diagonalise(matrix):
+def diagonalise(matrix: Any) -> Any:
     """Turn a symmetric matrix into the diagonal of its eigenvalues; return the eigenvectors, one per row.
 
     By Householder's reflections to three diagonals, and from there by the implicit QL algorithm. What the
@@ -149,7 +150,7 @@ def _step(matrix, beside, vectors, first, last):
 
 
 @compilable
-def largest_first(matrix):
+def largest_first(matrix: Any) -> Any:
     """Return the indices of the diagonal, largest entry first; equal entries keep their order."""
     order = np.empty(matrix.shape[0], dtype=np.int64)
     for j in range(matrix.shape[0]):
@@ -162,7 +163,7 @@ def largest_first(matrix):
 
 
 @compilable
-def turn_rows(rows, vectors, chosen):
+def turn_rows(rows: Any, vectors: Any, chosen: Any) -> Any:
     """Replace the first rows by the sums of rows that the chosen vectors stand for, slice by slice."""
     size, n = vectors.shape[0], rows.shape[1]
     old = np.empty((size, min(n, _SLICE)))

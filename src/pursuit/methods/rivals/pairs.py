@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from pursuit.checks import Vector
 from pursuit.compiling.jit import inlined
@@ -26,7 +26,7 @@ def patience_with_slopes(n: int) -> Patience:
 
 
 @inlined
-def keep_best(team, arrays, numbers, pair, values):
+def keep_best(team: Any, arrays: Any, numbers: Any, pair: Any, values: Any) -> Any:
     """Write the better of two points into x if it is the best of all; return its value or the best one."""
     is_first = values[0] <= values[1]
     best, position = (values[0], pair.first) if is_first else (values[1], pair.second)
@@ -36,6 +36,6 @@ def keep_best(team, arrays, numbers, pair, values):
 
 
 @inlined
-def smoothed(sigma, step):
+def smoothed(sigma: Any, step: Any) -> Any:
     """Return the mean size of the latest steps: a single one may be 0 by chance, which would end a run."""
     return sigma + _LATEST * (abs(step) - sigma)

@@ -75,7 +75,7 @@ def _write(team, query, position, out):
 
 
 @compilable
-def write_sample(query, j, out):
+def write_sample(query: Any, j: Any, out: Any) -> Any:
     """Write the j-th point of a round into `out`."""
     n, k = out.shape[0], j // query.sides
     z = query.z[k * n : (k + 1) * n]
@@ -95,7 +95,7 @@ def _spread(team, query, sigma):
 
 
 @compilable
-def length_of_samples(team, query):
+def length_of_samples(team: Any, query: Any) -> Any:
     """Return how far points are from the mean on average, divided by sqrt(n)."""
     n, square = query.mean.shape[0], 0.0
     if query.direction.shape[0] + query.scales.shape[0] == 0:
@@ -112,7 +112,7 @@ def length_of_samples(team, query):
 
 
 @compilable
-def order_of(values):
+def order_of(values: Any) -> Any:
     """Return the indices of values, the lowest first; equal ones keep their order.
 
     There are usually only a few more points than log n, so insertion sort is as good as any.
