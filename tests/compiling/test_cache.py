@@ -347,7 +347,7 @@ PACKAGE = Path(pursuit.__file__).parent
         ("__init__.py", False),
         ("result.py", False),
         ("minimize.py", False),
-        ("cli.py", False),
+        ("cli/commands.py", False),
         ("experiments/study/report/document.py", False),
         ("methods/paper/sarp.py", True),
         ("problems/bounds.py", True),

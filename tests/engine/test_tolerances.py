@@ -10,7 +10,7 @@ import pursuit
 from conformance.own import Narrowing
 from helpers import make_problem, options_for
 from pursuit.engine.stopping import XTOL, Reason
-from pursuit.methods import methods
+from pursuit.methods import list_methods
 
 KAPPA = 100.0
 SPECTRUM = np.geomspace(1.0, KAPPA, 30)
@@ -32,7 +32,7 @@ def run(fun, method, **limits):
     return pursuit.minimize(fun, np.ones(30), method=method, rng=1, options=options, **limits)
 
 
-@pytest.mark.parametrize("method", [method for method in methods() if method not in COARSE])
+@pytest.mark.parametrize("method", [method for method in list_methods() if method not in COARSE])
 def test_a_run_ends_soon_after_all_digits_of_x_are_found(method):
     """It took the default method 235 432 evaluations; 1e-8 is reached after a twentieth of them."""
     result = run(above_zero, method)
@@ -48,7 +48,7 @@ def test_a_run_ends_soon_after_all_digits_of_x_are_found(method):
 EXACT = ("rp-exact", "sarp-exact", "arp", "acdm")
 
 
-@pytest.mark.parametrize("method", [method for method in methods() if method not in (*EXACT, *COARSE)])
+@pytest.mark.parametrize("method", [method for method in list_methods() if method not in (*EXACT, *COARSE)])
 def test_a_run_ends_soon_after_all_digits_of_f_are_found(method):
     result = run(above_one, method)
     assert result.status == (Reason.CONVERGED if method in PROGRAMS else Reason.FTOL)
@@ -69,14 +69,14 @@ def assert_not_cut(method, name, n, L, most):
         assert (result.status, result.nfev) == (Reason.TARGET, free.nfev)
 
 
-@pytest.mark.parametrize("method", methods())
+@pytest.mark.parametrize("method", list_methods())
 @pytest.mark.parametrize("name", ["exp", "lin", "two", "rosenbrock"])
 def test_slow_progress_is_not_cut(method, name):
     assert_not_cut(method, name, 20, 1e4, most=5_000_000)
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("method", methods())
+@pytest.mark.parametrize("method", list_methods())
 @pytest.mark.parametrize("name", ["exp", "lin", "two"])
 def test_very_slow_progress_is_not_cut(method, name):
     assert_not_cut(method, name, 20, 1e6, most=40_000_000)

@@ -110,7 +110,8 @@ class Minimize(NamedTuple):
             word = self._check_error(error)
         else:
             promises.expect(self.wrong is None, f"{self.wrong} is accepted")
-            promises.check_result(result, start, bounds, self._limits())
+            kind = pursuit.Result if self.through == "minimize" else scipy.optimize.OptimizeResult
+            promises.check_result(result, kind, start, bounds, self._limits())
             if recorded:
                 promises.expect(not self.fun.has_slipped, f"{self.fun.slip} is accepted as a value")
                 promises.expect(self.fun.raised is None, f"{self.fun.error} is swallowed")

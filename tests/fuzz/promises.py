@@ -88,9 +88,9 @@ def check_record(result, objective, start, bounds):
     expect(any(np.array_equal(point, result.x) for point in where), f"fun was not seen at x = {result.x}")
 
 
-def check_result(result, start, bounds, limits):
+def check_result(result, kind, start, bounds, limits):
     """Expect what must hold of every result, whatever was minimised."""
-    expect(isinstance(result, pursuit.Result), f"{result!r} is returned")
+    expect(isinstance(result, kind), f"{result!r} is returned")
     check_point(result.x, start, bounds)
     expect(type(result.fun) is float and not math.isnan(result.fun), f"fun is {result.fun!r}")
     expect(type(result.nit) is int and type(result.nfev) is int, "nit or nfev is no int")

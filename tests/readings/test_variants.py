@@ -2,7 +2,6 @@
 
 import itertools
 
-import numba
 import numpy as np
 import pytest
 from benchmarks.readings.variants import ORDERS, RATES, PathCma, RatedCma, entered, rate_of
@@ -163,14 +162,14 @@ def test_follows_a_transcription_of_each_change(options, m):
     np.testing.assert_allclose(result.trace.fun[1:], values[result.trace.nit[1:] - 1], rtol=1e-8)
 
 
-@numba.njit
-def states_of(scheme, state, normals, successes):
-    """Yield the state after each iteration of a scheme whose steps succeed as they are told to."""
-    for row in range(successes.size):
-        line = ask(SERIAL, scheme, state, normals[row])
-        length = line.sigma if successes[row] else 0.0
-        state = tell(SERIAL, scheme, state, line, Step(length, 1.0, line.sigma, 1.0))
-        yield line.direction.copy(), state.paths.copy()
+def paths_of(scheme, state, normals, successes):
+    """Yield the step and the paths of each iteration of a scheme whose steps succeed as they are told to."""
+    arrays, numbers = state
+    for row, success in zip(normals, successes, strict=True):
+        line = ask(SERIAL, scheme, arrays, numbers, row)
+        length = line.sigma if success else 0.0
+        numbers = tell(SERIAL, scheme, arrays, numbers, line, Step(length, 1.0, line.sigma, 1.0))
+        yield line.direction.copy(), arrays.paths.copy()
 
 
 @pytest.mark.parametrize("n", [2, 3, 5])
@@ -182,18 +181,18 @@ def test_with_n_squared_paths_is_cma_limited_to_so_many_updates(n):
     assert (scheme.c_c, scheme.scheme.c_cov) == (cma.c_c, cma.c_cov)
     rng = np.random.default_rng(5)
     successes = rng.random(6 * m) < 0.4
-    normals = rng.standard_normal((successes.size, scheme.draws(n)))
+    normals = rng.standard_normal((successes.size, scheme.needs(n).normals))
     first = scheme.init(np.zeros(n), 1.0, 1.0)
     # CMA's matrix without its older updates, made from the same steps as the paths.
     c, path, updates, compared = cma.c_cov, np.zeros(n), [], 0
-    for success, (step, rows) in zip(successes, states_of(scheme, first, normals, successes), strict=True):
+    for success, (step, rows) in zip(successes, paths_of(scheme, first, normals, successes), strict=True):
         if success:
             path = (1 - cma.c_c) * path + np.sqrt(cma.c_c * (2 - cma.c_c)) * step
             updates.append(path)
         limited = np.eye(n)
         for p in updates[-m:]:
             limited = (1 - c) * limited + c * np.outer(p, p)
-        ours = scheme.scheme.rest**2 * np.eye(n) + (first.weights**2 * rows.T) @ rows
+        ours = scheme.scheme.rest**2 * np.eye(n) + (first.arrays.weights**2 * rows.T) @ rows
         if len(updates) >= m:
             np.testing.assert_allclose(ours, limited, rtol=1e-12, atol=1e-14)
             compared += 1
