@@ -217,7 +217,7 @@ def test_overhead_is_measured_as_expected():
     assert np.isfinite(found).all()
 
 
-# The vectors of n numbers that a run around a Python function takes: the function gets new arrays in each call.
+# The vectors of n numbers that a run around a Python function takes, which gets new arrays in each call.
 @pytest.mark.long
 @pytest.mark.parametrize(("solver", "vectors"), [("rp", 4), ("ep-cma-4", 8), ("adaptive-sarp", 11)])
 def test_our_memory_grows_like_n(solver, vectors):
