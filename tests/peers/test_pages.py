@@ -22,7 +22,6 @@ WAITING = {
     "docs/results/constraints/constraints.md": ["auto"],
     "docs/results/parallel/parallel.md": ["differences"],
     "docs/results/peers/report.md": ["adaptive-sarp", "ep-cma-4", "rp", "auto", "cr-fm-nes", "differences"],
-    "docs/results/tasks/tasks.md": ["auto"],
     "docs/results/values/reporting.md": ["differences"],
 }
 

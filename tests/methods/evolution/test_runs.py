@@ -230,6 +230,14 @@ def test_rough_landscapes_are_never_run_away_on():
         assert result.sigma < 1e3
 
 
+def test_a_round_of_equal_values_amid_noise_is_survived():
+    # Six points of the first round, and one of them again.
+    values = iter([0.0, 1.0, 0.0, 1.0, *[0.0] * 6, 1.0])
+    result = evolution(lambda x: next(values, 0.0), np.ones(2), rng=1, maxfev=2000, options={"popsize": 6})
+    assert not result.success
+    assert result.nfev > 11
+
+
 def test_variables_without_effect_do_no_harm():
     x0 = np.zeros(20)
     x0[:2] = -1.2, 1.0

@@ -28,7 +28,7 @@ class Noise:
     @property
     def signal(self) -> float:
         """The part of the variance of a round that is not noise."""
-        return min(1.0, max(0.0, 1.0 - (self.level / max(self.spread, 1e-300)) ** 2))
+        return 1.0 - min(1.0, self.level / max(self.spread, 1e-300)) ** 2
 
     def learnt(self, values: Vector, k: int, again: float) -> Noise:
         """Return the noise after a round in which the value of point k was measured again."""
