@@ -108,11 +108,8 @@ class Run:
             self._draw_normals = specialized(compiled(draw_normals), rng, self._normals)
             self._draw()
         self._bench = Bench(SERIAL, scheme, known, self._arrays, memory.trace, limits, buffers)
-        beginning = (
-            memory.state.numbers,
-            memory.tally,
-            reason_to_stop(memory.tally, limits, memory.state.numbers),
-        )
+        numbers, tally = memory.state.numbers, memory.tally
+        beginning = numbers, tally, reason_to_stop(tally, limits, numbers)
         self._session = (
             entry(open_loop)(*beginning) if loops else entry(open_session)(self._bench, *beginning)
         )

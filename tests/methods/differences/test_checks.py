@@ -111,10 +111,10 @@ def test_an_array_of_another_shape_is_refused(load, checkpoints, name):
 @every_run
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
 def test_what_is_not_finite_is_refused(load, checkpoints, name, bad):
-    """But for curvatures that were not measured, for bounds, and for the inverse of next to nothing."""
+    """But for bounds, and for the inverse of next to nothing."""
     numbers, arrays = state_of(checkpoints, name)
     for field, array in arrays.items():
-        if field not in ("curvature", "box.lower", "box.upper", "matrix.inverse") and array.dtype == float:
+        if field not in ("box.lower", "box.upper", "matrix.inverse") and array.dtype == float:
             other = array.copy()
             other.flat[array.size // 2] = bad
             refused(load, name, **{field: other})
@@ -132,9 +132,8 @@ COUNTS = (
     "sweeps",
     "failures",
     "still",
-    "turn",
     "opening.evaluations",
-    "masked.sweeps",
+    "masked.idle",
 )
 SIZES = (
     "longest",
@@ -144,8 +143,14 @@ SIZES = (
     "ftol",
     "opening.spacing",
     "noise_model.grain",
+    "masked.lowest_noise",
 )
-LENGTHS = ("batch", "probe_factor", "opening.radius", "masked.radius", "box.sigma0")
+LENGTHS = ("batch", "probe_factor", "opening.radius", "box.sigma0")
+
+
+def test_the_numbers_that_are_tried_exist(checkpoints):
+    fields = {field for name in RUNS for field in state_of(checkpoints, name)[0]}
+    assert fields >= {*COUNTS, *SIZES, *LENGTHS}
 
 
 @every_run
@@ -165,10 +170,6 @@ def test_lengths_that_are_not_positive_are_refused(load, checkpoints, name):
         other = arrays[field].copy()
         other[-1] = 0.0
         refused(load, name, **{field: other})
-
-
-def test_places_that_do_not_exist_are_refused(load):
-    refused(load, "some under noise", turn=20)
 
 
 def test_an_order_that_has_a_variable_twice_or_one_that_is_none_is_refused(load, checkpoints):
