@@ -38,7 +38,9 @@ def build_outcomes(judgements: Sequence[Judgement]) -> matplotlib.figure.Figure:
     panels[0].set(ylim=(numbers[-1] + 0.6, numbers[0] - 0.6), ylabel="claim")
     panels[0].set_yticks(numbers)
     handles = [Patch(color=colour, label=outcome) for outcome, colour in _COLOURS.items()]
-    figure.legend(handles=handles, loc="outside lower center", ncols=len(handles), handlelength=1.2)
+    # Three entries fit below one panel.
+    columns = min(len(handles), 3 * len(readings))
+    figure.legend(handles=handles, loc="outside lower center", ncols=columns, handlelength=1.2)
     return figure
 
 
