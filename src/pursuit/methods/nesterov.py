@@ -16,8 +16,7 @@ from typing import Any, NamedTuple
 from pursuit.checks import Vector
 from pursuit.compiling.jit import inlined
 from pursuit.compiling.vectors import repeated
-from pursuit.methods.contract import write_on_line
-from pursuit.methods.hooks import Patience
+from pursuit.methods.contract import Patience, write_on_line
 
 CONDITION = 1e4
 """The condition number that is assumed if f is only known to be convex: if m is 0."""

@@ -22,7 +22,7 @@ from pursuit.checks import Vector, checked_number
 from pursuit.compiling.dispatch import generic
 from pursuit.compiling.jit import inlined
 from pursuit.compiling.vectors import copy, drift, exchange, fill
-from pursuit.methods.hooks import Patience
+from pursuit.methods.contract import Patience
 
 # How many values of f(y) are kept, evenly spread over the iterations that the test spans. In few dimensions
 # f(y) is known only every few iterations, and more values would reach too far back.

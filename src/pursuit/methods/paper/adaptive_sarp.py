@@ -33,8 +33,7 @@ import numpy as np
 from pursuit.checks import Vector
 from pursuit.compiling.jit import inlined
 from pursuit.compiling.vectors import add, copy, scale
-from pursuit.methods.contract import ask, is_valid, tell
-from pursuit.methods.hooks import Needs, Numbers, State
+from pursuit.methods.contract import Needs, Numbers, State, ask, is_valid, tell
 from pursuit.methods.line_searches import Line, MirroredStep
 from pursuit.methods.nesterov import keep_best_of_line
 from pursuit.methods.paper.acceleration import Momentum, MomentumPast, drifting_patience, is_valid_past

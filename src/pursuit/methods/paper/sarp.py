@@ -20,8 +20,7 @@ from typing import NamedTuple
 
 from pursuit.checks import Vector, checked_number, shown
 from pursuit.compiling.vectors import drift
-from pursuit.methods.contract import ask, tell
-from pursuit.methods.hooks import Needs, Numbers, State
+from pursuit.methods.contract import Needs, Numbers, State, ask, tell
 from pursuit.methods.line_searches import Line
 from pursuit.methods.nesterov import Iterates, keep_best_of_line
 from pursuit.methods.options import LineSearch, line_search_named, reading_named

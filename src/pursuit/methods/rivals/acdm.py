@@ -38,8 +38,7 @@ from pursuit.checks import Vector, checked_number
 from pursuit.compiling.dispatch import generic
 from pursuit.compiling.jit import inlined
 from pursuit.compiling.vectors import copy, exchange
-from pursuit.methods.contract import Pair, ask, tell
-from pursuit.methods.hooks import Needs, State
+from pursuit.methods.contract import Needs, Pair, State, ask, tell
 from pursuit.methods.line_searches import Bracketing, ExactStep, Line
 from pursuit.methods.nesterov import Momentum, Move, accelerated_patience, advance, keep_best_of_line
 from pursuit.methods.options import checked_curvatures, full_search_named

@@ -29,8 +29,7 @@ from typing import NamedTuple
 
 from pursuit.checks import Vector
 from pursuit.compiling.vectors import copy
-from pursuit.methods.contract import Pair, ask, tell
-from pursuit.methods.hooks import Needs, State
+from pursuit.methods.contract import Needs, Pair, State, ask, tell
 from pursuit.methods.nesterov import (
     Iterates,
     Momentum,

@@ -6,8 +6,7 @@ from typing import Any, NamedTuple
 
 from pursuit.checks import Vector
 from pursuit.compiling.jit import inlined
-from pursuit.methods.contract import write_on_line
-from pursuit.methods.hooks import Patience
+from pursuit.methods.contract import Patience, write_on_line
 
 # How much the latest step counts in the mean of their sizes.
 _LATEST = 0.1

@@ -20,8 +20,7 @@ from typing import NamedTuple
 
 from pursuit.checks import Vector, checked_number
 from pursuit.compiling.vectors import add, copy
-from pursuit.methods.contract import Pair, ask, tell
-from pursuit.methods.hooks import Needs, Numbers, State
+from pursuit.methods.contract import Needs, Numbers, Pair, State, ask, tell
 from pursuit.methods.options import checked_curvature
 from pursuit.methods.rivals.pairs import Iterates, keep_best, patience_with_slopes, smoothed
 

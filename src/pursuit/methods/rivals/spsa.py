@@ -32,8 +32,7 @@ from typing import NamedTuple
 
 from pursuit.checks import Vector, checked_count, checked_number
 from pursuit.compiling.vectors import add, copy, repeated
-from pursuit.methods.contract import Pair, ask, tell
-from pursuit.methods.hooks import Needs, State
+from pursuit.methods.contract import Needs, Pair, State, ask, tell
 from pursuit.methods.rivals.pairs import Iterates, keep_best, patience_with_slopes, smoothed
 
 # c where it is not given, as a multiple of sigma0.
