@@ -38,7 +38,7 @@ from pursuit.engine.setup import Setup, Task, Unknown, set_up
 from pursuit.engine.staged import StagedRun
 from pursuit.engine.stopping import Reason
 from pursuit.methods.catalogue import DEFAULT_METHOD
-from pursuit.methods.hooks import Findings, Rounds
+from pursuit.methods.contract import Findings, Rounds
 from pursuit.methods.programs import is_program
 from pursuit.problems.boxes import Box, active_mask
 from pursuit.problems.objective import function_of_point

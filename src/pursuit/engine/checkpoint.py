@@ -49,8 +49,7 @@ from pursuit.engine.program_run import ProgramMemory
 from pursuit.engine.setting import Setting
 from pursuit.engine.stages import Past
 from pursuit.engine.trace_points import point_arrays, point_shapes, points_of
-from pursuit.methods.contract import is_valid
-from pursuit.methods.hooks import Rounds, Scheme, State
+from pursuit.methods.contract import Rounds, Scheme, State, is_valid
 from pursuit.methods.programs import Program, is_program
 from pursuit.problems.boxes import Box
 from pursuit.problems.scales import Scale, factors

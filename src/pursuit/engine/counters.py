@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from pursuit.checks import checked_limit, checked_number
 from pursuit.engine.stopping import FTOL, XTOL
-from pursuit.methods.hooks import Scheme, elitist_patience, patience_of
+from pursuit.methods.contract import Scheme, elitist_patience, patience_of
 
 _POINTS_PER_DECADE = 50
 GROWTH: float = 10.0 ** (1.0 / _POINTS_PER_DECADE)

@@ -10,7 +10,7 @@ import numpy as np
 
 from pursuit.checks import Vector
 from pursuit.engine.counters import Counters, Trace, first_counters
-from pursuit.methods.hooks import Scheme, State
+from pursuit.methods.contract import Scheme, State
 
 
 class Memory(NamedTuple):

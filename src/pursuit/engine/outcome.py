@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from pursuit.checks import Vector
 from pursuit.engine.counters import Counting, Row, Trace, Unfinished, finished_trace
 from pursuit.engine.stopping import Reason
-from pursuit.methods.hooks import Findings, State
+from pursuit.methods.contract import Findings, State
 
 if TYPE_CHECKING:
     # Numba compiles it, and is imported only for step methods.

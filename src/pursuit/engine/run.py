@@ -30,8 +30,7 @@ from pursuit.engine.judging import reason_to_stop
 from pursuit.engine.memory import Memory
 from pursuit.engine.outcome import BestPoint, Outcome, outcome_of
 from pursuit.engine.stopping import Reason
-from pursuit.methods.contract import ask, write_point
-from pursuit.methods.hooks import Needs, Scheme, State
+from pursuit.methods.contract import Needs, Scheme, State, ask, write_point
 from pursuit.methods.line_searches import needs_problem
 from pursuit.problems.place import Place
 

@@ -23,7 +23,7 @@ from pursuit.engine.program_run import ProgramMemory, ProgramRun, first_program_
 from pursuit.engine.setting import Setting
 from pursuit.engine.stages import Past, stage_of
 from pursuit.methods.catalogue import create_scheme, method_name, method_text, resolved
-from pursuit.methods.hooks import Rounds, Scheme
+from pursuit.methods.contract import Rounds, Scheme
 from pursuit.methods.programs import Start, is_program
 from pursuit.methods.restarts import first_stage
 from pursuit.methods.stages import Stage, Wish

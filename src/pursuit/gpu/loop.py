@@ -19,8 +19,7 @@ from pursuit.gpu.operations import walk_along
 from pursuit.gpu.plan import Own, Plan
 from pursuit.gpu.team import ahead_type, draw, put, rows_ahead, team_class, wait
 from pursuit.gpu.threads import BLOCK, GridBoard
-from pursuit.methods.contract import Pair, ask, write_point
-from pursuit.methods.hooks import State
+from pursuit.methods.contract import Pair, State, ask, write_point
 from pursuit.methods.line_searches import Line
 from pursuit.problems.contract import value
 

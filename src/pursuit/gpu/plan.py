@@ -19,7 +19,7 @@ from pursuit.gpu.layout import Image, Space, Where, arrays_in, image_of, words_o
 from pursuit.gpu.philox import Key
 from pursuit.gpu.team import checked_lanes
 from pursuit.gpu.threads import BLOCK, GRID, WARP, Shape
-from pursuit.methods.hooks import State
+from pursuit.methods.contract import State
 
 # Matrices of up to this many words lie in shared memory, for teams within warps and for whole blocks. Vectors
 # do while there is room.
