@@ -106,7 +106,7 @@ def _report(options: argparse.Namespace) -> int:
     pursuit report reproduced/quick --against evaluations
     """
     from pursuit.experiments.study import draw_report, read_store
-    from pursuit.experiments.study.published import has_tables_alone
+    from pursuit.experiments.study.report.tables import has_tables_alone
 
     if not has_tables_alone(options.folder):
         with read_store(options.folder) as store:
