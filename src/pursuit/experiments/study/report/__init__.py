@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import gzip
 import io
 from collections.abc import Sequence
 from pathlib import Path
@@ -69,11 +70,7 @@ def write_report(results: Results, folder: Path, measure: str | None = None) -> 
         tables |= {"runs": run_rows(results), "rates": rate_rows(results), "curves": curve_rows(results)}
         write_file(folder / "tables" / DECLARATION, declaration_of(results))
     for name, rows in tables.items():
-        path = folder / "tables" / f"{name}.csv"
-        if rows:
-            write_file(path, _csv(rows))
-        else:
-            path.unlink(missing_ok=True)
+        _write_table(folder / "tables" / f"{name}.csv", rows)
     pictures = [(figure, _shown(figure.paths, folder)) for figure in drawn]
     document = folder / "report.md"
     write_file(document, document_of(analysis, picture, pictures, measure))
@@ -87,6 +84,19 @@ def write_report(results: Results, folder: Path, measure: str | None = None) -> 
 def _shown(paths: Sequence[Path], folder: Path) -> str:
     """Return the path of a figure that Markdown can show, relative to the report."""
     return next(path for path in paths if path.suffix == ".png").relative_to(folder).as_posix()
+
+
+def _write_table(path: Path, rows: Sequence[Row]) -> None:
+    """Write a table; one that was packed stays packed."""
+    packed = path.with_suffix(".csv.gz")
+    if not rows:
+        path.unlink(missing_ok=True)
+        packed.unlink(missing_ok=True)
+    elif packed.exists():
+        # Without the time of writing, the same rows give the same bytes.
+        write_file(packed, gzip.compress(_csv(rows).encode(), mtime=0))
+    else:
+        write_file(path, _csv(rows))
 
 
 def _csv(rows: Sequence[Row]) -> str:

@@ -77,14 +77,14 @@ def growth_rows(growths: Sequence[Growth]) -> list[Row]:
 
 
 def run_rows(results: Results) -> list[Row]:
-    """Return a row for each run."""
+    """Return a row for each run, with its value in four digits."""
     return [
         {
             **entry.cell._asdict(),
             "run": run.number,
             "nit": run.nit,
             "nfev": run.nfev,
-            "fun": run.fun,
+            "fun": f"{run.fun:.4g}",
             "reason": run.reason,
         }
         for entry in results.select()
