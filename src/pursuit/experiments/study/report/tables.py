@@ -206,7 +206,7 @@ def _growth(analysis: Analysis) -> list[Row]:
 
 
 def _runs(results: Results) -> list[Row]:
-    """Return a row for each run, with its value in four digits, and without its time, which differs each time."""
+    """Return a row for each run, its value in four digits, without its time, which differs each time."""
     rows = [
         {**entry.cell._asdict(), "run": run.number, **run._asdict(), "fun": f"{run.fun:.4g}"}
         for entry in results.select()
