@@ -47,6 +47,8 @@ _FARTHEST_FIRST, _FARTHEST = 10.0, 4.0
 _LATEST = 0.2
 # Curvatures are measured again when it is below this.
 _WRONG = 0.3
+# The curvature at x may differ from its mean along the last step by these factors.
+_CHANGE_OF_CURVATURE = 0.3, 3.0
 # A step is at most this many times as long as the longest so far, or as the first step sizes.
 _REACH, _REACH_IN_NOISE = 100.0, 4.0
 
@@ -181,12 +183,15 @@ def _learn(state: State) -> None:
     if step is None or g is None:
         return
     before, after = float(step @ g), float(step @ state.gradient)
-    if after - before > 2.0 * state.noise * float(np.linalg.norm(step / state.probes)):
-        state.matrix = state.matrix.updated(step, state.gradient - g)
-    state.last_gradient = None
     # A twelfth of the change of the curvature along the step, if that change is linear.
-    off = abs(state.last_decrease + (before + after) / 2.0)
-    state.doubt = np.minimum(1.0, state.doubt + 12.0 * off / max(abs(after - before), TINY))
+    off = state.last_decrease + (before + after) / 2.0
+    if after - before > 2.0 * state.noise * float(np.linalg.norm(step / state.probes)):
+        # The curvature at x, where that from slopes alone would be its mean along the step.
+        low, high = _CHANGE_OF_CURVATURE
+        now = min(max(1.0 + 6.0 * off / (after - before), low), high)
+        state.matrix = state.matrix.updated(step, now * (state.gradient - g))
+    state.last_gradient = None
+    state.doubt = np.minimum(1.0, state.doubt + 12.0 * abs(off) / max(abs(after - before), TINY))
 
 
 def _step(state: State, rng: np.random.Generator) -> Asking:
