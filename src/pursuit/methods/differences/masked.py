@@ -19,7 +19,7 @@ from pursuit.methods.differences.matrix import first_matrix
 from pursuit.methods.differences.noise import measure_noise
 from pursuit.methods.differences.state import TINY, Masked, State
 from pursuit.methods.differences.sweep import choose_probes, end_sweep, probe, probe_back, sizes_of
-from pursuit.methods.programs import STUCK, Asking, Ending, Request
+from pursuit.methods.programs import KINKS, STUCK, Asking, Ending, Request
 
 # The noise of the slopes, relative to them, at which it begins and ceases to mask them; those of pure noise
 # have more than the last.
@@ -43,15 +43,18 @@ _STANDS_OUT = 50.0
 
 def begin_masked(state: State, rng: np.random.Generator) -> Asking:
     """Begin the phase in which noise masks the slopes."""
-    is_random, before = state.noise_model.is_random, state.masked_at
-    if not is_random and before is not None and state.f > before - state.noise:
+    f, lowest = state.f, math.inf if state.masked_at is None else state.masked_at
+    if not state.noise_model.is_random and f > lowest - state.noise:
         # Values that are not random tell the same as the last time.
         yield from end_in_noise(state, rng)
         return
-    f = state.masked_at = state.f
-    lowest = f + 2.0 * state.noise
+    if f > lowest + _LOST * state.noise:
+        # Slopes have stood out from noise since then, and have led uphill.
+        state.ending = Ending(KINKS, "f does not follow its slopes: it may have kinks or jumps.")
+        return
+    state.masked_at = min(f, lowest)
     state.masked = Masked(
-        mean=state.x, slow=f, fast=f, lowest=lowest, lowest_x=state.x, lowest_noise=state.noise
+        mean=state.x, slow=f, fast=f, lowest=f + 2.0 * state.noise, lowest_x=state.x, lowest_noise=state.noise
     )
     state.last_step, state.last_gradient, state.failures = None, None, 0
     yield from _step(state, rng)
