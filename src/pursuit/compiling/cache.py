@@ -26,7 +26,7 @@ import numpy as np
 
 from pursuit.compiling import jit
 from pursuit.compiling.announcing import compilation
-from pursuit.compiling.reach import definitions_in, file_hash, reach_of
+from pursuit.compiling.reach import UNKNOWN, definitions_in, file_hash, reach_of
 from pursuit.optional import version_of
 
 _PACKAGE = Path(__file__).parents[1]
@@ -52,7 +52,7 @@ def code_hash(*records: Any) -> str:
     >>> len(code_hash())
     16
     """
-    return _digest(_package_hash(), *reach_of(*definitions_in(*records)).texts)
+    return _digest(_package_hash(), *reach_of(*definitions_in(*records)))
 
 
 def compiled(function: Callable[..., Any], *records: Any) -> Any:
@@ -84,9 +84,9 @@ def specialized(function: Any, *arguments: Any) -> Callable[..., Any]:
 
     It does not check the types of its arguments, which takes Numba half a microsecond per call.
     """
-    entry: Callable[..., Any] = function
-    if isinstance(function, Compiled):
-        _, entry = function.compile(*arguments)
+    entry: Callable[..., Any] = (
+        function.compile(*arguments)[1] if isinstance(function, Compiled) else function
+    )
     return entry
 
 
@@ -98,8 +98,8 @@ def cache_folder(*records: Any) -> Path | None:
     *records : NamedTuple or type
         The scheme and the problem of a run, or the classes of all records in them.
     """
-    reach, folder = reach_of(*definitions_in(*records)), _version_folder()
-    return folder / _digest(*reach.texts) if folder and reach.is_complete else None
+    texts, folder = reach_of(*definitions_in(*records)), _version_folder()
+    return None if folder is None or UNKNOWN in texts else folder / _digest(*texts)
 
 
 class Compiled:
@@ -115,9 +115,7 @@ class Compiled:
 
     def __call__(self, *arguments: Any) -> Any:
         """Call it."""
-        if not self._made:
-            self.compile(*arguments)
-        dispatcher, _ = next(iter(self._made.values()))
+        dispatcher, _ = next(iter(self._made.values()), None) or self.compile(*arguments)
         return dispatcher(*arguments)
 
     def compile(self, *arguments: Any) -> tuple[Any, Any]:
@@ -125,10 +123,8 @@ class Compiled:
         types = tuple(map(jit.numba().typeof, arguments))
         with _one_at_a_time:
             if types not in self._made:
-                folder = self._folder and self._folder / _digest(
-                    self._function.__qualname__, *map(str, types)
-                )
-                self._made[types] = _compile(self._function, types, folder)
+                name = _digest(self._function.__qualname__, *map(str, types))
+                self._made[types] = _compile(self._function, types, self._folder and self._folder / name)
             return self._made[types]
 
 
@@ -180,11 +176,9 @@ def _user_cache() -> Path:
     """Return the folder for caches of this package: what Numba was told, or the platform's own."""
     if told := jit.numba().config.CACHE_DIR:
         return Path(told).absolute() / "pursuit"
-    if sys.platform == "win32":
-        return Path(os.environ.get("LOCALAPPDATA", "~")).expanduser() / "pursuit" / "cache"
-    if sys.platform == "darwin":
-        return Path("~/Library/Caches/pursuit").expanduser()
-    return Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "pursuit"
+    local, caches = os.environ.get("LOCALAPPDATA", "~"), os.environ.get("XDG_CACHE_HOME") or "~/.cache"
+    own = {"win32": f"{local}/pursuit/cache", "darwin": "~/Library/Caches/pursuit"}
+    return Path(own.get(sys.platform, f"{caches}/pursuit")).expanduser()
 
 
 @functools.cache

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any, ParamSpec, Protocol, TypeVar, cast
 
-from pursuit.compiling.jit import compiled_form, replaceable
+from pursuit.compiling.jit import compiled_form, is_compilable, replaceable
 
 P = ParamSpec("P")
 R_co = TypeVar("R_co", covariant=True)
@@ -118,10 +118,11 @@ def implementation_for(function: Any, cls: type) -> Any:
     return _generic_functions[function][cls]
 
 
-def implementations_in(function: Any) -> list[Callable[..., Any]] | None:
-    """Return a generic function's declaration and implementations; None for any other function."""
-    found = _generic_functions.get(function)
-    return None if found is None else [function.__wrapped__, *found.values()]
+def forms_of(function: Any) -> list[Callable[..., Any]]:
+    """Return all that may be compiled in place of a function; nothing if that is unknown."""
+    if function in _generic_functions:
+        return [function.__wrapped__, *_generic_functions[function].values()]
+    return [compiled_form(function)] if is_compilable(function) else []
 
 
 _class_names: dict[str, type] = {}

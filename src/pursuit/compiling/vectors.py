@@ -1,8 +1,8 @@
 """The vector operations that schemes and problems are written in, and the team that executes them.
 
 The first argument of every operation is the team, whose type decides on the implementation. `Serial` is one
-CPU thread: called from Python an operation is NumPy's, on whole arrays, and in compiled code it is a loop
-(`loops.py`), with the same bits. A GPU's teams register the same operations and leave every scheme as it is.
+CPU thread: called from Python an operation is NumPy's, on whole arrays, and in compiled code it is a loop,
+with the same bits. A GPU's teams execute the same operations and leave every scheme as it is.
 
 Operations that change an array take it as their second argument and work in place. Sums run in four fixed
 lanes instead of being left to a library or a compiler to re-associate: so the same seed gives the same bits
@@ -11,18 +11,20 @@ on every machine and in every driver.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, Concatenate, NamedTuple, ParamSpec, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pursuit.checks import Vector
 from pursuit.compiling.dispatch import GenericFunction, generic
-from pursuit.compiling.jit import compilable, loop_for
+from pursuit.compiling.jit import compilable, inlined, loop_for
 from pursuit.compiling.terms import index_of_all
 
 Matrix = NDArray[np.float64]
+P = ParamSpec("P")
 
 
 class Serial(NamedTuple):
@@ -34,168 +36,11 @@ class Serial(NamedTuple):
 SERIAL = Serial()
 
 
-@generic(on="team")
-def shift(team: Any, out: Vector, x: Vector, a: float, u: Vector) -> None:
-    """Set out to x + a u."""
-
-
-@shift.register(Serial)
-def _shift(team, out, x, a, u):
-    out[:] = x + a * u
-
-
-@loop_for(_shift)
-def _loop_shift(team, out, x, a, u):
-    for i in range(out.shape[0]):
-        out[i] = x[i] + a * u[i]
-
-
-@generic(on="team")
-def add(team: Any, x: Vector, a: float, u: Vector) -> None:
-    """Add a u to x."""
-
-
-@add.register(Serial)
-def _add(team, x, a, u):
-    x += a * u
-
-
-@loop_for(_add)
-def _loop_add(team, x, a, u):
-    for i in range(x.shape[0]):
-        x[i] += a * u[i]
-
-
-@generic(on="team")
-def blend(team: Any, x: Vector, a: float, b: float, y: Vector) -> None:
-    """Set x to a x + b y."""
-
-
-@blend.register(Serial)
-def _blend(team, x, a, b, y):
-    x[:] = a * x + b * y
-
-
-@loop_for(_blend)
-def _loop_blend(team, x, a, b, y):
-    for i in range(x.shape[0]):
-        x[i] = a * x[i] + b * y[i]
-
-
-@generic(on="team")
-def drift(team: Any, y: Vector, v: Vector, theta: float, a: float, b: float, u: Vector) -> None:
-    """Set y to (y + a u + theta v) / (1 + theta), and v to (1 - theta) v + theta y + b u, in one pass.
-
-    Where a is 0, so is b, and u need not be finite.
-    """
-
-
-@drift.register(Serial)
-def _drift(team, y, v, theta, a, b, u):
-    keep, part, rest = 1.0 / (1.0 + theta), theta / (1.0 + theta), 1.0 - theta
-    if a == 0.0:
-        y[:] = keep * y + part * v
-        v[:] = rest * v + theta * y
-    else:
-        y[:] = keep * (y + a * u) + part * v
-        v[:] = rest * v + theta * y + b * u
-
-
-@loop_for(_drift)
-def _loop_drift(team, y, v, theta, a, b, u):
-    keep, part, rest = 1.0 / (1.0 + theta), theta / (1.0 + theta), 1.0 - theta
-    if a == 0.0:
-        for i in range(y.shape[0]):
-            new, old = keep * y[i] + part * v[i], v[i]
-            y[i] = new
-            v[i] = rest * old + theta * new
-    else:
-        for i in range(y.shape[0]):
-            way, old = u[i], v[i]
-            new = keep * (y[i] + a * way) + part * old
-            y[i] = new
-            v[i] = rest * old + theta * new + b * way
-
-
-@generic(on="team")
-def scale(team: Any, x: Vector, a: float) -> None:
-    """Multiply x by a."""
-
-
-@scale.register(Serial)
-def _scale(team, x, a):
-    x *= a
-
-
-@loop_for(_scale)
-def _loop_scale(team, x, a):
-    for i in range(x.shape[0]):
-        x[i] *= a
-
-
-@generic(on="team")
-def copy(team: Any, out: Vector, x: Vector) -> None:
-    """Set out to x."""
-
-
-@copy.register(Serial)
-def _copy(team, out, x):
-    out[:] = x
-
-
-@loop_for(_copy)
-def _loop_copy(team, out, x):
-    for i in range(out.shape[0]):
-        out[i] = x[i]
-
-
-@generic(on="team")
-def fill(team: Any, x: Vector, a: float) -> None:
-    """Set every entry of x to a."""
-
-
-@fill.register(Serial)
-def _fill(team, x, a):
-    x[:] = a
-
-
-@loop_for(_fill)
-def _loop_fill(team, x, a):
-    for i in range(x.shape[0]):
-        x[i] = a
-
-
-@generic(on="team")
-def exchange(team: Any, x: Vector, i: int, value: float) -> float:
-    """Set x[i] to a value and return what it was."""
-
-
-@exchange.register(Serial)
-def _exchange(team, x, i, value):
-    before = x[i]
-    x[i] = value
-    return before
-
-
-@generic(on="team")
-def multiply(team: Any, x: Vector, y: Vector) -> None:
-    """Multiply every entry of x by that of y."""
-
-
-@multiply.register(Serial)
-def _multiply(team, x, y):
-    x *= y
-
-
-@loop_for(_multiply)
-def _loop_multiply(team, x, y):
-    for i in range(x.shape[0]):
-        x[i] *= y[i]
-
-
 class Executor(NamedTuple):
     """How a class of teams executes what is written entry by entry."""
 
+    setting: Callable[[Any], Callable[..., None]]
+    """Returns the function `(team, out, *arguments)` that sets all entries of an array."""
     summing: Callable[[Any], Callable[..., float]]
     """Returns the function `(team, n, *arguments)` that sums a term over i < n."""
     repeating: Callable[[Any], Callable[..., None]]
@@ -215,9 +60,50 @@ def join(team: type, executor: Executor) -> None:
 
 
 def _declare(function: Any, by_entry: Any, how: str) -> None:
+    function.__name__, function.__doc__ = by_entry.__name__, by_entry.__doc__ or function.__doc__
     _by_entry.append((function, by_entry, how))
     for team, executor in _executors.items():
         function.register(team)(getattr(executor, how)(by_entry))
+
+
+def entrywise(entry: Callable[Concatenate[int, P], Any]) -> GenericFunction[Concatenate[Any, P], None]:
+    """Turn `entry(i, out, *arguments)` into the operation `(team, out, *arguments)` that sets every out[i].
+
+    Of every array an entry depends on entry i alone.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pursuit.compiling.vectors import SERIAL, entrywise
+    >>> @entrywise
+    ... def subtract(i, x, y):
+    ...     return x[i] - y[i]
+    >>> x = np.array([3.0, 4.0])
+    >>> subtract(SERIAL, x, np.ones(2))
+    >>> x
+    array([2., 3.])
+    """
+    by_entry: Any = compilable(entry)
+
+    @generic(on="team")
+    def set_all(team: Any, out: Vector, *arguments: Any) -> None:
+        """Set all entries."""
+
+    @set_all.register(Serial)
+    def serial(team: Any, out: Vector, *arguments: Any) -> None:
+        out[:] = by_entry(slice(None), out, *arguments)
+
+    @loop_for(serial)
+    def loop(team: Any, out: Vector, *arguments: Any) -> None:
+        for i in range(out.shape[0]):
+            out[i] = by_entry(i, out, *arguments)
+
+    _declare(set_all, entry, "setting")
+    shown = inspect.signature(entry)
+    first, *others = shown.parameters.values()
+    operation: Any = set_all
+    operation.__signature__ = shown.replace(parameters=[first.replace(name="team"), *others])
+    return cast("GenericFunction[Concatenate[Any, P], None]", operation)
 
 
 def summed(term: Callable[..., float]) -> GenericFunction[..., float]:
@@ -239,8 +125,6 @@ def summed(term: Callable[..., float]) -> GenericFunction[..., float]:
     def total(team: Any, n: int, *arrays: Any) -> float:
         """Return the sum over i < n."""
 
-    total.__name__ = f"sum of {term.__name__}"
-    total.__doc__ = term.__doc__ or total.__doc__
     index = index_of_all(term)
 
     @total.register(Serial)
@@ -299,8 +183,6 @@ def repeated(step: Callable[..., None]) -> GenericFunction[..., None]:
     def all_steps(team: Any, n: int, *arguments: Any) -> None:
         """Do it for all i < n."""
 
-    all_steps.__name__ = f"{step.__name__} of all"
-    all_steps.__doc__ = step.__doc__ or all_steps.__doc__
     index = index_of_all(step)
 
     @all_steps.register(Serial)
@@ -321,3 +203,90 @@ def repeated(step: Callable[..., None]) -> GenericFunction[..., None]:
 def dot(i, x, y):
     """Return x'y."""
     return x[i] * y[i]
+
+
+@entrywise
+def shift(i: int, out: Vector, x: Vector, a: float, u: Vector) -> Any:
+    """Set out to x + a u."""
+    return x[i] + a * u[i]
+
+
+@entrywise
+def walk(i: int, out: Vector, x: Vector, a: float, u: Vector) -> Any:
+    """Set out to x + a u, and to x where a is 0, whatever u is."""
+    return x[i] if a == 0.0 else x[i] + a * u[i]
+
+
+@entrywise
+def add(i: int, x: Vector, a: float, u: Vector) -> Any:
+    """Add a u to x."""
+    return x[i] + a * u[i]
+
+
+@entrywise
+def blend(i: int, x: Vector, a: float, b: float, y: Vector) -> Any:
+    """Set x to a x + b y."""
+    return a * x[i] + b * y[i]
+
+
+@entrywise
+def scale(i: int, x: Vector, a: float) -> Any:
+    """Multiply x by a."""
+    return a * x[i]
+
+
+@entrywise
+def copy(i: int, out: Vector, x: Vector) -> Any:
+    """Set out to x."""
+    return x[i]
+
+
+@entrywise
+def fill(i: int, x: Vector, a: float) -> Any:
+    """Set every entry of x to a."""
+    return a
+
+
+@entrywise
+def multiply(i: int, x: Vector, y: Vector) -> Any:
+    """Multiply every entry of x by that of y."""
+    return x[i] * y[i]
+
+
+@generic(on="team")
+def exchange(team: Any, x: Vector, i: int, value: float) -> float:
+    """Set x[i] to a value and return what it was."""
+
+
+@exchange.register(Serial)
+def _exchange(team, x, i, value):
+    before = x[i]
+    x[i] = value
+    return before
+
+
+@inlined
+def drift(team: Any, y: Vector, v: Vector, theta: Any, a: Any, b: Any, u: Vector) -> Any:
+    """Set y to (y + a u + theta v) / (1 + theta), and v to (1 - theta) v + theta y + b u, in one pass.
+
+    Where a is 0, so is b, and u need not be finite.
+    """
+    keep, part, rest = 1.0 / (1.0 + theta), theta / (1.0 + theta), 1.0 - theta
+    if a == 0.0:
+        _drift(team, y.shape[0], y, v, keep, part, rest, theta)
+    else:
+        _drift_along(team, y.shape[0], y, v, keep, part, rest, theta, a, b, u)
+
+
+@repeated
+def _drift(i, y, v, keep, part, rest, theta):
+    new = keep * y[i] + part * v[i]
+    v[i] = rest * v[i] + theta * new
+    y[i] = new
+
+
+@repeated
+def _drift_along(i, y, v, keep, part, rest, theta, a, b, u):
+    new = keep * (y[i] + a * u[i]) + part * v[i]
+    v[i] = rest * v[i] + theta * new + b * u[i]
+    y[i] = new

@@ -8,19 +8,16 @@ import numba
 from numba import cuda
 
 from pursuit.checks import Vector
-from pursuit.compiling.dispatch import generic
 from pursuit.engine.counters import Counters, Counting, Unfinished
 from pursuit.engine.iteration import concluded, note_at_bound, noted, nothing
 from pursuit.engine.queries import answer_to, open_query, position_of, receive
 from pursuit.engine.stopping import Reason
 from pursuit.gpu.access import Memory, access_to, doubles_at, integers_at, piece
 from pursuit.gpu.layout import Where
-from pursuit.gpu.operations import walk_along
 from pursuit.gpu.plan import Own, Plan
 from pursuit.gpu.team import ahead_type, draw, put, rows_ahead, team_class, wait
-from pursuit.gpu.threads import BLOCK, GridBoard
-from pursuit.methods.contract import Pair, State, ask, write_point
-from pursuit.methods.line_searches import Line
+from pursuit.gpu.threads import BLOCK, GridBoard, inline
+from pursuit.methods.contract import State, ask, write_point
 from pursuit.problems.contract import value
 
 _RUNNING, _MAXFEV = int(Reason.RUNNING), int(Reason.MAXFEV)
@@ -44,23 +41,7 @@ class Room(NamedTuple):
     """The values of a round of evaluations."""
 
 
-@generic(on="query", default=True)
-def _write(team: Any, query: Any, position: float, out: Vector) -> None:
-    """Write the point at a position into `out`, as `write_point` does, without a branch where it can be."""
-    write_point(team, query, position, out)
-
-
-@_write.register(Line)
-def _write_on_line(team, line, position, out):
-    walk_along(team, out, line.origin, position, line.direction)
-
-
-@_write.register(Pair)
-def _write_of_pair(team, pair, position, out):
-    walk_along(team, out, pair.origin, pair.first if position == 0.0 else pair.second, pair.direction)
-
-
-@numba.njit(forceinline=True)
+@inline
 def _evaluated(team, scheme, problem, query, query_state, budget, room):
     """Evaluate the points that a query wants, for as long as the budget lasts; it allows the first.
 
@@ -76,20 +57,20 @@ def _evaluated(team, scheme, problem, query, query_state, budget, room):
     return query_state, unfinished
 
 
-@numba.njit(forceinline=True)
+@inline
 def _evaluated_round(team, problem, query, query_state, unfinished, room):
     """Evaluate the points wanted, and return what was evaluated in this iteration."""
     values = room.values
     # The compiler knows how many values there are at most, and unrolls the loop.
     for j in range(values.shape[0]):
         if j < query_state.wanted:
-            _write(team, query, position_of(query, query_state, j), room.point)
+            write_point(team, query, position_of(query, query_state, j), room.point)
             values[j] = value(team, problem, room.point)
             unfinished = noted(unfinished, query, query_state, values, j)
     return unfinished
 
 
-@numba.njit(forceinline=True)
+@inline
 def _iterated(team, fixed, own, course, normals, ahead, room):
     """Return where a run stands after another iteration, whose normals were drawn ahead."""
     scheme, problem, limits, arrays = fixed.scheme, fixed.problem, fixed.limits, own.state.arrays
@@ -114,16 +95,16 @@ def _iterated(team, fixed, own, course, normals, ahead, room):
     return Course(numbers, counters, reason.value, course.unfinished)
 
 
-@numba.njit(forceinline=True)
+@inline
 def _write_best(team, fixed, own, course, normals, ahead):
     """Write the best point of an iteration that did not end, whose query is asked again."""
     draw(team, own.key, course.counters.nit, ahead)
     put(team, own.key, course.counters.nit, ahead, normals)
     query = ask(team, fixed.scheme, own.state.arrays, course.numbers, normals)
-    _write(team, query, course.unfinished.position, own.best)
+    write_point(team, query, course.unfinished.position, own.best)
 
 
-@numba.njit(forceinline=True)
+@inline
 def _with(own, course):
     """Return a run's record with the numbers of where it stands."""
     return Own(
@@ -138,7 +119,7 @@ def _with(own, course):
     )
 
 
-@numba.njit(forceinline=True)
+@inline
 def _copy(target, source, words, lane, lanes):
     for i in range(lane, words, lanes):
         target[numba.uint64(i)] = source[numba.uint64(i)]

@@ -5,20 +5,32 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import numba
-
 from pursuit.compiling import rows as on_rows
-from pursuit.gpu.threads import Entries, Waiting, u64
+from pursuit.gpu.threads import Shape, Waiting, entry, inline, u64
 
 
-def register_rows(team_class: Any, waiting: Waiting, entries: Entries) -> None:
+def register_rows(team_class: Any, waiting: Waiting, shape: Shape) -> None:
     """Register operations on the rows of a matrix of n columns."""
-    wait, lanes = waiting.wait, entries.lanes
-    entry, whole, rows, n = entries.entry, entries.whole, entries.rows, entries.n
-    unrolled = entries.unrolled
+    wait, n = waiting.wait, shape.n
+    lanes, whole, rows, is_unrolled = shape.lanes, shape.whole, shape.rows, shape.is_unrolled
 
-    @numba.njit(forceinline=True)
-    def mixed(i, x, a, weights, matrix):
+    def for_all(step: Any) -> Any:
+        @inline
+        def all_steps(team, *arguments):
+            if is_unrolled:
+                for row in range(whole):
+                    step(entry(team, row, lanes), *arguments)
+                for row in range(whole, rows):
+                    if entry(team, row, lanes) < u64(n):
+                        step(entry(team, row, lanes), *arguments)
+            else:
+                for i in range(u64(team.lane), u64(n), u64(lanes)):
+                    step(i, *arguments)
+
+        return all_steps
+
+    @inline
+    def mix(i, x, a, weights, matrix):
         first, second, third, fourth = a * x[i], 0.0, 0.0, 0.0
         fours = matrix.shape[0] - matrix.shape[0] % 4
         for r in range(u64(0), u64(fours), u64(4)):
@@ -28,40 +40,29 @@ def register_rows(team_class: Any, waiting: Waiting, entries: Entries) -> None:
             fourth += weights[r + u64(3)] * matrix[r + u64(3), i]
         for r in range(u64(fours), u64(matrix.shape[0])):
             first += weights[r] * matrix[r, i]
-        return (first + third) + (second + fourth)
+        x[i] = (first + third) + (second + fourth)
+
+    @inline
+    def move(i, matrix, r):
+        matrix[r, i] = matrix[r + u64(1), i]
+
+    mix_all, move_all = for_all(mix), for_all(move)
 
     @on_rows.mix_rows.register(team_class)
     def _mix_rows(team, x, a, weights, matrix):
         if weights.shape[0] == n:
             wait(team)
-        if unrolled:
-            for row in range(whole):
-                i = entry(team, row)
-                x[i] = mixed(i, x, a, weights, matrix)
-            for row in range(whole, rows):
-                i = entry(team, row)
-                if i < u64(n):
-                    x[i] = mixed(i, x, a, weights, matrix)
-        else:
-            for i in range(u64(team.lane), u64(n), u64(lanes)):
-                x[i] = mixed(i, x, a, weights, matrix)
+        mix_all(team, x, a, weights, matrix)
 
     @on_rows.push.register(team_class)
     def _push(team, matrix):
         for r in range(u64(0), u64(matrix.shape[0] - 1)):
-            if unrolled:
-                for row in range(rows):
-                    i = entry(team, row)
-                    if i < u64(n):
-                        matrix[r, i] = matrix[r + u64(1), i]
-            else:
-                for i in range(u64(team.lane), u64(n), u64(lanes)):
-                    matrix[r, i] = matrix[r + u64(1), i]
+            move_all(team, matrix, r)
 
 
-def register_matrices(team_class: Any, waiting: Waiting, lanes: int) -> None:
+def register_matrices(team_class: Any, waiting: Waiting, shape: Shape) -> None:
     """Register products with matrices, and the update of a triangular one."""
-    wait = waiting.wait
+    wait, lanes = waiting.wait, shape.lanes
 
     @on_rows.apply_matrix.register(team_class)
     def _apply_matrix(team, out, matrix, x):

@@ -16,6 +16,8 @@ from llvmlite import ir
 from numba.cuda import libdevice, types
 from numba.cuda.extending import intrinsic
 
+from pursuit.gpu.threads import inline
+
 GENERATOR = "philox4x32-10"
 _ROUNDS = 10
 _MULTIPLIERS = np.uint32(0xD2511F53), np.uint32(0xCD9E8D57)
@@ -39,7 +41,7 @@ class Key(NamedTuple):
         return cls(int(first), int(second))
 
 
-@numba.njit(forceinline=True)
+@inline
 def four_words(counter: Any, place: Any, key: Any) -> Any:
     """Return four random words for a place in an iteration, whose number is the counter."""
     c0, c1, c2, c3 = _u32(counter), _u32(counter >> 32), _u32(place), _u32(0)
@@ -78,7 +80,7 @@ widened: Any = _instruction("cvt.f64.f32", types.float64)
 """The same number in double precision, computed where this stands: a cast would wait until it is needed."""
 
 
-@numba.njit(forceinline=True)
+@inline
 def two_normals(first: Any, second: Any) -> Any:
     """Return two standard normals from two random words, in single precision."""
     uniform = _f32(_u32(first)) * _UNIT + _HALF_UNIT

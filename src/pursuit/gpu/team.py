@@ -17,13 +17,12 @@ from typing import Any, NamedTuple
 import numba
 
 from pursuit.checks import shown
-from pursuit.compiling import vectors
 from pursuit.compiling.dispatch import generic
 from pursuit.gpu.access import seen_from
 from pursuit.gpu.matrices import register_matrices, register_rows
-from pursuit.gpu.operations import register_elementwise, repeating_with, summing_with
+from pursuit.gpu.operations import register_vectors
 from pursuit.gpu.philox import four_words, two_normals, widened
-from pursuit.gpu.threads import BLOCK, GRID, Entries, Shape, Waiting, u64, waiting_of
+from pursuit.gpu.threads import BLOCK, GRID, Shape, Waiting, u64, waiting_of
 
 
 @generic(on="team")
@@ -54,18 +53,12 @@ def team_class(shape: Shape) -> Any:
         board: Any
 
     Team.__qualname__ = f"Team{shape.lanes}x{shape.n}x{shape.draws}x{shape.points}"
-    waiting, entries = waiting_of(shape), Entries(shape)
-    register_elementwise(Team, waiting, entries)
-    register_rows(Team, waiting, entries)
-    register_matrices(Team, waiting, shape.lanes)
-    summing, repeating = summing_with(waiting, entries), repeating_with(waiting, shape.lanes)
-    vectors.join(Team, vectors.Executor(summing, repeating))
+    waiting = waiting_of(shape)
+    drawing = _register_drawing_in_place if shape.is_grid else _register_drawing
+    for registered in register_vectors, register_rows, register_matrices, drawing:
+        registered(Team, waiting, shape)
     all_wait = waiting.wait
     wait.register(Team)(lambda team: all_wait(team))
-    if shape.is_grid:
-        _register_drawing_in_place(Team, waiting, shape)
-    else:
-        _register_drawing(Team, waiting, shape)
     return Team
 
 

@@ -13,8 +13,11 @@ BLOCK = 512
 GRID = 128 * BLOCK
 """The threads of a team that fills the GPU: a block for each of most of its multiprocessors."""
 u64: Any = numba.uint64
+inline: Any = numba.njit(forceinline=True)
 # Loops over up to this many entries of a thread are unrolled.
 _MOST_UNROLLED = 16
+_ALL = 0xFFFFFFFF
+"""The threads of a warp."""
 
 
 class Shape(NamedTuple):
@@ -38,6 +41,27 @@ class Shape(NamedTuple):
         """How many warps a team fills in a block, at least one."""
         return max(1, min(self.lanes, BLOCK) // WARP)
 
+    @property
+    def whole(self) -> int:
+        """How many entries of a vector every thread has."""
+        return self.n // self.lanes
+
+    @property
+    def rows(self) -> int:
+        """How many entries of a vector some threads have."""
+        return -(-self.n // self.lanes)
+
+    @property
+    def is_unrolled(self) -> bool:
+        """Whether loops over the entries of a thread are unrolled."""
+        return self.rows <= _MOST_UNROLLED
+
+
+@inline
+def entry(team: Any, row: Any, lanes: Any) -> Any:
+    """Return the index of one of a thread's entries: unsigned, so that nothing looks for negative ones."""
+    return u64(team.lane) + u64(row * lanes)
+
 
 class Waiting(NamedTuple):
     """How the threads of a team wait for each other, and add up what each of them has."""
@@ -55,28 +79,38 @@ def waiting_of(shape: Shape) -> Waiting:
     return _waiting_in_blocks(shape) if shape.lanes > WARP else _waiting_in_warps(shape)
 
 
+def _summing(lanes: int) -> Any:
+    """Return the function `(members, number)` that adds up a number of so many neighbouring threads."""
+    stages = lanes.bit_length() - 1
+
+    @inline
+    def total(members, number):
+        for stage in range(stages):
+            number += cuda.shfl_xor_sync(members, number, lanes >> (stage + 1))
+        return number
+
+    return total
+
+
+_total_of_warp = _summing(WARP)
+
+
 def _waiting_in_warps(shape: Shape) -> Waiting:
-    lanes, stages = shape.lanes, shape.lanes.bit_length() - 1
+    lanes, total_of_lanes = shape.lanes, _summing(shape.lanes)
     everybody = (1 << lanes) - 1
 
-    @numba.njit(forceinline=True)
+    @inline
     def mask():
-        if lanes == WARP:
-            return 0xFFFFFFFF
-        return everybody << (cuda.laneid & (WARP - lanes))
+        return _ALL if lanes == WARP else everybody << (cuda.laneid & (WARP - lanes))
 
-    @numba.njit(forceinline=True)
+    @inline
     def wait(team):
         if lanes > 1:
             cuda.syncwarp(mask())
 
-    @numba.njit(forceinline=True)
+    @inline
     def total(team, number):
-        if lanes > 1:
-            members = mask()
-            for stage in range(stages):
-                number += cuda.shfl_xor_sync(members, number, lanes >> (stage + 1))
-        return number
+        return total_of_lanes(mask(), number) if lanes > 1 else number
 
     return Waiting(wait, total)
 
@@ -84,14 +118,13 @@ def _waiting_in_warps(shape: Shape) -> Waiting:
 def _waiting_in_blocks(shape: Shape) -> Waiting:
     warps = shape.warps
 
-    @numba.njit(forceinline=True)
+    @inline
     def wait(team):
         cuda.syncthreads()
 
-    @numba.njit(forceinline=True)
+    @inline
     def total(team, number):
-        for stage in range(5):
-            number += cuda.shfl_xor_sync(0xFFFFFFFF, number, 16 >> stage)
+        number = _total_of_warp(_ALL, number)
         cuda.syncthreads()
         if (team.lane & 31) == 0:
             team.board[u64(team.lane >> 5)] = number
@@ -118,7 +151,7 @@ class GridBoard(NamedTuple):
 def _waiting_in_grids(shape: Shape) -> Waiting:
     warps, blocks = shape.warps, shape.lanes // BLOCK
 
-    @numba.njit(forceinline=True)
+    @inline
     def wait(team):
         cuda.syncthreads()
         if cuda.threadIdx.x == 0:
@@ -130,10 +163,9 @@ def _waiting_in_grids(shape: Shape) -> Waiting:
             cuda.threadfence()
         cuda.syncthreads()
 
-    @numba.njit(forceinline=True)
+    @inline
     def total(team, number):
-        for stage in range(5):
-            number += cuda.shfl_xor_sync(0xFFFFFFFF, number, 16 >> stage)
+        number = _total_of_warp(_ALL, number)
         thread = numba.int64(cuda.threadIdx.x)
         if (thread & 31) == 0:
             team.board.shared[u64(thread >> 5)] = number
@@ -146,31 +178,8 @@ def _waiting_in_grids(shape: Shape) -> Waiting:
         number = 0.0
         for block in range(thread & 31, blocks, 32):
             number += team.board.numbers[u64(block)]
-        for stage in range(5):
-            number += cuda.shfl_xor_sync(0xFFFFFFFF, number, 16 >> stage)
+        number = _total_of_warp(_ALL, number)
         wait(team)
         return number
 
     return Waiting(wait, total)
-
-
-class Entries:
-    """Which entries of a vector of n numbers a thread has, in compiled functions."""
-
-    def __init__(self, shape: Shape) -> None:
-        lanes, n = shape.lanes, shape.n
-        self.n = n
-        self.lanes = lanes
-        self.whole: int = n // lanes
-        """Every thread has this many entries,"""
-        self.rows: int = -(-n // lanes)
-        """and some have this many."""
-        self.unrolled: bool = self.rows <= _MOST_UNROLLED
-        self.evaluates_origins: bool = shape.points > 1
-
-        @numba.njit(forceinline=True)
-        def entry(team: Any, row: Any) -> Any:
-            # Unsigned, so that nothing looks for negative indices.
-            return u64(team.lane) + u64(row * lanes)
-
-        self.entry = entry

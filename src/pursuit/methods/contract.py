@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from pursuit.checks import Vector
 from pursuit.compiling.dispatch import generic
 from pursuit.compiling.jit import inlined
-from pursuit.compiling.vectors import copy, shift
+from pursuit.compiling.vectors import copy, walk
 from pursuit.methods.programs import is_program
 
 # The most numbers in the points of a round, but for one point for each worker: 8 MB.
@@ -198,10 +198,7 @@ def _write_row(team, points, position, out):
 @inlined
 def write_on_line(team: Any, line: Any, position: Any, out: Any) -> Any:
     """Write the point at a position on the line of a query into `out`."""
-    if position == 0.0:
-        copy(team, out, line.origin)
-    else:
-        shift(team, out, line.origin, position, line.direction)
+    walk(team, out, line.origin, position, line.direction)
 
 
 class Rounds(NamedTuple):
