@@ -58,16 +58,16 @@ from pursuit.compiling.jit import compilable
 from pursuit.compiling.rows import SLICE, mix_rows
 from pursuit.compiling.vectors import blend, dot, fill, scale, summed
 from pursuit.methods.contract import Needs, State, ask, tell
-from pursuit.methods.rivals.samples import (
+from pursuit.methods.rivals.populations import (
     RoundNumbers,
     Samples,
     checked_population,
     expected_length,
+    keep_best_sample,
     needs_of_population,
     order_of,
     usual_population,
     utilities,
-    write_sample,
 )
 
 
@@ -185,10 +185,8 @@ def _ask(team, scheme, arrays, numbers, normals):
 def _tell(team, scheme, arrays, numbers, query, values):
     n, p_sigma = arrays.x.shape[0], arrays.p_sigma
     order = order_of(values)
-    f, fx = values[order[0]], numbers.fx
-    if f < fx:
-        fx = f
-        write_sample(query, order[0], arrays.x)
+    f = values[order[0]]
+    fx = keep_best_sample(arrays, numbers, query, order[0], f)
     finite = _sort_the_infinite(arrays, values, order)
     share = finite / scheme.popsize
     _write_weights(scheme, arrays, order, 0.0)
@@ -212,7 +210,7 @@ def _tell(team, scheme, arrays, numbers, query, values):
         growth = 0.0
     _renormalise(team, arrays)
     change = math.exp(0.5 * _rate_of_size(n, finite, relative) * growth)
-    return RoundNumbers(fx=fx, f=f, sigma=numbers.sigma * change * root, k=numbers.k + 1)
+    return RoundNumbers(fx, f, numbers.sigma * change * root, numbers.k + 1)
 
 
 @compilable
