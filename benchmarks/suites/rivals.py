@@ -30,8 +30,7 @@ from benchmarks.solvers import (
 from benchmarks.suites.peers import RunRow, planned_row, run_to_target
 from pursuit.checks import Vector
 from pursuit.engine.counting import CAP
-from pursuit.methods.rivals.cma_rates import CmaRates
-from pursuit.methods.rivals.samples import usual_population
+from pursuit.methods.rivals.populations import CmaRates, usual_population
 
 FOLDER = Path("docs/results/rivals")
 RUNS, TIMES = "runs.csv", "times.csv"

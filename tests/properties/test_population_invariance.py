@@ -10,7 +10,7 @@ from helpers import make_problem
 from pursuit.compiling.vectors import SERIAL
 from pursuit.methods import ask, create_scheme, tell
 from pursuit.methods.contract import State
-from pursuit.methods.rivals.samples import write_sample
+from pursuit.methods.rivals.populations import write_sample
 
 POPULATIONS = {
     **{name: (name, {}) for name in ("sep-cma", "cr-fm-nes", "r1-nes", "lm-cma", "l-cma")},

@@ -55,12 +55,11 @@ class Cma(NamedTuple):
     ) -> Cma:
         """Return the scheme; the rates default to the paper's, c_p to the reading's."""
         checked_memory(f"The covariance matrix of cma for n={n} variables", n * n)
-        default_c_p = reading_named(reading).c_p(n)
         return cls(
             line_search=AdaptiveStep.create(p),
-            c_c=checked_rate("c_c", 2.0 / (n + 2.0) if c_c is None else c_c),
-            c_cov=checked_rate("c_cov", 2.0 / (n * n + 6.0) if c_cov is None else c_cov),
-            c_p=checked_rate("c_p", default_c_p if c_p is None else c_p),
+            c_c=checked_rate("c_c", c_c, 2.0 / (n + 2.0)),
+            c_cov=checked_rate("c_cov", c_cov, 2.0 / (n * n + 6.0)),
+            c_p=checked_rate("c_p", c_p, reading_named(reading).c_p(n)),
         )
 
     def init(self, x: Vector, fx: float, sigma: float) -> State:

@@ -56,15 +56,13 @@ class EpCma(NamedTuple):
         """Return the scheme with m paths; the rates default to the paper's, c_p to the reading's."""
         m = checked_count("m", m, at_least=1)
         checked_memory(f"EP-CMA with m={shown(m)} paths of n={n} variables", m * (n + 1))
-        default_c_cov = 0.2 if m == 1 else 2.0 / (6.0 + m)
-        default_c_p = reading_named(reading).c_p(n)
-        c_cov = checked_rate("c_cov", default_c_cov if c_cov is None else c_cov)
+        c_cov = checked_rate("c_cov", c_cov, 0.2 if m == 1 else 2.0 / (6.0 + m))
         return cls(
             line_search=AdaptiveStep.create(p),
             m=m,
-            c_c=checked_rate("c_c", 2.0 / (n + 2.0) if c_c is None else c_c),
+            c_c=checked_rate("c_c", c_c, 2.0 / (n + 2.0)),
             c_cov=c_cov,
-            c_p=checked_rate("c_p", default_c_p if c_p is None else c_p),
+            c_p=checked_rate("c_p", c_p, reading_named(reading).c_p(n)),
             rest=(1.0 - c_cov) ** (0.5 * m),
         )
 
@@ -74,7 +72,7 @@ class EpCma(NamedTuple):
         faded = np.array([(1.0 - self.c_cov) ** age for age in range(self.m - 1, -1, -1)])
         weights = np.sqrt(self.c_cov * faded)
         paths = np.zeros((self.m, x.size))
-        return State(EpCmaArrays(x, paths, weights), EpCmaNumbers(fx=fx, f=fx, sigma=sigma, k=0, q=0))
+        return State(EpCmaArrays(x, paths, weights), EpCmaNumbers(fx, fx, sigma, k=0, q=0))
 
     def needs(self, n: int) -> Needs:
         """Return what the scheme needs for n variables: z and w are normals."""
@@ -131,4 +129,4 @@ def _tell(team, scheme, arrays, numbers, line, step):
     if (k - q) * scheme.m > n * n:
         push(team, arrays.paths)
         q = k
-    return EpCmaNumbers(fx=fx, f=fx, sigma=step.sigma, k=k, q=q)
+    return EpCmaNumbers(fx, fx, step.sigma, k, q)

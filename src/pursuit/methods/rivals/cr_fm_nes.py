@@ -58,16 +58,16 @@ from pursuit.compiling.jit import compilable
 from pursuit.compiling.rows import SLICE, mix_rows
 from pursuit.compiling.vectors import blend, dot, fill, scale, summed
 from pursuit.methods.contract import Needs, State, ask, tell
-from pursuit.methods.rivals.samples import (
+from pursuit.methods.rivals.populations import (
     RoundNumbers,
     Samples,
     checked_population,
     expected_length,
+    keep_best_sample,
     needs_of_population,
     order_of,
     usual_population,
     utilities,
-    write_sample,
 )
 
 
@@ -185,21 +185,17 @@ def _ask(team, scheme, arrays, numbers, normals):
 def _tell(team, scheme, arrays, numbers, query, values):
     n, p_sigma = arrays.x.shape[0], arrays.p_sigma
     order = order_of(values)
-    f, fx = values[order[0]], numbers.fx
-    if f < fx:
-        fx = f
-        write_sample(query, order[0], arrays.x)
+    f = values[order[0]]
+    fx = keep_best_sample(arrays, numbers, query, order[0], f)
     finite = _sort_the_infinite(arrays, values, order)
     share = finite / scheme.popsize
-    _write_weights(scheme, arrays, order, 0.0)
-    _sum_steps(team, arrays, query)
+    _weigh_steps(team, scheme, arrays, query.z, order, 0.0)
     gain = math.sqrt(scheme.c_sigma * (2.0 - scheme.c_sigma) * scheme.mu_w)
     blend(team, p_sigma, 1.0 - scheme.c_sigma, gain, arrays.step)
     relative = math.sqrt(dot(team, n, p_sigma, p_sigma)) / scheme.length
     moves = relative >= 1.0
     if moves:
-        _write_weights(scheme, arrays, order, scheme.distance * math.sqrt(share))
-        _sum_steps(team, arrays, query)
+        _weigh_steps(team, scheme, arrays, query.z, order, scheme.distance * math.sqrt(share))
     _move(scheme, arrays, numbers.sigma)
     # D has been divided by det(A)^(1/n) in all rounds but the first.
     root = math.exp(math.log(1.0 + dot(team, n, arrays.v, arrays.v)) / (2.0 * n)) if numbers.k == 0 else 1.0
@@ -212,27 +208,23 @@ def _tell(team, scheme, arrays, numbers, query, values):
         growth = 0.0
     _renormalise(team, arrays)
     change = math.exp(0.5 * _rate_of_size(n, finite, relative) * growth)
-    return RoundNumbers(fx=fx, f=f, sigma=numbers.sigma * change * root, k=numbers.k + 1)
+    return RoundNumbers(fx, f, numbers.sigma * change * root, numbers.k + 1)
 
 
 @compilable
 def _sort_the_infinite(arrays, values, order):
     """Sort points without a value by |z|; return how many have one."""
-    finite, count = 0, values.shape[0]
-    while finite < count and values[order[finite]] < math.inf:
+    finite = 0
+    while finite < values.shape[0] and values[order[finite]] < math.inf:
         finite += 1
-    for first in range(finite + 1, count):
-        j, k = order[first], first
-        while k > finite and arrays.squares[order[k - 1] // 2] > arrays.squares[j // 2]:
-            order[k] = order[k - 1]
-            k -= 1
-        order[k] = j
+    others = order[finite:].copy()
+    order[finite:] = others[order_of(arrays.squares[others // 2])]
     return finite
 
 
 @compilable
-def _write_weights(scheme, arrays, order, alpha):
-    """Write the weights of points, those of ranks times exp(alpha |z|)."""
+def _weigh_steps(team, scheme, arrays, z, order, alpha):
+    """Write the weights of points, those of ranks times exp(alpha |z|), and the weighted sum of the z_j."""
     longest, total = math.sqrt(np.max(arrays.squares)), 0.0
     for rank in range(scheme.popsize):
         j = order[rank]
@@ -243,15 +235,9 @@ def _write_weights(scheme, arrays, order, alpha):
         total += arrays.weights[j]
     for j in range(scheme.popsize):
         arrays.weights[j] = arrays.weights[j] / total - 1.0 / scheme.popsize
-
-
-@compilable
-def _sum_steps(team, arrays, query):
-    """Write the weighted sum of the z_j into `step`."""
-    n, pairs = arrays.x.shape[0], arrays.along.shape[0]
-    weights = arrays.weights[::2] - arrays.weights[1::2]
     fill(team, arrays.step, 0.0)
-    mix_rows(team, arrays.step, 1.0, weights, query.z.reshape(pairs, n))
+    rows = z.reshape(arrays.along.shape[0], arrays.x.shape[0])
+    mix_rows(team, arrays.step, 1.0, arrays.weights[::2] - arrays.weights[1::2], rows)
 
 
 @compilable

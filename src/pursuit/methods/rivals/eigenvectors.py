@@ -8,14 +8,11 @@ from typing import Any
 import numpy as np
 
 from pursuit.compiling.jit import compilable
-from pursuit.compiling.rows import mix_slice
 
 # Relative to the diagonal, what counts as 0 beside it.
 _NOTHING = 2.0**-53
 # Two steps for each eigenvalue are usual; this guarantees an end.
 _STEPS = 60
-# This many columns of all rows fit into a CPU's cache.
-_SLICE = 256
 
 
 @compilable
@@ -26,8 +23,8 @@ def diagonalise(matrix: Any) -> Any:
     matrix holds beside its diagonal is lost.
     """
     # By a power of 2, which changes no digits, so that no square is too small or too large.
-    exponent = _exponent_of(matrix)
-    _scale(matrix, math.ldexp(1.0, -exponent))
+    exponent = min(1000, max(-1000, math.frexp(np.max(np.abs(matrix)))[1]))
+    matrix *= math.ldexp(1.0, -exponent)
     vectors, beside = _tridiagonalise(matrix)
     for first in range(matrix.shape[0]):
         for _ in range(_STEPS):
@@ -35,25 +32,8 @@ def diagonalise(matrix: Any) -> Any:
             if last == first:
                 break
             _step(matrix, beside, vectors, first, last)
-    _scale(matrix, math.ldexp(1.0, exponent))
+    matrix *= math.ldexp(1.0, exponent)
     return vectors
-
-
-@compilable
-def _exponent_of(matrix):
-    """Return the exponent of the largest entry, or one close to it for which 2 has a power."""
-    largest = 0.0
-    for i in range(matrix.shape[0]):
-        for j in range(matrix.shape[1]):
-            largest = max(largest, abs(matrix[i, j]))
-    return min(1000, max(-1000, math.frexp(largest)[1]))
-
-
-@compilable
-def _scale(matrix, factor):
-    for i in range(matrix.shape[0]):
-        for j in range(matrix.shape[1]):
-            matrix[i, j] *= factor
 
 
 @compilable
@@ -99,8 +79,7 @@ def _reflect_both_sides(matrix, v, factor, image, start):
     for i in range(start, size):
         image[i] = factor * _inner_product(matrix[i], v, start)
     half = 0.5 * factor * _inner_product(image, v, start)
-    for i in range(start, size):
-        image[i] -= half * v[i]
+    image[start:] -= half * v[start:]
     for i in range(start, size):
         for j in range(start, size):
             matrix[i, j] -= v[i] * image[j] + image[i] * v[j]
@@ -147,33 +126,3 @@ def _step(matrix, beside, vectors, first, last):
             vectors[i + 1, k] = sine * x + cosine * y
     matrix[first, first] -= moved
     beside[first], beside[last] = chased, 0.0
-
-
-@compilable
-def largest_first(matrix: Any) -> Any:
-    """Return the indices of the diagonal, largest entry first; equal entries keep their order."""
-    order = np.empty(matrix.shape[0], dtype=np.int64)
-    for j in range(matrix.shape[0]):
-        k = j
-        while k > 0 and matrix[order[k - 1], order[k - 1]] < matrix[j, j]:
-            order[k] = order[k - 1]
-            k -= 1
-        order[k] = j
-    return order
-
-
-@compilable
-def turn_rows(rows: Any, vectors: Any, chosen: Any) -> Any:
-    """Replace the first rows by the sums of rows that the chosen vectors stand for, slice by slice."""
-    size, n = vectors.shape[0], rows.shape[1]
-    old = np.empty((size, min(n, _SLICE)))
-    for start in range(0, n, _SLICE):
-        end = min(start + _SLICE, n)
-        for k in range(size):
-            for i in range(end - start):
-                old[k, i] = rows[k, start + i]
-        for j in range(chosen.shape[0]):
-            new = rows[j, start:end]
-            for i in range(end - start):
-                new[i] = 0.0
-            mix_slice(new, 1.0, vectors[chosen[j]], old, 0)

@@ -15,7 +15,7 @@ and the mean r of the others:
             of which the m leading eigenvectors are kept
         sigma <- sigma exp(c_sigma/d_sigma (|p_sigma|/E|N(0, I)| - 1))
 
-with lambda = 4 + 3 ln n, h, the weights and the rates of `cma_rates.py`, and m = 4 + 3 ln n, but at most n. C
+with lambda = 4 + 3 ln n, h, weights and rates of `populations.py`, and m = 4 + 3 ln n, but at most n. C
 is never formed: what is added to (1 - c_cov) r I has the rank m + mu + 1 at most. In an orthonormal basis of
 the b_i and of what is new it is a small matrix, whose eigenvectors turn that basis. Work per iteration is
 Theta(n m^2), memory Theta(nm). With m = n this is the CMA-ES.
@@ -35,15 +35,18 @@ from pursuit.compiling.jit import compilable
 from pursuit.compiling.rows import SLICE, add_products, mix_rows, mix_slice
 from pursuit.compiling.vectors import Matrix, add, blend, copy, dot, fill, scale
 from pursuit.methods.contract import Needs, State, ask, is_valid, tell
-from pursuit.methods.rivals.cma_rates import CmaRates, drift_of, follow_path, log_weights
-from pursuit.methods.rivals.eigenvectors import diagonalise, largest_first, turn_rows
-from pursuit.methods.rivals.samples import (
-    Samples,
+from pursuit.methods.rivals.eigenvectors import diagonalise
+from pursuit.methods.rivals.populations import (
+    CmaRates,
     checked_population,
+    drift_of,
+    follow_path,
+    keep_best_sample,
+    log_weights,
     needs_of_population,
     order_of,
+    samples_around,
     usual_population,
-    write_sample,
 )
 
 # If less than this part of a vector is outside a basis, its square is a rounding error.
@@ -89,7 +92,7 @@ class LCma(NamedTuple):
             excess=np.zeros(self.m),
             weights=log_weights(self.rates.mu),
         )
-        return State(arrays, LCmaNumbers(fx=fx, f=fx, sigma=sigma, rest=1.0, rank=0, faded=1.0))
+        return State(arrays, LCmaNumbers(fx, fx, sigma, rest=1.0, rank=0, faded=1.0))
 
     def needs(self, n: int) -> Needs:
         """Return what the scheme needs for n variables."""
@@ -141,17 +144,7 @@ def _is_valid(scheme, arrays, numbers):
 def _ask(team, scheme, arrays, numbers, normals):
     z = normals.reshape(scheme.popsize, arrays.x.shape[0])
     _stretch(arrays, numbers, z, math.sqrt(numbers.rest), scheme.half)
-    nothing = arrays.mean[:0]
-    return Samples(
-        mean=arrays.mean,
-        scales=nothing,
-        direction=nothing,
-        along=nothing,
-        z=normals,
-        sigma=numbers.sigma,
-        size=scheme.popsize,
-        sides=1,
-    )
+    return samples_around(arrays.mean, normals, numbers.sigma, scheme.popsize, 1)
 
 
 @compilable
@@ -178,10 +171,8 @@ def _stretch(arrays, numbers, z, of_rest, exponent):
 def _tell(team, scheme, arrays, numbers, query, values):
     rates, n = scheme.rates, arrays.x.shape[0]
     order = order_of(values)
-    f, fx = values[order[0]], numbers.fx
-    if f < fx:
-        fx = f
-        write_sample(query, order[0], arrays.x)
+    f = values[order[0]]
+    fx = keep_best_sample(arrays, numbers, query, order[0], f)
     fill(team, arrays.step, 0.0)
     for rank in range(rates.mu):
         j = order[rank]
@@ -202,14 +193,8 @@ def _tell(team, scheme, arrays, numbers, query, values):
     if power != 1.0:
         scale(team, arrays.excess, 1.0 / (power * power))
         scale(team, arrays.p_c, 1.0 / power)
-    return LCmaNumbers(
-        fx=fx,
-        f=f,
-        sigma=numbers.sigma * power * path.change,
-        rest=rest / (power * power),
-        rank=rank,
-        faded=path.faded,
-    )
+    sigma = numbers.sigma * power * path.change
+    return LCmaNumbers(fx, f, sigma, rest / (power * power), rank, path.faded)
 
 
 @compilable
@@ -227,15 +212,21 @@ def _learn(team, scheme, arrays, numbers, z, order):
         size = _add_square(team, arrays.basis, small, size, weight, y)
     small = small[:size, :size].copy()
     vectors = diagonalise(small)
-    leading = largest_first(small)
+    eigenvalues = np.diag(small)
+    leading = order_of(-eigenvalues)
     kept = min(scheme.m, size)
     lost = 0.0
     for i in range(kept, size):
-        lost += max(0.0, small[leading[i], leading[i]])
+        lost += max(0.0, eigenvalues[leading[i]])
     rest = kept_part + lost / (n - kept) if kept < n else 0.0
     for i in range(kept):
-        arrays.excess[i] = max(0.0, small[leading[i], leading[i]] + kept_part - rest)
-    turn_rows(arrays.basis, vectors, leading[:kept])
+        arrays.excess[i] = max(0.0, eigenvalues[leading[i]] + kept_part - rest)
+    for start in range(0, n, SLICE):
+        old = arrays.basis[:size, start : start + SLICE].copy()
+        for i in range(kept):
+            new = arrays.basis[i, start : start + SLICE]
+            new[:] = 0.0
+            mix_slice(new, 1.0, vectors[leading[i]], old, 0)
     return rest, kept
 
 

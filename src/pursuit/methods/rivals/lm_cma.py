@@ -44,18 +44,20 @@ from pursuit.compiling.rows import SLICE, add_products, mix_rows, mix_slice, pus
 from pursuit.compiling.vectors import Matrix, copy, fill
 from pursuit.methods.contract import Needs, State, ask, is_valid, tell
 from pursuit.methods.options import checked_rate
-from pursuit.methods.rivals.cma_rates import effective_size, log_weights
-from pursuit.methods.rivals.samples import (
-    Samples,
+from pursuit.methods.rivals.populations import (
     checked_population,
+    effective_size,
+    keep_best_sample,
+    log_weights,
     needs_of_population,
     order_of,
+    samples_around,
     usual_population,
-    write_sample,
 )
 
 # How many paths the pairs of 2017 use: the size of |N(0, 1)| of them, and of the first pair of a round.
 _USED, _USED_FIRST = 4.0, 40.0
+_C_SIGMA, _D_SIGMA = 0.3, 1.0
 
 
 class LmCma(NamedTuple):
@@ -69,8 +71,6 @@ class LmCma(NamedTuple):
     mu_w: float
     c_c: float
     c_1: float
-    c_sigma: float
-    d_sigma: float
     z_star: float
     is_later: bool
     """Whether points are drawn as in 2017."""
@@ -94,20 +94,17 @@ class LmCma(NamedTuple):
         m = usual if m is None else checked_count("m", m, at_least=1)
         checked_memory(f"lm-cma with m={m} paths of n={n} variables", 2 * m * n)
         popsize = checked_population("lm-cma", n, popsize, usual)
-        default_c_c, default_z = (0.5 / math.sqrt(n), 0.3) if is_later else (1.0 / m, 0.25)
+        if n_steps is None:
+            n_steps = n if is_later else m
         return cls(
             popsize=popsize,
             m=m,
-            n_steps=(n if is_later else m)
-            if n_steps is None
-            else checked_count("n_steps", n_steps, at_least=0),
+            n_steps=checked_count("n_steps", n_steps, at_least=0),
             period=max(1, math.floor(math.log(n))) if is_later else 1,
             mu_w=effective_size(popsize // 2),
-            c_c=default_c_c if c_c is None else checked_rate("c_c", c_c),
+            c_c=checked_rate("c_c", c_c, 0.5 / math.sqrt(n) if is_later else 1.0 / m),
             c_1=checked_number("c_1", 0.1 / math.log(n + 1.0) if c_1 is None else c_1, above=0.0, below=1.0),
-            c_sigma=0.3,
-            d_sigma=1.0,
-            z_star=checked_number("z_star", default_z if z_star is None else z_star),
+            z_star=checked_number("z_star", (0.3 if is_later else 0.25) if z_star is None else z_star),
             is_later=is_later,
         )
 
@@ -129,7 +126,7 @@ class LmCma(NamedTuple):
             weights=log_weights(self.popsize // 2),
             before=np.full(self.popsize, np.inf),
         )
-        return State(arrays, LmCmaNumbers(fx=fx, f=fx, sigma=sigma, s=0.0, stored=0, t=0))
+        return State(arrays, LmCmaNumbers(fx, fx, sigma, s=0.0, stored=0, t=0))
 
     def needs(self, n: int) -> Needs:
         """Return what the scheme needs for n variables: n normals per pair, or two in 2017."""
@@ -191,17 +188,7 @@ def _ask(team, scheme, arrays, numbers, normals):
             oldest[k] = numbers.stored - math.ceil(min(used, float(numbers.stored)))
             write_signs(normals[2 * k + 1], z[k * n : (k + 1) * n])
     _transform(scheme, arrays, numbers.stored, z.reshape(pairs, n), oldest)
-    nothing = arrays.mean[:0]
-    return Samples(
-        mean=arrays.mean,
-        scales=nothing,
-        direction=nothing,
-        along=nothing,
-        z=z,
-        sigma=numbers.sigma,
-        size=scheme.popsize,
-        sides=2,
-    )
+    return samples_around(arrays.mean, z, numbers.sigma, scheme.popsize, 2)
 
 
 @compilable
@@ -231,20 +218,18 @@ def _transform(scheme, arrays, stored, z, oldest):
 @tell.register(LmCma)
 def _tell(team, scheme, arrays, numbers, query, values):
     order = order_of(values)
-    f, fx = values[order[0]], numbers.fx
-    if f < fx:
-        fx = f
-        write_sample(query, order[0], arrays.x)
+    f = values[order[0]]
+    fx = keep_best_sample(arrays, numbers, query, order[0], f)
     _move(team, scheme, arrays, numbers.sigma, query.z, order)
     is_due = numbers.t % scheme.period == 0
     count = _store(team, scheme, arrays, numbers) if is_due else numbers.stored
     s, sigma = numbers.s, numbers.sigma
     if numbers.t > 0:
         success = _success(values, arrays.before) - scheme.z_star
-        s = (1.0 - scheme.c_sigma) * s + scheme.c_sigma * success
-        sigma *= math.exp(s / scheme.d_sigma)
+        s = (1.0 - _C_SIGMA) * s + _C_SIGMA * success
+        sigma *= math.exp(s / _D_SIGMA)
     copy(team, arrays.before, values)
-    return LmCmaNumbers(fx=fx, f=f, sigma=sigma, s=s, stored=count, t=numbers.t + 1)
+    return LmCmaNumbers(fx, f, sigma, s, count, numbers.t + 1)
 
 
 @compilable

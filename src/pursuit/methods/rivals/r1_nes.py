@@ -32,14 +32,14 @@ from pursuit.checks import Vector, checked_number
 from pursuit.compiling.jit import compilable
 from pursuit.compiling.vectors import add, blend, dot, fill, scale
 from pursuit.methods.contract import Needs, State, ask, tell
-from pursuit.methods.rivals.samples import (
+from pursuit.methods.rivals.populations import (
     RoundNumbers,
     Samples,
     checked_population,
+    keep_best_sample,
     needs_of_population,
     order_of,
     utilities,
-    write_sample,
 )
 
 
@@ -116,14 +116,12 @@ def _ask(team, scheme, arrays, numbers, normals):
 @tell.register(R1Nes)
 def _tell(team, scheme, arrays, numbers, query, values):
     n, order = arrays.x.shape[0], order_of(values)
-    f, fx = values[order[0]], numbers.fx
-    if f < fx:
-        fx = f
-        write_sample(query, order[0], arrays.x)
+    f = values[order[0]]
+    fx = keep_best_sample(arrays, numbers, query, order[0], f)
     growth = _sum_gradients(team, arrays, query, order)
     add(team, arrays.mean, numbers.sigma, arrays.step)
     _turn(team, n, arrays.u, arrays.gradient, scheme.eta)
-    return RoundNumbers(fx=fx, f=f, sigma=numbers.sigma * math.exp(scheme.eta * growth), k=numbers.k + 1)
+    return RoundNumbers(fx, f, numbers.sigma * math.exp(scheme.eta * growth), numbers.k + 1)
 
 
 @compilable

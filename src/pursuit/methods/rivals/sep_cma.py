@@ -10,7 +10,7 @@
         C <- (1 - c_cov) C + c_cov/mu_eff p_c^2 + c_cov (1 - 1/mu_eff) sum_{j <= mu} w_j (D z_j)^2
         sigma <- sigma exp(c_sigma/d_sigma (|p_sigma|/E|N(0, I)| - 1))
 
-with lambda = 4 + 3 ln n and the weights and rates of `cma_rates.py`. c_cov is the rate of a full matrix,
+with lambda = 4 + 3 ln n and the weights and rates of `populations.py`. c_cov is the rate of a full matrix,
 which has to be learnt more slowly, times (n + 2)/3. Work per evaluation is Theta(n).
 
 R. Ros and N. Hansen, A simple modification in CMA-ES achieving linear time and space complexity, PPSN 2008.
@@ -27,14 +27,17 @@ from pursuit.checks import Vector
 from pursuit.compiling.jit import compilable
 from pursuit.compiling.vectors import fill, scale
 from pursuit.methods.contract import Needs, State, ask, tell
-from pursuit.methods.rivals.cma_rates import CmaRates, PathNumbers, drift_of, follow_path, log_weights
-from pursuit.methods.rivals.samples import (
+from pursuit.methods.rivals.populations import (
+    CmaRates,
     Samples,
     checked_population,
+    drift_of,
+    follow_path,
+    keep_best_sample,
+    log_weights,
     needs_of_population,
     order_of,
     usual_population,
-    write_sample,
 )
 
 
@@ -56,6 +59,7 @@ class SepCma(NamedTuple):
     ) -> SepCma:
         """Return the scheme; `popsize` is lambda, and the rates default to those of the source."""
         popsize = checked_population("sep-cma", n, popsize, usual_population(n))
+        # Fewer numbers than in a full matrix are learnt faster.
         factor = (n + 2.0) / 3.0
         return cls(popsize, CmaRates.create(n, popsize, factor, c_sigma=c_sigma, c_c=c_c, c_cov=c_cov))
 
@@ -72,7 +76,7 @@ class SepCma(NamedTuple):
             squares=np.zeros(n),
             weights=log_weights(self.rates.mu),
         )
-        return State(arrays, PathNumbers(fx, fx, sigma, faded=1.0))
+        return State(arrays, SepCmaNumbers(fx, fx, sigma, faded=1.0))
 
     def needs(self, n: int) -> Needs:
         """Return what the scheme needs for n variables."""
@@ -97,6 +101,16 @@ class SepCmaArrays(NamedTuple):
     """w_1, ..., w_mu."""
 
 
+class SepCmaNumbers(NamedTuple):
+    """The numbers of the separable CMA-ES; f is the best value of the latest round."""
+
+    fx: float
+    f: float
+    sigma: float
+    faded: float
+    """(1 - c_sigma)^(2g), the part of p_sigma that the rounds so far have not filled."""
+
+
 @ask.register(SepCma)
 def _ask(team, scheme, arrays, numbers, normals):
     nothing = arrays.mean[:0]
@@ -115,17 +129,15 @@ def _ask(team, scheme, arrays, numbers, normals):
 @tell.register(SepCma)
 def _tell(team, scheme, arrays, numbers, query, values):
     order = order_of(values)
-    f, fx = values[order[0]], numbers.fx
-    if f < fx:
-        fx = f
-        write_sample(query, order[0], arrays.x)
+    f = values[order[0]]
+    fx = keep_best_sample(arrays, numbers, query, order[0], f)
     _recombine(team, scheme, arrays, numbers.sigma, query.z, order)
     path = follow_path(team, scheme.rates, arrays.p_sigma, numbers.faded, arrays.step)
     power = drift_of(_learn(scheme.rates, arrays, path.is_short))
     if power != 1.0:
         scale(team, arrays.scales, 1.0 / power)
         scale(team, arrays.p_c, 1.0 / power)
-    return PathNumbers(fx=fx, f=f, sigma=numbers.sigma * power * path.change, faded=path.faded)
+    return SepCmaNumbers(fx, f, numbers.sigma * power * path.change, path.faded)
 
 
 @compilable

@@ -1,0 +1,281 @@
+"""What methods share that draw rounds of points from one normal distribution.
+
+A round has lambda points around a mean m,
+
+    x_j = m + sigma D (z_k + b_k v),  z_k ~ N(0, I_n),
+
+with a diagonal D and a direction v where a method has them. Either every point has a z of its own, or two
+points are mirror images of each other: z_k and b_k stand for both, and the second one has the opposite sign.
+
+The z_k are the normals of the iteration, which a run holds anyway. So points are written one by one, and
+besides them a method needs only a few vectors and lambda numbers. A method whose matrix A is not D writes
+A z_k in place of z_k.
+
+Weights and rates of the (mu/mu_w, lambda)-CMA-ES, and its control of sigma by the length of a path, are
+
+    w_j ~ ln(mu + 1) - ln j of sum 1, for j <= mu = lambda/2;  mu_eff = 1/sum_j w_j^2
+    c_sigma = (mu_eff + 2)/(n + mu_eff + 3),  c_c = 4/(n + 4)
+    d_sigma = 1 + 2 max(0, sqrt((mu_eff - 1)/(n + 1)) - 1) + c_sigma
+    c_cov = 2/(mu_eff (n + sqrt 2)^2) + (1 - 1/mu_eff) min(1, (2 mu_eff - 1)/((n + 2)^2 + mu_eff))
+
+    p_sigma <- (1 - c_sigma) p_sigma + sqrt(c_sigma (2 - c_sigma) mu_eff) <z>
+    h <- |p_sigma| / sqrt(1 - (1 - c_sigma)^(2(g+1))) < (1.4 + 2/(n+1)) E|N(0, I)|
+    sigma <- sigma exp(c_sigma/d_sigma (|p_sigma|/E|N(0, I)| - 1))
+
+N. Hansen, The CMA evolution strategy: a comparing review, in: Towards a New Evolutionary Computation, 2006.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from pursuit.checks import Vector, checked_count, checked_memory
+from pursuit.compiling.jit import compilable
+from pursuit.compiling.vectors import blend, dot
+from pursuit.methods.contract import Needs, Patience, count_points, spread, write_point
+from pursuit.methods.options import checked_rate
+
+# A rate stays below 1, so that no variance becomes 0 in a round.
+_MOST = 0.9
+# The mean size of a matrix is kept between the inverse of this and this.
+_FARTHEST = 2.0**16
+
+
+def usual_population(n: int) -> int:
+    """Return Hansen's size of a population, 4 + 3 ln n."""
+    return 4 + math.floor(3.0 * math.log(n))
+
+
+def checked_population(method: str, n: int, popsize: Any, default: int, fewest: int = 2) -> int:
+    """Return the size of a population: `default` for None."""
+    size = default if popsize is None else checked_count("popsize", popsize, at_least=fewest)
+    checked_memory(f"A round of {method} with popsize={size} points of n={n} variables", size * n)
+    return size
+
+
+def needs_of_population(popsize: int, n: int, normals: int) -> Needs:
+    """Return what a scheme needs that draws this many points for n variables from so many normals.
+
+    Populations take long to compile, so they are compiled once for all problems.
+    """
+    rounds, window = max(100, (10_000 + 1_000 * n) // popsize), max(20, (500 + 10 * n) // popsize)
+    patience = Patience(rounds, share=1.0, window=window)
+    return Needs(normals=normals, points=popsize, patience=patience, is_compiled_apart=True)
+
+
+class RoundNumbers(NamedTuple):
+    """The numbers of a scheme that counts its rounds; f is the best value of the latest one."""
+
+    fx: float
+    f: float
+    sigma: float
+    k: int
+
+
+# --- points ----------------------------------------------------------------------------------------
+
+
+class Samples(NamedTuple):
+    """A query of points drawn from a normal distribution; the answer is the array of their values."""
+
+    mean: Vector
+    scales: Vector
+    """D; empty for the identity."""
+    direction: Vector
+    """v; empty where there is none."""
+    along: Vector
+    """The b_k; empty where there is no direction."""
+    z: Vector
+    """The z_k, one after the other."""
+    sigma: float
+    size: int
+    """How many points there are."""
+    sides: int
+    """How many points share a z: 1, or 2 that are mirror images of each other."""
+
+
+@compilable
+def samples_around(mean: Any, z: Any, sigma: Any, size: Any, sides: Any) -> Any:
+    """Return the points m + sigma z_k."""
+    nothing = mean[:0]
+    return Samples(
+        mean=mean,
+        scales=nothing,
+        direction=nothing,
+        along=nothing,
+        z=z,
+        sigma=sigma,
+        size=size,
+        sides=sides,
+    )
+
+
+@count_points.register(Samples)
+def _size(query):
+    return query.size
+
+
+@write_point.register(Samples)
+def _write(team, query, position, out):
+    write_sample(query, int(position), out)
+
+
+@compilable
+def write_sample(query: Any, j: Any, out: Any) -> Any:
+    """Write the j-th point of a round into `out`."""
+    n, k = out.shape[0], j // query.sides
+    z = query.z[k * n : (k + 1) * n]
+    length = query.sigma if j % query.sides == 0 else -query.sigma
+    for i in range(n):
+        step = z[i]
+        if query.direction.shape[0] > 0:
+            step += query.along[k] * query.direction[i]
+        if query.scales.shape[0] > 0:
+            step *= query.scales[i]
+        out[i] = query.mean[i] + length * step
+
+
+@spread.register(Samples)
+def _spread(team, query, sigma):
+    n, square = query.mean.shape[0], 0.0
+    if query.direction.shape[0] + query.scales.shape[0] == 0:
+        count = (query.size + query.sides - 1) // query.sides * n
+        return query.sigma * math.sqrt(dot(team, count, query.z, query.z) / count)
+    for i in range(n):
+        variance = 1.0
+        if query.direction.shape[0] > 0:
+            variance += query.direction[i] * query.direction[i]
+        if query.scales.shape[0] > 0:
+            variance *= query.scales[i] * query.scales[i]
+        square += variance
+    return query.sigma * math.sqrt(square / n)
+
+
+@compilable
+def order_of(values: Any) -> Any:
+    """Return the indices of values, the lowest first; equal ones keep their order.
+
+    There are usually only a few more points than log n, so insertion sort is as good as any.
+    """
+    order = np.empty(values.shape[0], dtype=np.int64)
+    for j in range(values.shape[0]):
+        k = j
+        while k > 0 and values[order[k - 1]] > values[j]:
+            order[k] = order[k - 1]
+            k -= 1
+        order[k] = j
+    return order
+
+
+@compilable
+def keep_best_sample(arrays: Any, numbers: Any, query: Any, j: Any, value: Any) -> Any:
+    """Write the j-th point of a round into x if it is the best of all; return the best value."""
+    if value < numbers.fx:
+        write_sample(query, j, arrays.x)
+        return value
+    return numbers.fx
+
+
+# --- weights and rates -----------------------------------------------------------------------------
+# One logarithm at a time: the last bits of NumPy's depend on the processor.
+
+
+def log_weights(mu: int) -> Vector:
+    """Return w_1, ..., w_mu."""
+    weights = np.array([math.log(mu + 1.0) - math.log(rank) for rank in range(1, mu + 1)])
+    return np.asarray(weights / sum(weights))
+
+
+def effective_size(mu: int) -> float:
+    """Return mu_eff, the number of equal weights that the weights are worth."""
+    return 1.0 / float(np.square(log_weights(mu)).sum())
+
+
+def utilities(popsize: int) -> Vector:
+    """Return max(0, ln(popsize/2 + 1) - ln rank)."""
+    half = math.log(0.5 * popsize + 1.0)
+    return np.array([max(0.0, half - math.log(rank)) for rank in range(1, popsize + 1)])
+
+
+def expected_length(n: int) -> float:
+    """Return approximately the mean length of a vector of n standard normals."""
+    return math.sqrt(n) * (1.0 - 1.0 / (4.0 * n) + 1.0 / (21.0 * n * n))
+
+
+class CmaRates(NamedTuple):
+    """The rates of a CMA-ES."""
+
+    mu: int
+    mu_eff: float
+    c_sigma: float
+    d_sigma: float
+    c_c: float
+    c_cov: float
+    length: float
+    """E|N(0, I)|."""
+
+    @classmethod
+    def create(
+        cls,
+        n: int,
+        popsize: int,
+        factor: float = 1.0,
+        *,
+        c_sigma: float | None = None,
+        c_c: float | None = None,
+        c_cov: float | None = None,
+    ) -> CmaRates:
+        """Return the rates: those that are given, or the above, c_cov times `factor`."""
+        mu_eff = effective_size(popsize // 2)
+        full = 2.0 / (mu_eff * (n + math.sqrt(2.0)) ** 2)
+        full += (1.0 - 1.0 / mu_eff) * min(1.0, (2.0 * mu_eff - 1.0) / ((n + 2.0) ** 2 + mu_eff))
+        excess = 2.0 * max(0.0, math.sqrt((mu_eff - 1.0) / (n + 1.0)) - 1.0)
+        c_sigma = checked_rate("c_sigma", c_sigma, (mu_eff + 2.0) / (n + mu_eff + 3.0))
+        return cls(
+            mu=popsize // 2,
+            mu_eff=mu_eff,
+            c_sigma=c_sigma,
+            d_sigma=1.0 + excess + c_sigma,
+            c_c=checked_rate("c_c", c_c, 4.0 / (n + 4.0)),
+            c_cov=checked_rate("c_cov", c_cov, min(factor * full, _MOST)),
+            length=expected_length(n),
+        )
+
+
+class PathLength(NamedTuple):
+    """What the path p_sigma says after a round."""
+
+    change: float
+    """By which factor sigma changes."""
+    is_short: bool
+    """h, whether the path is short enough for p_c to be updated."""
+    faded: float
+    """(1 - c_sigma)^(2(g+1)), the part of p_sigma that the rounds so far have not filled."""
+
+
+@compilable
+def follow_path(team: Any, rates: Any, p_sigma: Any, faded: Any, step: Any) -> Any:
+    """Add the step <z> to p_sigma, of which a part had `faded` before, and measure its length."""
+    n = p_sigma.shape[0]
+    gain = math.sqrt(rates.c_sigma * (2.0 - rates.c_sigma) * rates.mu_eff)
+    blend(team, p_sigma, 1.0 - rates.c_sigma, gain, step)
+    faded = faded * (1.0 - rates.c_sigma) * (1.0 - rates.c_sigma)
+    relative = math.sqrt(dot(team, n, p_sigma, p_sigma)) / rates.length
+    return PathLength(
+        change=math.exp(rates.c_sigma / rates.d_sigma * (relative - 1.0)),
+        is_short=relative < (1.4 + 2.0 / (n + 1.0)) * math.sqrt(1.0 - faded),
+        faded=faded,
+    )
+
+
+@compilable
+def drift_of(size: Any) -> Any:
+    """Return the power of two by which the square root of a matrix, of this mean size, is too large; often 1.
+
+    The matrix may shrink and sigma grow without end while only their product matters, as on Rosenbrock's
+    function. A power of two moved from one to the other changes no bit of the trajectory.
+    """
+    return math.ldexp(1.0, round(math.log2(size))) if size > _FARTHEST or size * _FARTHEST < 1.0 else 1.0
