@@ -31,6 +31,8 @@ from pursuit.experiments.study.results import Cell, CellResults, Results
 from pursuit.experiments.study.stats import Estimate, counts, ratio, summarize
 
 ERROR = 0.01
+SHOWN = 20
+"""Cells in the report's table."""
 
 
 class Comparison(NamedTuple):
@@ -134,7 +136,9 @@ def report(comparisons: Sequence[Comparison]) -> str:
             f"- Medians of the GPU divided by those of the CPU: {middle:.3f} in the middle, 90 % from "
             f"{low:.3f} to {high:.3f}; {spaced(around)} of {spaced(count)} intervals (95 %) contain 1."
         )
-    rows = [_row(one, p) for one, p in zip(comparisons, least, strict=True)]
+    ordered = sorted(zip(comparisons, least, strict=True), key=lambda pair: (pair[1], pair[0].location))
+    rows = [_row(one, p) for one, p in ordered[:SHOWN]]
+    lines += ["", f"The {len(rows)} cells that differ most:"]
     header = ["cell", "CPU", "GPU", "GPU / CPU", "Mann-Whitney p", "Kolmogorov-Smirnov p", "corrected p"]
     return "\n".join([*lines, "", table(header, rows), ""])
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import functools
+import gzip
 import io
 import itertools
 import time
@@ -47,7 +48,10 @@ def key_of(row: Row) -> tuple[Any, ...]:
 
 
 class Table(Generic[Kind]):
-    """A CSV file with rows of one kind, one for each key; a row is on disk as soon as it is added."""
+    """A CSV file with rows of one kind, one for each key; a row is on disk as soon as it is added.
+
+    A file that ends in `.gz` is compressed; use `replace` and `write` there.
+    """
 
     def __init__(self, path: Path, kind: type[Kind]) -> None:
         self._path = path
@@ -87,7 +91,10 @@ class Table(Generic[Kind]):
     def write(self) -> None:
         """Write the file anew."""
         fields = typing.cast(Any, self.kind)._fields
-        write_file(self._path, _lines([fields, *self._rows.values()]))
+        text = _lines([fields, *self._rows.values()])
+        # Without the time of writing, the same rows give the same bytes.
+        packed = self._path.suffix == ".gz"
+        write_file(self._path, gzip.compress(text.encode(), mtime=0) if packed else text)
 
 
 def read_rows(path: Path, kind: type[Kind]) -> list[Kind]:
@@ -95,7 +102,8 @@ def read_rows(path: Path, kind: type[Kind]) -> list[Kind]:
     if not path.exists():
         return []
     # A line without its end was being written when the command was interrupted.
-    complete = [line for line in path.read_text().splitlines(keepends=True) if line.endswith("\n")]
+    text = gzip.decompress(path.read_bytes()).decode() if path.suffix == ".gz" else path.read_text()
+    complete = [line for line in text.splitlines(keepends=True) if line.endswith("\n")]
     return [
         kind(**{name: _value(kind, name, text) for name, text in row.items()})
         for row in csv.DictReader(complete)

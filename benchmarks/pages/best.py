@@ -1,7 +1,7 @@
 """Which scheme is best where: on which problem, with how many variables, and for which budget.
 
 ``python -m benchmarks.pages.best STUDY ...`` reads the stores of studies, on a CPU and on a GPU, and writes
-what is needed of them into ``values.csv``, from which the figure is drawn.
+what is needed of them into ``values.csv.gz``, from which the figure is drawn.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ BUDGETS = (10, 100, 1_000, 10_000, 100_000)
 """Evaluations divided by n."""
 EXACT = ("rp-exact", "sarp-exact", "arp", "acdm")
 """The schemes that are told the minimum along a line, which costs them one evaluation."""
-VALUES, FIGURE = "values.csv", "best"
+VALUES, FIGURE = "values.csv.gz", "best"
 # Matplotlib's colours for up to twenty categories; the other half are lighter shades.
 _COLOURS = "tab20"
 
@@ -70,7 +70,8 @@ def main() -> None:
     options = parser.parse_args()
     table = Table(options.out / VALUES, BestRow)
     for row in rows_of(options.studies):
-        table.add(row)
+        table.replace(row)
+    table.write()
     write(options.out)
 
 

@@ -49,7 +49,7 @@ def claims_page(measurements: Measurements, out: Path) -> str:
     lines = [
         [row.setting, number, *claim] for row in everything for number, claim in sorted(row.claims.items())
     ]
-    _write_csv(out / "claims.csv", ["setting", "claim", "agreeing", "decided", "measured"], lines)
+    (out / "claims.csv").write_text(_csv(["setting", "claim", "agreeing", "decided", "measured"], lines))
     return _page(parts)
 
 
@@ -87,7 +87,7 @@ def path_page(measurements: Measurements, out: Path) -> str:
         for place, quotient in row.items()
     ]
     header = ["problem", "L", "n", "c_c", "c_cov", "c_p", "quotient", "low", "high", "capped"]
-    _write_csv(out / "path.csv", header, lines)
+    _write_packed(out / "path.csv.gz", header, lines)
     return _page(parts)
 
 
@@ -102,13 +102,12 @@ def write_runs(measurements: Measurements, path: Path) -> None:
         for entry in measurements.entries()
         for run in entry.runs
     ]
-    text = _csv([*Cell._fields, "cap", "run", "nit", "nfev", "reason"], rows)
-    # Without the time of writing, the same runs give the same bytes.
-    path.write_bytes(gzip.compress(text.encode(), mtime=0))
+    _write_packed(path, [*Cell._fields, "cap", "run", "nit", "nfev", "reason"], rows)
 
 
-def _write_csv(path: Path, header: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
-    path.write_text(_csv(header, rows))
+def _write_packed(path: Path, header: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
+    # Without the time of writing, the same rows give the same bytes.
+    path.write_bytes(gzip.compress(_csv(header, rows).encode(), mtime=0))
 
 
 def _csv(header: Sequence[str], rows: Sequence[Sequence[object]]) -> str:

@@ -163,8 +163,8 @@ def test_from_the_study_files_to_the_pages(tmp_path):
     run_python("benchmarks.readings", *folders, "--out", out)
     made = {path.name for path in out.iterdir()}
     figures = {"constants.png", "sarp.png", "structure.png", "path-20.png"}
-    assert made == {"claims.md", "path.md", "claims.csv", "path.csv", "runs.csv.gz", *figures}
-    with (out / "path.csv").open() as file:
+    assert made == {"claims.md", "path.md", "claims.csv", "path.csv.gz", "runs.csv.gz", *figures}
+    with gzip.open(out / "path.csv.gz", "rt") as file:
         rows = list(csv.DictReader(file))
     assert [(row["problem"], row["n"], row["c_c"]) for row in rows] == [
         ("lin", "20", "1/n"),

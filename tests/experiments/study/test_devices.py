@@ -49,7 +49,10 @@ def test_equal_distributions_agree():
     assert text.startswith("**The devices agree**, at an error probability of 0.01.\n")
     assert "- 40 cells with 2 040 runs of the CPU and 2 040 of the GPU.\n" in text
     assert "- Single cells: 0 differ, with p <= 0.005 after Holm's correction for 80 tests; " in text
-    assert "| exp L=1e4 n=21 rp fitted | ∞ (0 of 51) | ∞ (0 of 51) |  | 1 | 1 | 1 |" in text
+    assert "The 20 cells that differ most:" in text
+    assert text.count("\n| exp") == 20
+    few = said(results(1, cells=5), results(2, cells=5))
+    assert few.endswith("| exp L=1e4 n=21 rp fitted | ∞ (0 of 51) | ∞ (0 of 51) |  | 1 | 1 | 1 |\n")
 
 
 def test_the_error_probability_is_kept():

@@ -34,7 +34,9 @@ def value_of(text):
 
 
 def rows_of(*path):
-    with (RESULTS.joinpath(*path)).open(newline="") as file:
+    found = RESULTS.joinpath(*path)
+    packed = found.with_name(f"{found.name}.gz")
+    with gzip.open(packed, "rt", newline="") if packed.exists() else found.open(newline="") as file:
         return list(csv.DictReader(file))
 
 

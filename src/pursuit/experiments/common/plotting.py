@@ -14,6 +14,7 @@ import matplotlib.figure
 import matplotlib.style
 from matplotlib.axis import Axis
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
+from PIL import Image
 
 from pursuit.experiments.common.files import write_file
 from pursuit.reporting.plotting import COLOURS as COLOURS
@@ -88,5 +89,13 @@ def save(
             # In memory first: where a disk is full, Matplotlib's own error may hide the reason.
             content = io.BytesIO()
             figure.savefig(content, format=ending, metadata=_METADATA[ending])
-            write_file(path, content.getvalue())
+            write_file(path, _with_palette(content) if ending == "png" else content.getvalue())
     return paths
+
+
+def _with_palette(png: io.BytesIO) -> bytes:
+    """Return a picture with 64 colours, which look the same in print and take a quarter of the space."""
+    packed = io.BytesIO()
+    picture = Image.open(png).convert("RGB").quantize(64, dither=Image.Dither.NONE)
+    picture.save(packed, "png", optimize=True)
+    return packed.getvalue()

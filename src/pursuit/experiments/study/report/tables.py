@@ -56,15 +56,26 @@ def write_tables(analysis: Analysis, folder: Path) -> None:
         }
         write_file(folder / _DECLARATION, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
     for name, rows in tables.items():
-        if not rows:
-            (folder / f"{name}.csv").unlink(missing_ok=True)
-            continue
-        text = io.StringIO()
-        writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
-        writer.writeheader()
-        # A NaN is not equal to itself.
-        writer.writerows({key: value for key, value in row.items() if value == value} for row in rows)
-        write_file(folder / f"{name}.csv", text.getvalue())
+        _write_table(folder / f"{name}.csv", rows)
+
+
+def _write_table(path: Path, rows: list[Row]) -> None:
+    """Write a table, if it has rows; one that was packed stays packed."""
+    packed = path.with_suffix(".csv.gz")
+    if not rows:
+        path.unlink(missing_ok=True)
+        packed.unlink(missing_ok=True)
+        return
+    text = io.StringIO()
+    writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
+    writer.writeheader()
+    # A NaN is not equal to itself.
+    writer.writerows({key: value for key, value in row.items() if value == value} for row in rows)
+    if packed.exists():
+        # Without the time of writing, the same rows give the same bytes.
+        write_file(packed, gzip.compress(text.getvalue().encode(), mtime=0))
+    else:
+        write_file(path, text.getvalue())
 
 
 def has_tables_alone(folder: str | Path) -> bool:
@@ -195,9 +206,9 @@ def _growth(analysis: Analysis) -> list[Row]:
 
 
 def _runs(results: Results) -> list[Row]:
-    """Return a row for each run; how long it took does not follow from the results."""
+    """Return a row for each run, with its value in four digits, and without its time, which differs each time."""
     rows = [
-        {**entry.cell._asdict(), "run": run.number, **run._asdict()}
+        {**entry.cell._asdict(), "run": run.number, **run._asdict(), "fun": f"{run.fun:.4g}"}
         for entry in results.select()
         for run in entry.runs
     ]
