@@ -129,16 +129,14 @@ def _status(options: argparse.Namespace) -> int:
 
     with read_store(options.folder) as store:
         results, devices, unused = store.results(options.device), store.devices(), store.unused()
-        progress = store.progress(options.device)
         _print_damaged(store.damaged())
     shown = options.device or devices[0]
-    names = [results.name_of(entry.cell) for entry in progress]
-    width = max(map(len, names), default=0)
-    for name, entry in zip(names, progress, strict=True):
-        each = f"  {entry.seconds / entry.done:.3g} s each" if entry.done else ""
-        print(f"{name:{width}}  {entry.done:3} of {entry.wanted:3} runs{each}")
-    done, wanted = sum(entry.done for entry in progress), sum(entry.wanted for entry in progress)
-    print(f"{done} of {wanted} runs are done. They took {sum(entry.seconds for entry in progress):.0f} s.")
+    width = max((len(results.name_of(entry.cell)) for entry in results.cells), default=0)
+    for entry in results.cells:
+        done, each = len(entry.runs), f"  {entry.seconds / len(entry.runs):.3g} s each" if entry.runs else ""
+        print(f"{results.name_of(entry.cell):{width}}  {done:3} of {entry.wanted:3} runs{each}")
+    done, wanted = sum(len(entry.runs) for entry in results.cells), sum(e.wanted for e in results.cells)
+    print(f"{done} of {wanted} runs are done. They took {sum(e.seconds for e in results.cells):.0f} s.")
     print(f"Device: {shown}.")
     for other in devices:
         if other != shown:

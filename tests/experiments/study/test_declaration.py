@@ -210,7 +210,7 @@ def test_one_run_serves_cells_that_differ_in_name_only():
     entries = entries_of(
         load_study("quick"), readings=["printed", "fitted", "frozen"], only={"problem": ("exp",)}
     )
-    identities = {entry.cell[3:]: entry.identity for entry in entries}
+    identities = {entry.cell[3:]: entry.key.identity for entry in entries}
     for reading in ("printed", "fitted", "frozen"):
         assert identities["ep-cma-4", reading] == identities["ep-cma-sqrt", reading]
         assert identities["rp", reading] == identities["rp", "printed"]
@@ -224,7 +224,7 @@ def test_one_run_serves_cells_that_differ_in_name_only():
 def test_identities_never_change():
     """Seeds are made from them, so that a change of a letter would change every run."""
     entries = entries_of(load_study("quick"), only={"problem": ("exp", "rosenbrock")})
-    identities = {(entry.cell.problem, entry.cell.scheme): entry.identity for entry in entries}
+    identities = {(entry.cell.problem, entry.cell.scheme): entry.key.identity for entry in entries}
     scheme = "pursuit.schemes.random_pursuit:RandomPursuit"
     assert identities["exp", "rp"] == (
         f'{{"L": 10000.0, "n": 20, "problem": "exp", "reading": "printed", "scheme": "{scheme}"}}'
@@ -237,7 +237,9 @@ def test_identities_never_change():
         '{"L": null, "m": 4, "n": 20, "problem": "rosenbrock", "reading": "fitted", '
         '"scheme": "pursuit.schemes.ep_cma:EpCma"}'
     )
-    everything = "\n".join(entry.identity for entry in entries_of(load_study("full"), readings=["fitted"]))
+    everything = "\n".join(
+        entry.key.identity for entry in entries_of(load_study("full"), readings=["fitted"])
+    )
     assert hashlib.sha256(everything.encode()).hexdigest() == (
         "1442c0b664b41246f140d31223ecec8874210f4a2a6ad418fa54db309d233a65"
     )

@@ -116,7 +116,7 @@ def made_files(folder):
 def finished_runs(folder):
     try:
         with read_store(folder) as store:
-            return sum(entry.done for entry in store.progress())
+            return sum(len(entry.runs) for entry in store.results().cells)
     except StudyError as error:
         if "There is no study" in str(error):
             return 0
@@ -366,7 +366,7 @@ def test_a_run_that_raises_is_named_and_the_other_cells_are_run(trouble, tmp_pat
         "Raising n=3 rp frozen, run 0: ArithmeticError: no value here. The rest of its runs are left out."
     ]
     with read_store(tmp_path / "out") as store:
-        assert [(entry.cell.problem, entry.done) for entry in store.progress()] == [
+        assert [(entry.cell.problem, len(entry.runs)) for entry in store.results().cells] == [
             ("Raising", 0),
             ("exp", 3),
         ]

@@ -69,7 +69,7 @@ def test_the_device_is_part_of_an_identity_on_a_gpu_alone(engine, tmp_path):
     for one, other in zip(here, there, strict=True):
         assert one.cell == other.cell
         added = {"device": "gpu", "generator": "pretended", "lanes": 8 if one.cell.n == 4 else 16}
-        assert json.loads(other.identity) == {**json.loads(one.identity), **added}
+        assert json.loads(other.key.identity) == {**json.loads(one.key.identity), **added}
 
 
 @pytest.mark.parametrize("device", [None, "gpu"])

@@ -43,7 +43,7 @@ def test_every_run_is_there_and_equals_minimize_with_its_seed(stored):
     )
     problem = make_problem(declared_entry.recipe)
     alone = pursuit.minimize(
-        problem, problem.x0, method="ep-cma-2", rng=seed_of(declared_entry.identity, 1), ftarget=1e-6,
+        problem, problem.x0, method="ep-cma-2", rng=seed_of(declared_entry.key.identity, 1), ftarget=1e-6,
         options={"reading": "frozen"}, trace=True,
     )  # fmt: skip
     run = entry.runs[1]
@@ -58,7 +58,7 @@ def test_running_again_runs_nothing(stored, capfd):
         reproduce(stored.parent / "small.toml", stored, executor=executor)
     assert "to do" not in capfd.readouterr().err
     with read_store(stored) as store:
-        assert [entry.done for entry in store.progress()] == [entry.wanted for entry in store.progress()]
+        assert all(len(entry.runs) == entry.wanted for entry in store.results().cells)
         assert store.unused() == 0
     assert len(before) == (stored / FILE).stat().st_size
 
@@ -83,7 +83,7 @@ def test_other_options_targets_and_caps_are_noticed(stored, tmp_path, capfd, old
     assert (f"{unused} runs" in said and "made with other code" in said) == bool(unused)
     with read_store(copy) as store:
         assert store.unused() == unused
-        assert all(entry.done == entry.wanted for entry in store.progress())
+        assert all(len(entry.runs) == entry.wanted for entry in store.results().cells)
 
 
 def test_changed_code_of_ones_own_is_noticed_and_run_again(tmp_path, monkeypatch, capfd):
@@ -208,7 +208,7 @@ def test_reading_an_empty_file_leaves_it_to_the_writer(tmp_path):
     with open_store(tmp_path):
         pass
     with read_store(tmp_path) as store:
-        assert store.progress() == []
+        assert store.results().cells == ()
 
 
 def test_a_folder_without_a_study_is_said_to_have_none(tmp_path):

@@ -243,7 +243,7 @@ def _path_beats_drift_on_lin(study: Evidence) -> Iterator[Measurement]:
     for problem, factor in ((_LIN_4, 5), (_LIN_6, 24)):
         yield study.ratio("sarp", "ep-cma-1", problem.at(100), _about(factor))
         smallest, *_, largest = _everywhere(problem)
-        yield study.contrast("sarp", "ep-cma-1", smallest, largest, _more_than(1))
+        yield study.contrast("sarp", "ep-cma-1", (smallest, largest), _more_than(1))
 
 
 @_claim(
@@ -279,8 +279,8 @@ def _memory_helps(study: Evidence) -> Iterator[Measurement]:
     for others in ((_LIN_4, _LIN_6), (_TWO_4, _TWO_6)):
         there = [_largest(other) for other in others]
         pairs = [(exp.at(other.n), other) for exp, other in zip((_EXP_4, _EXP_6), there, strict=True)]
-        for exp, other in pairs:
-            yield study.contrast("ep-cma-1", "ep-cma-n", exp, other, _more_than(1))
+        for pair in pairs:
+            yield study.contrast("ep-cma-1", "ep-cma-n", pair, _more_than(1))
         yield study.contrast_of_contrasts("ep-cma-1", "ep-cma-n", pairs[::-1], _more_than(1))
     for setting in _ROSENBROCK_IN_FIGURE_5:
         yield study.ratio("ep-cma-1", "ep-cma-n", setting, _about(1))

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import functools
+import itertools
 import math
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from pursuit import problems
 from pursuit.experiments.common.formatting import power
-from pursuit.experiments.study.results import Cell, Results
+from pursuit.experiments.study.results import Results
 from pursuit.experiments.study.stats import (
+    UNKNOWN,
     BootstrapBounds,
     Estimate,
     convergence_rate,
+    exactly,
     median_of,
     overall_rate,
     slope,
@@ -117,24 +121,21 @@ class Evidence:
     def __init__(self, results: Results, reading: str) -> None:
         self._results = results
         self._reading = reading
-        others = [label for labels in LM_CMA.values() for label in labels]
-        entries = {
-            (entry.cell.scheme, _setting_of(entry.cell)): entry
-            for entry in results.select(reading=reading)
-            if entry.cell.scheme in (*PAPER_SCHEMES, *others) and entry.cell.n <= DIMENSIONS[-1]
+        schemes = {*PAPER_SCHEMES, *itertools.chain(*LM_CMA.values())}
+        self._entries = {
+            (entry.cell.scheme, PaperProblem(entry.cell.problem, entry.cell.L).at(entry.cell.n)): entry
+            for entry in results.select(reading=reading, scheme=schemes)
+            if entry.cell.n <= DIMENSIONS[-1]
         }
-        self._entries = entries
-        self._rates: dict[tuple[str, PaperSetting], BootstrapBounds | None] = {}
         self._medians = {
-            place: median_of(entry) for place, entry in entries.items() if place[0] in PAPER_SCHEMES
+            place: median_of(entry) for place, entry in self._entries.items() if place[0] in PAPER_SCHEMES
         }
-        self._complete = {place for place, entry in entries.items() if len(entry.runs) >= entry.wanted}
+        self._rate = functools.cache(self._rate_of)
 
     def ratio(self, slower: str, faster: str, setting: PaperSetting, rule: Rule) -> Measurement:
         """Measure how many times as many iterations the slower scheme needs."""
-        text = f"{setting}: {slower} / {faster}"
         ours = self._ratio(slower, faster, setting)
-        return self._measured(text, rule, ours, (slower, faster), [setting])
+        return self._measured(f"{setting}: {slower} / {faster}", rule, ours, (slower, faster), [setting])
 
     def ratio_to_best_other(self, scheme: str, setting: PaperSetting, rule: Rule) -> Measurement:
         """Measure how many times as many iterations as `scheme` the best of the others needs."""
@@ -144,31 +145,30 @@ class Evidence:
             if there == setting and other != scheme
         }
         best = min(others, key=others.__getitem__, default="none")
-        text = f"{setting}: best of {len(others)} others ({best}) / {scheme}"
-        found = self._measured(text, rule, self._ratio(best, scheme, setting), (best, scheme), [setting])
+        found = self.ratio(best, scheme, setting, rule)
         needed = [name for name in PAPER_SCHEMES if setting.has(name)]
-        return found._replace(complete=self._has_all(needed, [setting]))
+        text = f"{setting}: best of {len(others)} others ({best}) / {scheme}"
+        return found._replace(text=text, complete=self._has_all(needed, [setting]))
 
     def contrast(
-        self, slower: str, faster: str, here: PaperSetting, there: PaperSetting, rule: Rule
+        self, slower: str, faster: str, settings: tuple[PaperSetting, PaperSetting], rule: Rule
     ) -> Measurement:
         """Measure how many times as large the ratio of two schemes is in one setting as in another."""
-        ours = _quotient(self._ratio(slower, faster, here), self._ratio(slower, faster, there))
+        here, there = settings
+        ours = self._ratio(slower, faster, here) / self._ratio(slower, faster, there)
         text = f"{slower} / {faster}, on {here} divided by that on {there}"
-        return self._measured(text, rule, ours, (slower, faster), (here, there))
+        return self._measured(text, rule, ours, (slower, faster), settings)
 
     def contrast_of_contrasts(
         self, slower: str, faster: str, pairs: Sequence[tuple[PaperSetting, PaperSetting]], rule: Rule
     ) -> Measurement:
         """Measure how many times as large a contrast is between two settings as between two others."""
         one, other = (
-            _quotient(self._ratio(slower, faster, here), self._ratio(slower, faster, there))
-            for here, there in pairs
+            self._ratio(slower, faster, here) / self._ratio(slower, faster, there) for here, there in pairs
         )
         first, second = (f"(on {here} by that on {there})" for here, there in pairs)
         text = f"{slower} / {faster}, {first} divided by {second}"
-        settings = [setting for pair in pairs for setting in pair]
-        return self._measured(text, rule, _quotient(one, other), (slower, faster), settings)
+        return self._measured(text, rule, one / other, (slower, faster), [*itertools.chain(*pairs)])
 
     def growth(self, scheme: str, problem: PaperProblem, rule: Rule) -> Measurement:
         """Measure with which power of n a scheme's iterations grow."""
@@ -202,16 +202,15 @@ class Evidence:
         self, slower: str, faster: str, setting: PaperSetting, rule: Rule
     ) -> Measurement:
         """Measure how many times as many evaluations the slower scheme needs."""
-        found = [self._entries.get((scheme, setting)) for scheme in (slower, faster)]
-        one, other = (None if entry is None else median_of(entry, "evaluations") for entry in found)
+        entries = (self._entries.get((scheme, setting)) for scheme in (slower, faster))
+        one, other = (UNKNOWN if entry is None else median_of(entry, "evaluations") for entry in entries)
         text = f"{setting}: evaluations of {slower} / {faster}"
-        return self._measured(text, rule, _quotient(one, other), (slower, faster), [setting])
+        return self._measured(text, rule, one / other, (slower, faster), [setting])
 
     def rate(self, scheme: str, setting: PaperSetting, rule: Rule) -> Measurement:
         """Measure the rate at which log f falls, in units of 1/(n sqrt(kappa))."""
         problem = setting.objective()
-        unit = BootstrapBounds.exactly(1.0 / (setting.n * math.sqrt(problem.L / problem.m)))
-        ours = _quotient(self._rate(scheme, setting), unit)
+        ours = self._rate(scheme, setting) / exactly(1.0 / (setting.n * math.sqrt(problem.L / problem.m)))
         text = f"{setting}: rate of {scheme} times n sqrt(kappa)"
         return self._measured(text, rule, ours, [scheme], [setting], by_rates=True)
 
@@ -219,13 +218,13 @@ class Evidence:
         self, scheme: str, here: PaperSetting, there: PaperSetting, rule: Rule
     ) -> Measurement:
         """Measure how many times as fast log f falls in one setting as in another."""
-        ours = _quotient(self._rate(scheme, here), self._rate(scheme, there))
+        ours = self._rate(scheme, here) / self._rate(scheme, there)
         text = f"rate of {scheme} on {here} / that on {there}"
         return self._measured(text, rule, ours, [scheme], (here, there), by_rates=True)
 
     def ratio_of_rates(self, faster: str, slower: str, setting: PaperSetting, rule: Rule) -> Measurement:
         """Measure how many times as fast log f falls in the end."""
-        ours = _quotient(self._rate(faster, setting), self._rate(slower, setting))
+        ours = self._rate(faster, setting) / self._rate(slower, setting)
         text = f"{setting}: rate of {faster} / that of {slower}"
         return self._measured(text, rule, ours, (faster, slower), [setting], by_rates=True)
 
@@ -235,8 +234,7 @@ class Evidence:
         Without further steps v - y shrinks by (1 - theta)/(1 + theta) in an iteration.
         """
         theta = Sarp.create(setting.n, kappa=setting.problem.L, reading=self._reading).theta
-        fading = BootstrapBounds.exactly(-math.log((1.0 - theta) / (1.0 + theta)))
-        ours = _quotient(fading, self._rate("sarp", setting))
+        ours = exactly(-math.log((1.0 - theta) / (1.0 + theta))) / self._rate("sarp", setting)
         text = f"{setting}: fading of a step in the drift of sarp / rate of sarp"
         return self._measured(text, rule, ours, ["sarp"], [setting], by_rates=True)
 
@@ -247,24 +245,24 @@ class Evidence:
         concave.
         """
         problem = setting.objective()
-        bound = BootstrapBounds.exactly(-math.log1p(-problem.m / problem.spectrum.sum()))
+        bound = exactly(-math.log1p(-problem.m / problem.spectrum.sum()))
         entry = self._entries.get(("rp-exact", setting))
         ours = None if entry is None else overall_rate(entry, problem(problem.x0)) / bound
         text = f"{setting}: fall of log f in an iteration of rp-exact / bound"
         return self._measured(text, rule, ours, ["rp-exact"], [setting])
 
-    def _rate(self, scheme: str, setting: PaperSetting) -> BootstrapBounds | None:
-        place = scheme, setting
-        if place in self._entries and place not in self._rates:
-            self._rates[place] = convergence_rate(self._results, self._entries[place])
-        return self._rates.get(place)
+    def _rate_of(self, scheme: str, setting: PaperSetting) -> BootstrapBounds:
+        entry = self._entries.get((scheme, setting))
+        return UNKNOWN if entry is None else convergence_rate(self._results, entry)
 
-    def _ratio(self, slower: str, faster: str, setting: PaperSetting) -> BootstrapBounds | None:
-        return _quotient(self._medians.get((slower, setting)), self._medians.get((faster, setting)))
+    def _ratio(self, slower: str, faster: str, setting: PaperSetting) -> BootstrapBounds:
+        one, other = (self._medians.get((scheme, setting), UNKNOWN) for scheme in (slower, faster))
+        return one / other
 
     def _has_all(self, schemes: Iterable[str], settings: Iterable[PaperSetting]) -> bool:
         """Return whether all runs of these cells are there."""
-        return all((scheme, setting) in self._complete for setting in settings for scheme in schemes)
+        found = [self._entries.get(place) for place in itertools.product(schemes, settings)]
+        return all(entry is not None and len(entry.runs) >= entry.wanted for entry in found)
 
     def _measured(
         self,
@@ -277,13 +275,13 @@ class Evidence:
         by_rates: bool = False,
     ) -> Measurement:
         """Return the measurement of a number that needs the runs of these schemes in these settings."""
-        places = [(scheme, setting) for setting in settings for scheme in schemes]
         found = ours.estimate() if isinstance(ours, BootstrapBounds) else ours
         if found is not None and math.isnan(found.value):
             found = None
+        places = list(itertools.product(schemes, settings))
         complete = self._has_all(schemes, settings)
         if by_rates and complete:
-            complete = all(self._rate(*place) is not None for place in places)
+            complete = all(self._rate(*place) is not UNKNOWN for place in places)
         present = [place for place in places if place in self._entries]
         # Where a scheme was not run at all, there is nothing to compare.
         diverges = any(self._entries[place].diverges for place in present) and (
@@ -297,11 +295,3 @@ class Evidence:
             complete=complete,
             diverges=diverges,
         )
-
-
-def _setting_of(cell: Cell) -> PaperSetting:
-    return PaperProblem(cell.problem, cell.L).at(cell.n)
-
-
-def _quotient(one: BootstrapBounds | None, other: BootstrapBounds | None) -> BootstrapBounds | None:
-    return None if one is None or other is None else one / other

@@ -18,11 +18,11 @@ from numpy.typing import NDArray
 
 from pursuit.checks import Vector
 from pursuit.experiments.common.errors import StudyError
-from pursuit.experiments.study.grid import Entry, make_batch, seed_of, set_up_runs
+from pursuit.experiments.study.grid import Entry, make_batch, recorded, seed_of, set_up_runs
 from pursuit.experiments.study.kept_states import FOLDER, KeptState, KeptStates
-from pursuit.experiments.study.results import DEVICES, Cell, CellResults, RunRecord, Trace
+from pursuit.experiments.study.results import DEVICES, Cell, CellResults, Trace
 from pursuit.experiments.study.scheduler import ProgressListener, RunFailure, RunGroup, run_groups
-from pursuit.experiments.study.store import Store, key_of
+from pursuit.experiments.study.store import Store
 
 # At least this many seconds lie between two states of a batch that are written to disk.
 KEEP_EVERY = 1.0
@@ -44,22 +44,6 @@ class RunBatch(NamedTuple):
     """The numbers that the store lacks; a state that is older than the store may have others."""
     path: Path
     """The file of its state."""
-
-    def finished(self, rows: Iterable[int]) -> list[tuple[RunRecord, Trace]]:
-        """Return those of its runs that the store lacks, and their traces."""
-        return [self._finished(row) for row in rows if int(self.numbers[row]) in self.wanted]
-
-    def _finished(self, row: int) -> tuple[RunRecord, Trace]:
-        outcome = self.batch.outcome(row)
-        run = RunRecord(
-            number=int(self.numbers[row]),
-            nit=int(outcome.nit),
-            nfev=int(outcome.nfev),
-            fun=float(outcome.fun),
-            reason=outcome.reason.name.lower(),
-            seconds=float(self.seconds[row]),
-        )
-        return run, Trace.of(outcome.trace())
 
 
 def check_gpu() -> Any:
@@ -130,7 +114,7 @@ class _GpuScheduler:
         missing = [group for group in groups if group.missing]
         for group in groups:
             if not group.missing:
-                self._kept.drop_all(key_of(group.entry))
+                self._kept.drop_all(group.entry.key)
         if not missing:
             return []
         self._listener.begin(groups, 1, "gpu")
@@ -174,7 +158,7 @@ class _GpuScheduler:
 
     def _batches_of(self, group: RunGroup) -> Iterator[RunBatch]:
         """Yield batches of a group's missing runs: those whose states are kept, and one of all others."""
-        key = key_of(group.entry)
+        key = group.entry.key
         wanted = frozenset(group.take() for _ in range(len(group.missing)))
         others = set(wanted)
         for path in self._kept.paths_of(key):
@@ -186,25 +170,14 @@ class _GpuScheduler:
                 # More runs were wanted when this state was kept; it can wait until they are again.
                 continue
             others -= set(map(int, state.numbers))
-            yield RunBatch(
-                group=group,
-                batch=batch,
-                numbers=state.numbers,
-                seconds=state.seconds,
-                wanted=wanted,
-                path=path,
-            )
+            yield RunBatch(group, batch, state.numbers, state.seconds, wanted, path)
         if others:
-            numbers = sorted(others)
-            seeds = [seed_of(group.entry.identity, number) for number in numbers]
-            yield RunBatch(
-                group=group,
-                batch=make_batch(group.entry.recipe, seeds),
-                numbers=np.array(numbers, dtype=np.int64),
-                seconds=np.zeros(len(numbers)),
-                wanted=wanted,
-                path=self._kept.path_of(key, numbers),
+            numbers = np.array(sorted(others), dtype=np.int64)
+            batch = make_batch(
+                group.entry.recipe, [seed_of(key.identity, number) for number in sorted(others)]
             )
+            path = self._kept.path_of(key, sorted(others))
+            yield RunBatch(group, batch, numbers, np.zeros(numbers.size), wanted, path)
 
     def _resumed(self, group: RunGroup, path: Path) -> tuple[Any, KeptState] | None:
         """Return the batch whose state a file holds; drop a file that holds none."""
@@ -226,18 +199,23 @@ class _GpuScheduler:
         return batch, state
 
     def _collect(self, one: RunBatch, rows: Iterable[int]) -> None:
-        """Store runs that have ended."""
-        finished = one.finished(map(int, rows))
+        """Store those runs that have ended and that the store lacks."""
+        finished = []
+        for row in map(int, rows):
+            number = int(one.numbers[row])
+            if number in one.wanted:
+                outcome = one.batch.outcome(row)
+                run = recorded(number, outcome, outcome.reason, one.seconds[row])
+                finished.append((run, Trace.of(outcome.trace())))
         if finished:
-            key = key_of(one.group.entry)
-            self._store.add((key, run, trace) for run, trace in finished)
+            self._store.add((one.group.entry.key, run, trace) for run, trace in finished)
             for run, _ in finished:
                 one.group.finish(run)
                 self._listener.finished(one.group, run)
         if not one.batch.running.size:
             self._kept.drop(one.path)
         if one.group.done == one.group.wanted:
-            self._kept.drop_all(key_of(one.group.entry))
+            self._kept.drop_all(one.group.entry.key)
 
 
 def expected_iterations(entry: Entry, known: Sequence[CellResults]) -> float:

@@ -1,4 +1,4 @@
-"""The cells of a study, and the identity of their runs.
+"""The cells of a study, the identity of their runs, and how a worker executes one.
 
 A run is a pure function of its problem, its scheme with all options, its number and the code. Cells that
 differ only in name have the same identity and share their runs: EP-CMA-4 and EP-CMA-sqrt in 20 dimensions, or
@@ -22,12 +22,14 @@ from pursuit import problems
 from pursuit.checks import Vector
 from pursuit.compiling.cache import code_hash
 from pursuit.engine.setup import Setup, Task, set_up
+from pursuit.engine.stopping import Reason
 from pursuit.experiments.common.errors import StudyError
 from pursuit.experiments.common.formatting import shortened
-from pursuit.experiments.study.declaration import Override, SchemeSpec, Study
-from pursuit.experiments.study.results import Cell, applies
+from pursuit.experiments.study.declaration import Study
+from pursuit.experiments.study.results import DEVICES, Cell, RunRecord, Trace, applies
 from pursuit.methods.catalogue import create_scheme, method_text, options_of, resolved
 from pursuit.methods.options import READINGS
+from pursuit.minimize import minimize
 from pursuit.problems.objective import as_value
 
 # The names of options in identities, where these have another name now.
@@ -51,6 +53,22 @@ class Recipe(NamedTuple):
     device: str
 
 
+class Key(NamedTuple):
+    """The key of a cell's runs; cells that share runs have the same."""
+
+    identity: str
+    """What its runs are, as JSON; cells of the same identity share their runs."""
+    target: float
+    cap: int
+    code: str
+    """The hash of all code that its runs depend on."""
+
+    @property
+    def device(self) -> str:
+        """The device of the runs."""
+        return str(json.loads(self.identity).get("device", DEVICES[0]))
+
+
 class Entry(NamedTuple):
     """A cell of a study, with what its runs are made by and how many are wanted."""
 
@@ -58,10 +76,7 @@ class Entry(NamedTuple):
     position: int
     """Its place in the declaration."""
     recipe: Recipe
-    identity: str
-    """What its runs are, as JSON; cells of the same identity share their runs."""
-    code: str
-    """The hash of all code that its runs depend on."""
+    key: Key
     runs: int
 
 
@@ -85,31 +100,33 @@ def entries_of(
     >>> len(entries), str(entries[0].cell), entries[0].runs
     (10, 'exp L=1e4 n=20 rp fitted', 11)
     """
+    places = [
+        (problem, condition, n, scheme)
+        for problem in study.problems
+        for condition in problem.conditions
+        for n in problem.dimensions
+        for scheme in study.schemes
+    ]
     entries = []
-    position = 0
-    for problem in study.problems:
-        for condition in problem.conditions:
-            for n in problem.dimensions:
-                for scheme in study.schemes:
-                    position += 1
-                    for reading in readings or study.readings:
-                        cell = Cell(
-                            problem=problem.label, L=condition, n=n, scheme=scheme.label, reading=reading
-                        )
-                        count = _runs_of(study, cell) if runs is None else min(runs, _runs_of(study, cell))
-                        if count and applies(only or {}, cell):
-                            recipe = _recipe(study, problem.problem, cell, scheme)
-                            identity, code = _checked(cell, recipe)
-                            entries.append(
-                                Entry(
-                                    cell=cell,
-                                    position=position,
-                                    recipe=recipe,
-                                    identity=identity,
-                                    code=code,
-                                    runs=count,
-                                )
-                            )
+    for position, (problem, condition, n, scheme) in enumerate(places, 1):
+        for reading in readings or study.readings:
+            cell = Cell(problem.label, condition, n, scheme.label, reading)
+            declared, cap = _runs_and_cap(study, cell)
+            count = declared if runs is None else min(runs, declared)
+            if count and applies(only or {}, cell):
+                recipe = Recipe(
+                    problem=problem.problem,
+                    L=condition,
+                    n=n,
+                    method=scheme.method,
+                    options=json.dumps(scheme.options, sort_keys=True),
+                    reading=reading,
+                    target=study.target,
+                    cap=int(cap * n),
+                    folder=study.folder,
+                    device=study.device,
+                )
+                entries.append(Entry(cell, position, recipe, _key_of(cell, recipe), count))
     if not entries:
         raise StudyError(
             f"No cell of the study {study.name!r} is left to run: the selection names none of them."
@@ -200,42 +217,55 @@ def make_batch(recipe: Recipe, seeds: Sequence[np.random.SeedSequence]) -> Any:
     return Batch(setup, setup.limits, starts, [value] * len(seeds), seeds)
 
 
-def _runs_of(study: Study, cell: Cell) -> int:
-    found = [override.runs for override in _exceptions_for(study, cell) if override.runs is not None]
-    return found[-1] if found else study.runs
+def execute(recipe: Recipe, number: int, code: str) -> tuple[RunRecord, Trace]:
+    """Execute a run, in any process, and return it with its trace; all but the seconds follow from these.
 
-
-def _cap_of(study: Study, cell: Cell) -> float:
-    found = [override.cap for override in _exceptions_for(study, cell) if override.cap is not None]
-    return found[-1] if found else study.cap
-
-
-def _exceptions_for(study: Study, cell: Cell) -> list[Override]:
-    return [override for override in study.exceptions if applies(override.where, cell)]
-
-
-def _recipe(study: Study, problem: str, cell: Cell, scheme: SchemeSpec) -> Recipe:
-    return Recipe(
-        problem=problem,
-        L=cell.L,
-        n=cell.n,
-        method=scheme.method,
-        options=json.dumps(scheme.options, sort_keys=True),
-        reading=cell.reading,
-        target=study.target,
-        cap=int(_cap_of(study, cell) * cell.n),
-        folder=study.folder,
-        device=study.device,
+    `code` is the hash of the code that must execute it.
+    """
+    identity, found = identify(recipe)
+    if found != code:
+        raise StudyError(
+            f"The study is made with the code {code}, but a worker has {found}: "
+            "install the same version of pursuit, and of your own modules, everywhere."
+        )
+    problem = make_problem(recipe)
+    result = minimize(
+        problem,
+        problem.x0,
+        method=make_method(recipe),
+        rng=seed_of(identity, number),
+        options=options_under(recipe, recipe.reading),
+        trace=True,
+        **limits_of(recipe),
     )
+    return recorded(number, result, Reason(result.status), result.time), Trace.of(result.trace)
 
 
-def _checked(cell: Cell, recipe: Recipe) -> tuple[str, str]:
-    """Return `identify(recipe)`; errors name the cell."""
+def recorded(number: int, outcome: Any, reason: Reason, seconds: float) -> RunRecord:
+    """Return what is stored of a finished run."""
+    counts = int(outcome.nit), int(outcome.nfev), float(outcome.fun)
+    return RunRecord(number, *counts, reason=reason.name.lower(), seconds=float(seconds))
+
+
+def _runs_and_cap(study: Study, cell: Cell) -> tuple[int, float]:
+    """Return the number of runs that are declared for a cell, and their cap divided by n."""
+    runs, cap = study.runs, study.cap
+    # Of several exceptions the last one decides.
+    for override in study.exceptions:
+        if applies(override.where, cell):
+            runs = runs if override.runs is None else override.runs
+            cap = cap if override.cap is None else override.cap
+    return runs, cap
+
+
+def _key_of(cell: Cell, recipe: Recipe) -> Key:
+    """Return the key of a recipe's runs; errors name the cell."""
     try:
-        return identify(recipe)
+        identity, code = identify(recipe)
     except Exception as error:
         reason = shortened(f"{type(error).__name__}: {error}".removesuffix("."), 500)
         raise StudyError(f"The cell {cell} cannot be run: {reason}.") from error
+    return Key(identity, recipe.target, recipe.cap, code)
 
 
 def _imported(text: str, folder: str) -> Any:

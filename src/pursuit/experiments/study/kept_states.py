@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import threading
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -25,7 +24,7 @@ from pursuit.engine.archive import read_arrays
 from pursuit.engine.files import replacing
 from pursuit.experiments.common.errors import StudyError
 from pursuit.experiments.common.files import remove_leftovers
-from pursuit.experiments.study.store import Key
+from pursuit.experiments.study.grid import Key
 
 FOLDER = "unfinished"
 _PREFIX = "memory-"
@@ -47,7 +46,6 @@ class KeptStates:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._lock = threading.Lock()
         self._waiting: dict[Path, KeptState] = {}
         self._failure: OSError | None = None
         self._thread = ThreadPoolExecutor(1)
@@ -100,18 +98,14 @@ class KeptStates:
         """Have a state written; its arrays may be overwritten afterwards."""
         memory = {name: np.array(array) for name, array in state.memory.items()}
         copied = KeptState(state.numbers.copy(), state.seconds.copy(), memory)
-        with self._lock:
-            is_new = path not in self._waiting
-            self._waiting[path] = copied
-        if is_new:
-            self._thread.submit(self._write, path)
+        self._waiting[path] = copied
+        self._thread.submit(self._write, path)
         if self._failure is not None:
             raise self._error(self._failure)
 
     def drop(self, path: Path) -> None:
         """Remove a file, after what is written now."""
-        with self._lock:
-            self._waiting.pop(path, None)
+        self._waiting.pop(path, None)
         self._thread.submit(_remove, path)
 
     def drop_all(self, key: Key) -> None:
@@ -126,9 +120,9 @@ class KeptStates:
         )
 
     def _write(self, path: Path) -> None:
-        with self._lock:
-            state = self._waiting.pop(path, None)
+        state = self._waiting.pop(path, None)
         if state is None:
+            # A later one was written instead.
             return
         arrays = {f"{_PREFIX}{name}": array for name, array in state.memory.items()}
         try:

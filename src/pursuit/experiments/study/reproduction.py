@@ -218,7 +218,7 @@ def _made(entries: Sequence[Entry], gpu: Any) -> dict[str, str]:
     made = {
         "date": time.strftime("%Y-%m-%d"),
         "pursuit": version("pursuit"),
-        "code": ", ".join(sorted({entry.code for entry in entries})),
+        "code": ", ".join(sorted({entry.key.code for entry in entries})),
         "python": platform.python_version(),
         "numba": version_of("numba") or "none",
         "numpy": np.__version__,

@@ -84,6 +84,11 @@ class CellResults(NamedTuple):
     """In the order of their numbers."""
 
     @property
+    def seconds(self) -> float:
+        """How long its runs took together."""
+        return sum(run.seconds for run in self.runs)
+
+    @property
     def diverges(self) -> bool:
         """Whether most runs diverged: more iterations would not have helped."""
         return 2 * sum(run.reason == "diverged" for run in self.runs) > len(self.runs)

@@ -9,10 +9,9 @@ from typing import Any, NamedTuple
 
 from pursuit.experiments.common.errors import StudyError
 from pursuit.experiments.common.executors import PoolMaker, WorkerPool
-from pursuit.experiments.study.grid import Entry
+from pursuit.experiments.study.grid import Entry, Key, execute
 from pursuit.experiments.study.results import DEVICES, Cell, RunRecord
-from pursuit.experiments.study.store import Key, Store, key_of
-from pursuit.experiments.study.worker import RunTask, execute
+from pursuit.experiments.study.store import Store
 
 # How often in a row workers may die without finishing a run.
 _MOST_DEATHS = 3
@@ -110,7 +109,7 @@ def run_groups(entries: Sequence[Entry], store: Store) -> list[RunGroup]:
     """Return the groups of runs that entries share, with what the store has of them."""
     grouped: dict[Key, list[Entry]] = {}
     for entry in entries:
-        grouped.setdefault(key_of(entry), []).append(entry)
+        grouped.setdefault(entry.key, []).append(entry)
     return [RunGroup(group, store.numbers(key)) for key, group in grouped.items()]
 
 
@@ -189,7 +188,7 @@ class _Scheduler:
             group = max((group for group in self._groups if group.missing), key=lambda group: group.urgency)
             number = group.take()
             try:
-                future = pool.executor.submit(execute, RunTask(group.entry.recipe, number, group.entry.code))
+                future = pool.executor.submit(execute, group.entry.recipe, number, group.entry.key.code)
             except BrokenExecutor:
                 group.put_back(number)
                 raise
@@ -211,7 +210,7 @@ class _Scheduler:
                 finished.append((group, *future.result()))
             else:
                 self._fail(group, number, error)
-        self._store.add((key_of(group.entry), run, trace) for group, run, trace in finished)
+        self._store.add((group.entry.key, run, trace) for group, run, trace in finished)
         for group, run, _ in finished:
             group.finish(run)
             self.listener.finished(group, run)

@@ -67,11 +67,6 @@ class BootstrapBounds(NamedTuple):
     lows: Vector
     highs: Vector
 
-    @classmethod
-    def exactly(cls, value: float) -> BootstrapBounds:
-        """Return a number that is known without runs."""
-        return cls(value, np.full(RESAMPLES, value), np.full(RESAMPLES, value))
-
     def __truediv__(self, other: BootstrapBounds) -> BootstrapBounds:
         with np.errstate(divide="ignore", invalid="ignore"):
             value = np.float64(self.value) / np.float64(other.value)
@@ -83,6 +78,15 @@ class BootstrapBounds(NamedTuple):
     def estimate(self) -> Estimate:
         """Return the number with its interval."""
         return Estimate(self.value, _quantile(self.lows, _TAIL), _quantile(self.highs, 1.0 - _TAIL))
+
+
+def exactly(value: float) -> BootstrapBounds:
+    """Return a number that is known without runs."""
+    return BootstrapBounds(value, np.full(RESAMPLES, value), np.full(RESAMPLES, value))
+
+
+UNKNOWN = exactly(math.nan)
+"""A number of which nothing is known, as there are no runs or no traces."""
 
 
 def counts(entry: CellResults, measure: str) -> Vector:
@@ -225,15 +229,15 @@ def value_after(results: Results, entry: CellResults, iterations: float) -> Esti
     return _median(values, values).estimate()
 
 
-def convergence_rate(results: Results, entry: CellResults) -> BootstrapBounds | None:
+def convergence_rate(results: Results, entry: CellResults) -> BootstrapBounds:
     """Return the median of the rates at which the logarithm of the best value falls per iteration.
 
     The rate of a run is that from f = 0.1 to its end; 0 for a run that would never have reached the target,
-    and unknown for one that was cut off before it came there. None if no traces are left.
+    and unknown for one that was cut off before it came there. `UNKNOWN` if no traces are left.
     """
     rates = np.array(rates_of(results, entry))
     if not rates.size:
-        return None
+        return UNKNOWN
     unknown = np.isnan(rates)
     return _median(np.where(unknown, 0.0, rates), np.where(unknown, np.inf, rates))
 

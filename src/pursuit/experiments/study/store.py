@@ -17,7 +17,7 @@ import sqlite3
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -27,7 +27,7 @@ from pursuit.experiments.common.files import locked
 from pursuit.experiments.study import database
 from pursuit.experiments.study.database import FILE, checksum
 from pursuit.experiments.study.declaration import Study
-from pursuit.experiments.study.grid import Entry
+from pursuit.experiments.study.grid import Entry, Key
 from pursuit.experiments.study.results import (
     DEVICES,
     Cell,
@@ -41,43 +41,6 @@ from pursuit.experiments.study.results import (
 _KEY = "identity, target, cap, code"
 _OF_CELL = " AND ".join(f"runs.{name} = cells.{name}" for name in _KEY.split(", "))
 _GIVEN = " AND ".join(f"{name} = ?" for name in _KEY.split(", "))
-
-
-class Key(NamedTuple):
-    """The key of a cell's runs; cells that share runs have the same."""
-
-    identity: str
-    target: float
-    cap: int
-    code: str
-
-    @property
-    def device(self) -> str:
-        """The device of the runs."""
-        return str(json.loads(self.identity).get("device", DEVICES[0]))
-
-
-class CellProgress(NamedTuple):
-    """How much of a cell is done."""
-
-    cell: Cell
-    done: int
-    wanted: int
-    seconds: float
-    """How long its runs took together."""
-
-
-class _StoredCell(NamedTuple):
-    """A cell, the key of its runs, and how many of them are wanted."""
-
-    cell: Cell
-    key: Key
-    wanted: int
-
-
-def key_of(entry: Entry) -> Key:
-    """Return the key of an entry's runs."""
-    return Key(entry.identity, entry.recipe.target, entry.recipe.cap, entry.code)
 
 
 # What a checksum covers: the whole run, under its key.
@@ -115,9 +78,7 @@ class Store:
         }
         # A cell's readable name is not exact: L is rounded in it.
         names = [_of_device(str(tuple(entry.cell)), study.device) for entry in entries]
-        rows = [
-            (name, *e.cell, e.position, *key_of(e), e.runs) for name, e in zip(names, entries, strict=True)
-        ]
+        rows = [(name, *e.cell, e.position, *e.key, e.runs) for name, e in zip(names, entries, strict=True)]
         with self._transaction():
             self._connection.executemany("REPLACE INTO facts VALUES (?, ?)", facts.items())
             self._connection.executemany(f"REPLACE INTO cells VALUES ({', '.join('?' * 12)})", rows)
@@ -164,21 +125,14 @@ class Store:
     def devices(self) -> list[str]:
         """Return the devices that have cells, that on which the study was run last first."""
         with self._transaction():
-            return list(dict.fromkeys([self._last_device(), *(found.key.device for found in self._cells())]))
-
-    def progress(self, device: str | None = None) -> list[CellProgress]:
-        """Return how much of each cell is done."""
-        return [
-            CellProgress(entry.cell, len(entry.runs), entry.wanted, sum(run.seconds for run in entry.runs))
-            for entry in self.results(device).cells
-        ]
+            return list(dict.fromkeys([self._last_device(), *(key.device for _, key, _ in self._cells())]))
 
     def results(self, device: str | None = None) -> Results:
         """Return all results of a device, by default of that which ran last, without damaged runs."""
         with self._transaction():
             device = self._last_device() if device is None else checked_choice("device", device, DEVICES)
             facts = dict(self._query("SELECT name, content FROM facts"))
-            cells = [found for found in self._cells() if found.key.device == device]
+            cells = [found for found in self._cells() if found[1].device == device]
             found: dict[Key, list[RunRecord]] = {}
             for row, intact in self._runs():
                 if intact:
@@ -222,12 +176,12 @@ class Store:
         found = self._query("SELECT content FROM facts WHERE name = 'device'")
         return str(found[0][0]) if found else DEVICES[0]
 
-    def _cells(self) -> list[_StoredCell]:
-        """Return the cells of all devices, in the order of the declaration."""
+    def _cells(self) -> list[tuple[Cell, Key, int]]:
+        """Return all cells as declared, with the keys of their runs and how many are wanted."""
         rows = self._query(
             f"SELECT problem, L, n, scheme, reading, {_KEY}, wanted FROM cells ORDER BY position, name"
         )
-        return [_StoredCell(Cell._make(row[:5]), Key._make(row[5:9]), row[9]) for row in rows]
+        return [(Cell._make(row[:5]), Key._make(row[5:9]), row[9]) for row in rows]
 
     def _runs(self) -> Iterator[tuple[tuple[Any, ...], bool]]:
         """Yield all runs in the order of their keys and numbers, and whether their checksums hold."""
@@ -278,8 +232,8 @@ def read_store(folder: str | Path) -> Iterator[Store]:
     Yields
     ------
     Store
-        Its ``results()`` are those of the runs, ``progress()`` says how many of each cell are done, and
-        ``damaged()`` names the runs that are left out because their checksums do not hold.
+        Its ``results()`` are the finished runs of each cell and how many are wanted, and ``damaged()`` names
+        the runs that are left out because their checksums do not hold.
 
     Examples
     --------
@@ -289,8 +243,8 @@ def read_store(folder: str | Path) -> Iterator[Store]:
     >>> with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor() as executor:
     ...     done = reproduce("quick", folder, only="problem=exp scheme=rp", runs=2, executor=executor)
     ...     with read_store(folder) as store:
-    ...         [(str(entry.cell), entry.done) for entry in store.progress()]
-    [('exp L=1e4 n=20 rp fitted', 2)]
+    ...         [(str(entry.cell), len(entry.runs), entry.wanted) for entry in store.results().cells]
+    [('exp L=1e4 n=20 rp fitted', 2, 2)]
     """
     folder = Path(folder)
     if not (folder / FILE).is_file():
@@ -313,7 +267,7 @@ def _of_device(name: str, device: str) -> str:
     return name if device == DEVICES[0] else f"{name} {device}"
 
 
-def _name(row: Sequence[Any], cells: Sequence[_StoredCell]) -> str:
+def _name(row: Sequence[Any], cells: Sequence[tuple[Cell, Key, int]]) -> str:
     """Return the name of a run: that of the first cell that has it, and its number."""
     found = [_of_device(str(cell), key.device) for cell, key, _ in cells if key == tuple(row[:_NUMBER])]
     return f"{found[0]}, run {row[_NUMBER]!a}" if found else "a run that belongs to no cell"
