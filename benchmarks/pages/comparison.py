@@ -61,20 +61,20 @@ def text(folder: Path) -> str:
     shown = "\n\n".join(f"## {title}\n\n{part}" for title, part in parts.items())
     return f"""# Comparison with other libraries
 
-How many evaluations, how much time and how much memory this and other libraries need, and what they can do.
-[Methods](methods.md) says what to use for your problem.
+Evaluations, time, memory and features of this and other libraries. [Methods](methods.md) says what to use for
+your problem.
 
 ## Who is ahead where
 
 The default, `auto`, beside the best of the others. "Open" means that a limit of time or evaluations stopped
-another method before it had spent as much as ours. The paper's problems are
-[exp, lin, two](api-problems.md) and Rosenbrock's function; rotated, no axis is special.
+another method before it had used as many evaluations as ours. The paper's problems are
+[exp, lin, two](api-problems.md) and Rosenbrock's function, along the axes or rotated.
 
 {leaders_table(measured)}
 
 ## Features
 
-Each feature of ours is proven by a test.
+A test proves each of our features.
 
 {feature_table()}
 
