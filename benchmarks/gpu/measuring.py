@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import pursuit
+from pursuit.engine.counters import UNLIMITED, Limits
 from pursuit.engine.setup import Task, set_up
-from pursuit.engine.tally import UNLIMITED, Limits
 from pursuit.gpu.batch import Batch
 from pursuit.gpu.device import Gpu
 from pursuit.gpu.schedule import Flight

@@ -17,11 +17,11 @@ from rich.console import Console
 import pursuit
 from experiments.study.small import RUNS, declared, pursuit_command, run_pursuit
 from pursuit.cli.commands import _parser, main
-from pursuit.cli.texts import TEXTS
 from pursuit.experiments.study import reproduce
 from pursuit.experiments.study.progress import ProgressBars, ProgressLines, listener_for
 from pursuit.experiments.study.store import FILE
 
+COMMANDS = ("reproduce", "report", "status", "export", "coco", "coco-profiles", "warmup")
 SELECTION = ["--only", "n=4 L=10 scheme=rp,cma", "--runs", "2", "--jobs", "1"]
 
 
@@ -209,29 +209,30 @@ def test_the_version_is_that_of_the_package(capsys):
     assert capsys.readouterr().out == f"pursuit {pursuit.__version__}\n"
 
 
+def help_of(capsys, *arguments):
+    with pytest.raises(SystemExit, match="0"):
+        main([*arguments, "--help"])
+    return capsys.readouterr().out
+
+
 def test_help_names_every_command_and_where_to_read_on(monkeypatch, capsys):
     monkeypatch.setenv("COLUMNS", "500")
-    with pytest.raises(SystemExit, match="0"):
-        main(["--help"])
-    said = capsys.readouterr().out
-    for name, text in TEXTS.items():
-        assert re.search(rf"^ +{name}\b", said, re.MULTILINE)
-        assert text.line in " ".join(said.split())
+    said = help_of(capsys)
+    for name in COMMANDS:
+        assert re.search(rf"^ +{name}\s+[a-z].{{20,}}[a-z]$", said, re.MULTILINE)
     assert "`pursuit COMMAND --help`" in said
 
 
-@pytest.mark.parametrize("name", TEXTS)
+@pytest.mark.parametrize("name", COMMANDS)
 def test_the_help_of_a_command_describes_it_and_ends_with_examples_that_are_understood(
     name, monkeypatch, capsys
 ):
     monkeypatch.setenv("COLUMNS", "500")
-    with pytest.raises(SystemExit, match="0"):
-        main([name, "--help"])
-    said = capsys.readouterr().out
-    assert TEXTS[name].description in " ".join(said.split())
-    shown = said.partition("\nexamples:\n")[2].splitlines()
-    assert [line.strip() for line in shown] == list(TEXTS[name].examples)
-    for example in TEXTS[name].examples:
+    said = help_of(capsys, name)
+    assert re.search(r"^[A-Z][^\n]{40,}\.$", said, re.MULTILINE)
+    examples = said.partition("\nexamples:\n")[2].splitlines()
+    assert examples
+    for example in examples:
         command, *arguments = shlex.split(example)
         assert (command, arguments[0]) == ("pursuit", name)
         # Nothing is run: only the arguments are read.

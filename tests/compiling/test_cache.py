@@ -351,7 +351,7 @@ PACKAGE = Path(pursuit.__file__).parent
         ("experiments/study/report/document.py", False),
         ("methods/paper/sarp.py", True),
         ("problems/bounds.py", True),
-        ("engine/tally.py", True),
+        ("engine/counters.py", True),
         ("gpu/loop.py", True),
         ("compiling/vectors.py", True),
     ],

@@ -19,10 +19,9 @@ from pursuit.compiling.vectors import SERIAL
 from pursuit.methods import Sarp, Step
 from pursuit.methods.contract import ask, tell
 from pursuit.methods.line_searches import AdaptiveStep, Line, begin_search, continue_search
-from pursuit.methods.nesterov import weights_of
+from pursuit.methods.nesterov import smoothed, weights_of
 from pursuit.methods.rivals.cma_rates import drift_of
 from pursuit.methods.rivals.eigenvectors import diagonalise
-from pursuit.methods.rivals.pairs import smoothed
 from pursuit.methods.rivals.samples import order_of
 from pursuit.problems.rosenbrock_problem import _quartic_minimizer
 

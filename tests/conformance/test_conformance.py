@@ -6,7 +6,7 @@ import pytest
 import pursuit
 from conformance.own import Bowl, Narrowing
 from helpers import options_of_problem, run_scheme
-from pursuit.engine.tally import Limits
+from pursuit.engine.counters import Limits
 from pursuit.methods import create_scheme
 
 SCHEMES = {

@@ -9,8 +9,8 @@ import pytest
 
 import pursuit
 from helpers import make_problem, options_for, run_scheme
+from pursuit.engine.counters import Limits
 from pursuit.engine.stopping import Reason
-from pursuit.engine.tally import Limits
 from pursuit.methods import create_scheme
 
 EXP = pursuit.problems.exp(20, 1e4)

@@ -11,7 +11,7 @@ import pursuit
 from helpers import make_problem, options_for
 from pursuit.compiling.vectors import SERIAL
 from pursuit.methods import ask, create_scheme, tell
-from pursuit.methods.hooks import State
+from pursuit.methods.contract import State
 from pursuit.methods.line_searches import Step, begin_search, continue_search
 
 COMPARING = ["adaptive-sarp", "evolution", "rp", "sarp", "cma", "ep-cma-1", "ep-cma-4", "ep-cma-n"]

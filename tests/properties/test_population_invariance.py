@@ -9,7 +9,7 @@ import pursuit
 from helpers import make_problem
 from pursuit.compiling.vectors import SERIAL
 from pursuit.methods import ask, create_scheme, tell
-from pursuit.methods.hooks import State
+from pursuit.methods.contract import State
 from pursuit.methods.rivals.samples import write_sample
 
 POPULATIONS = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import inspect
 import io
 import os
 import re
@@ -13,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 from pursuit import __version__
-from pursuit.cli.texts import TEXTS
 from pursuit.compiling.warmup import warmup
 from pursuit.methods.catalogue import DEFAULT_METHOD, list_methods
 from pursuit.methods.options import READINGS
@@ -22,6 +22,11 @@ from pursuit.optional import how_to_install
 # The modules that commands need beyond the package's own dependencies, by the extra that installs them.
 _STUDY = {"study": ("filelock", "matplotlib", "plotly", "polars", "rich")}
 _COCO = {**_STUDY, "coco": ("cocoex", "cocopp", "six")}
+_PRESETS, _DEVICES = ("quick", "main", "full", "rivals"), ("cpu", "gpu")
+_MEASURES = ("iterations", "evaluations")
+_WHICH = "the paper's study in three sizes, or its methods beside others: rivals (default: quick)"
+_JOBS = "the number of processes (default: one per core)"
+_AGAINST = "what the report shows (default: iterations for the paper's studies, evaluations for your own)"
 # Larger than any number of a function, a dimension or an instance.
 _LARGEST_NUMBER = 1_000_000
 
@@ -67,6 +72,18 @@ def _run(options: argparse.Namespace) -> int:
 
 
 def _reproduce(options: argparse.Namespace) -> int:
+    """Run a study, or what is left of it, and write its report.
+
+    Run the paper's study, or one that you declare in a TOML file, and write a report for the browser. Every
+    run is stored when it ends, so after an interruption the same command continues.
+
+    Examples
+    --------
+    pursuit reproduce
+    pursuit reproduce --preset full --jobs 8
+    pursuit reproduce --only "problem=exp n=20" --runs 3
+    pursuit reproduce mine.toml --out mine
+    """
     from pursuit.experiments.study import draw_report, reproduce
 
     settings = _chosen(options, "reading", "only", "runs", "jobs", "device")
@@ -78,8 +95,18 @@ def _reproduce(options: argparse.Namespace) -> int:
 
 
 def _report(options: argparse.Namespace) -> int:
+    """Rewrite the report of a stored study.
+
+    Rewrite the figures, the tables and the report of a stored study, without running anything. A folder that
+    has the tables of a report alone, and not the study, gets report.md and figures from these.
+
+    Examples
+    --------
+    pursuit report reproduced/quick
+    pursuit report reproduced/quick --against evaluations
+    """
     from pursuit.experiments.study import draw_report, read_store
-    from pursuit.experiments.study.published import has_tables_alone
+    from pursuit.experiments.study.report.tables import has_tables_alone
 
     if not has_tables_alone(options.folder):
         with read_store(options.folder) as store:
@@ -89,6 +116,15 @@ def _report(options: argparse.Namespace) -> int:
 
 
 def _status(options: argparse.Namespace) -> int:
+    """Show how many runs of a study are done.
+
+    Show how many runs of each cell of a study are done, and how long they took. The study may still be
+    running.
+
+    Examples
+    --------
+    pursuit status reproduced/quick
+    """
     from pursuit.experiments.study import read_store
 
     with read_store(options.folder) as store:
@@ -114,6 +150,15 @@ def _status(options: argparse.Namespace) -> int:
 
 
 def _export(options: argparse.Namespace) -> int:
+    """Write runs and traces for other programs.
+
+    Write the runs of a study and their traces to two files, as CSV or Parquet.
+
+    Examples
+    --------
+    pursuit export reproduced/quick --to runs.csv
+    pursuit export reproduced/quick --to runs.parquet
+    """
     from pursuit.experiments.study import read_store
     from pursuit.experiments.study.export import export
 
@@ -125,6 +170,16 @@ def _export(options: argparse.Namespace) -> int:
 
 
 def _coco(options: argparse.Namespace) -> int:
+    """Run a method on a COCO suite, or on what is left of it.
+
+    Run a method, one of ours or any function, on a COCO suite, and write data for COCO's own post-processing.
+    After an interruption the same command continues.
+
+    Examples
+    --------
+    pursuit coco --suite bbob --method auto --dimensions 2,5 --functions 1-5
+    pursuit coco --method mine:solve --budget 100
+    """
     from pursuit.experiments.coco import run_suite
 
     settings = _chosen(options, "budget", "dimensions", "functions", "instances", "jobs")
@@ -135,6 +190,15 @@ def _coco(options: argparse.Namespace) -> int:
 
 
 def _coco_profiles(options: argparse.Namespace) -> int:
+    """Draw data profiles of methods on a suite.
+
+    Draw data profiles of several methods on a suite: the share of targets that each reached, against the
+    evaluations spent.
+
+    Examples
+    --------
+    pursuit coco-profiles coco/bbob-auto coco/bbob-cma --out profiles.svg
+    """
     from pursuit.experiments.coco import draw_profiles
 
     chosen = _chosen(options, "functions", "dimensions")
@@ -144,6 +208,17 @@ def _coco_profiles(options: argparse.Namespace) -> int:
 
 
 def _warmup(options: argparse.Namespace) -> int:
+    """Compile methods now, not in their first run.
+
+    Compile what methods need to minimise a Python function, and say how long it took. Compiled code is kept
+    on disk: run this while an image is built, or before a demonstration.
+
+    Examples
+    --------
+    pursuit warmup
+    pursuit warmup sarp cma
+    pursuit warmup all
+    """
     chosen = list_methods() if options.methods == ["all"] else options.methods or [DEFAULT_METHOD]
     for method in dict.fromkeys(chosen):
         try:
@@ -185,153 +260,6 @@ def _fail(sentence: str, status: int = 1) -> int:
     return status
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="pursuit",
-        description="Run studies, run methods on COCO suites, and compile methods in advance.",
-        epilog="`pursuit COMMAND --help` describes a command and gives examples.",
-    )
-    parser.add_argument("--version", action="version", version=f"pursuit {__version__}")
-    commands = parser.add_subparsers(required=True, metavar="COMMAND")
-
-    def add(
-        name: str, command: Callable[[argparse.Namespace], int], needed: dict[str, Any]
-    ) -> argparse.ArgumentParser:
-        text = TEXTS[name]
-        added = commands.add_parser(
-            name,
-            help=text.line,
-            description=text.description,
-            epilog=text.epilog,
-            formatter_class=_ExamplesAsTheyAre,
-        )
-        added.set_defaults(command=command, needed=needed)
-        return added
-
-    _add_reproduce_options(add("reproduce", _reproduce, _STUDY))
-    report = add("report", _report, _STUDY)
-    status = add("status", _status, _STUDY)
-    export = add("export", _export, _STUDY)
-    for command in (report, status, export):
-        command.add_argument("folder", type=Path, metavar="DIR", help="the folder of a study")
-        _add_device(command, "whose runs to read (default: those of the device that ran last)")
-    _add_against(report)
-    export.add_argument(
-        "--to", type=Path, required=True, metavar="FILE", help="the file to write, as .csv or .parquet"
-    )
-
-    _add_coco_options(add("coco", _coco, _COCO))
-    profiles = add("coco-profiles", _coco_profiles, _COCO)
-    profiles.add_argument(
-        "folders",
-        nargs="+",
-        type=Path,
-        metavar="DIR",
-        help="folders that `pursuit coco` wrote, one per method",
-    )
-    _add_selections(profiles, dimensions="20,40", functions="10-14")
-    profiles.add_argument(
-        "--out", type=Path, required=True, metavar="FILE", help="the file to write, as .svg, .png or .pdf"
-    )
-
-    add("warmup", _warmup, {}).add_argument(
-        "methods",
-        nargs="*",
-        metavar="METHOD",
-        help=f"the methods to compile, or all (default: {DEFAULT_METHOD})",
-    )
-    return parser
-
-
-class _ExamplesAsTheyAre(argparse.HelpFormatter):
-    """Wraps descriptions, and leaves the lines of examples as they are."""
-
-    def _fill_text(self, text: str, width: int, indent: str) -> str:
-        return text if text.startswith("examples:") else super()._fill_text(text, width, indent)
-
-
-def _add_reproduce_options(parser: argparse.ArgumentParser) -> None:
-    study = parser.add_mutually_exclusive_group()
-    study.add_argument(
-        "--preset",
-        choices=("quick", "main", "full", "rivals"),
-        default="quick",
-        help="the paper's study in three sizes, or its methods beside others: rivals (default: quick)",
-    )
-    study.add_argument("file", nargs="?", type=Path, metavar="FILE", help="a study of your own, in TOML")
-    parser.add_argument(
-        "--reading",
-        choices=(*READINGS, "all"),
-        help="the reading of the paper (default: as the study declares)",
-    )
-    parser.add_argument(
-        "--out", type=Path, metavar="DIR", help="the folder to write (default: reproduced/NAME)"
-    )
-    _add_device(parser, "what executes the runs (default: as the study declares, else cpu)")
-    _add_jobs(parser)
-    parser.add_argument(
-        "--dask", metavar="ADDRESS", help="a Dask scheduler, such as tcp://HOST:PORT, or local to start one"
-    )
-    parser.add_argument(
-        "--only",
-        default="",
-        metavar="EXPR",
-        help='the cells to run, such as "problem=exp,lin n=20" (default: all)',
-    )
-    parser.add_argument("--runs", type=_positive, metavar="N", help="at most this many runs of each cell")
-    parser.add_argument("--no-report", dest="report", action="store_false", help="do not write a report")
-    _add_against(parser)
-
-
-def _add_coco_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--suite", default="bbob-largescale", help="bbob or bbob-largescale (default: bbob-largescale)"
-    )
-    parser.add_argument(
-        "--method",
-        default=DEFAULT_METHOD,
-        help=f"one of ours, or module:function (default: {DEFAULT_METHOD})",
-    )
-    parser.add_argument(
-        "--budget",
-        type=_positive,
-        default=1000,
-        metavar="N",
-        help="evaluations per dimension (default: 1000)",
-    )
-    _add_selections(parser, dimensions="20,40", functions="1-5,8", instances="1-5")
-    _add_jobs(parser)
-    parser.add_argument(
-        "--out", type=Path, metavar="DIR", help="the folder to write (default: coco/SUITE-METHOD)"
-    )
-
-
-def _add_selections(parser: argparse.ArgumentParser, **examples: str) -> None:
-    for name, example in examples.items():
-        parser.add_argument(
-            f"--{name}", type=_numbers, metavar="LIST", help=f"such as {example} (default: all)"
-        )
-
-
-def _add_jobs(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--jobs", type=_positive, metavar="N", help="the number of processes (default: one per core)"
-    )
-
-
-def _add_device(parser: argparse.ArgumentParser, text: str) -> None:
-    parser.add_argument("--device", choices=("cpu", "gpu"), help=text)
-
-
-def _add_against(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--against",
-        choices=("iterations", "evaluations"),
-        help="what the report shows (default: iterations for the paper's studies, evaluations for your own; "
-        "the HTML page can switch)",
-    )
-
-
 def _positive(text: str) -> int:
     if not text.isdecimal() or int(text) == 0:
         raise argparse.ArgumentTypeError(f"must be a whole number of at least 1, but {text} was given")
@@ -348,6 +276,119 @@ def _numbers(text: str) -> list[int]:
             )
         numbers.update(range(int(ends[1]), int(ends[2] or ends[1]) + 1))
     return sorted(numbers)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="pursuit",
+        description="Run studies, run methods on COCO suites, and compile methods in advance.",
+        epilog="`pursuit COMMAND --help` describes a command and gives examples.",
+    )
+    parser.add_argument("--version", action="version", version=f"pursuit {__version__}")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    for command, (add_options, needed) in COMMANDS.items():
+        name = command.__name__.lstrip("_").replace("_", "-")
+        # What it does is in its docstring, which Python can be told to leave out.
+        line, description, examples = [*(inspect.getdoc(command) or "").split("\n\n"), "", ""][:3]
+        added = commands.add_parser(
+            name,
+            help=line[:1].lower() + line[1:].rstrip("."),
+            description=description,
+            epilog="\n  ".join(["examples:", *examples.splitlines()[2:]]),
+            formatter_class=_ExamplesAsTheyAre,
+        )
+        added.set_defaults(command=command, needed=needed)
+        add_options(added)
+    return parser
+
+
+class _ExamplesAsTheyAre(argparse.HelpFormatter):
+    """Wraps descriptions, and leaves the lines of examples as they are."""
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        return text if text.startswith("examples:") else super()._fill_text(text, width, indent)
+
+
+def _add_reproduce_options(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    study = parser.add_mutually_exclusive_group()
+    study.add_argument("file", nargs="?", type=Path, metavar="FILE", help="a study of your own, in TOML")
+    study.add_argument("--preset", choices=_PRESETS, default="quick", help=_WHICH)
+    add("--reading", choices=(*READINGS, "all"), help="the reading of the paper (default: as declared)")
+    add("--out", type=Path, metavar="DIR", help="the folder to write (default: reproduced/NAME)")
+    add("--device", choices=_DEVICES, help="what executes the runs (default: as declared, else cpu)")
+    add("--jobs", type=_positive, metavar="N", help=_JOBS)
+    add("--dask", metavar="ADDRESS", help="a Dask scheduler, tcp://HOST:PORT, or local to start one")
+    add("--only", default="", metavar="EXPR", help='cells, such as "problem=exp,lin n=20" (default: all)')
+    add("--runs", type=_positive, metavar="N", help="at most this many runs of each cell")
+    add("--no-report", dest="report", action="store_false", help="do not write a report")
+    add("--against", choices=_MEASURES, help=_AGAINST)
+
+
+def _add_stored_options(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("folder", type=Path, metavar="DIR", help="the folder of a study")
+    add("--device", choices=_DEVICES, help="whose runs to read (default: those of the device that ran last)")
+
+
+def _add_report_options(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    _add_stored_options(parser)
+    add("--against", choices=_MEASURES, help=_AGAINST)
+
+
+def _add_export_options(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    _add_stored_options(parser)
+    add("--to", type=Path, required=True, metavar="FILE", help="the file to write, as .csv or .parquet")
+
+
+def _add_coco_options(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("--suite", default="bbob-largescale", help="bbob or bbob-largescale (default: bbob-largescale)")
+    add("--method", default=DEFAULT_METHOD, help=f"ours, or module:function (default: {DEFAULT_METHOD})")
+    add(
+        "--budget",
+        type=_positive,
+        default=1000,
+        metavar="N",
+        help="evaluations per dimension (default: 1000)",
+    )
+    _add_selections(parser, dimensions="20,40", functions="1-5,8", instances="1-5")
+    add("--jobs", type=_positive, metavar="N", help=_JOBS)
+    add("--out", type=Path, metavar="DIR", help="the folder to write (default: coco/SUITE-METHOD)")
+
+
+def _add_profiles_options(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("folders", nargs="+", type=Path, metavar="DIR", help="folders of `pursuit coco`, one per method")
+    _add_selections(parser, dimensions="20,40", functions="10-14")
+    add("--out", type=Path, required=True, metavar="FILE", help="the file to write, as .svg, .png or .pdf")
+
+
+def _add_warmup_options(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("methods", nargs="*", metavar="METHOD", help=f"the methods, or all (default: {DEFAULT_METHOD})")
+
+
+def _add_selections(parser: argparse.ArgumentParser, **examples: str) -> None:
+    for name, example in examples.items():
+        parser.add_argument(
+            f"--{name}", type=_numbers, metavar="LIST", help=f"such as {example} (default: all)"
+        )
+
+
+_AddOptions = Callable[[argparse.ArgumentParser], None]
+# Each command, with what adds its options, and the modules that it needs.
+COMMANDS: dict[Callable[[argparse.Namespace], int], tuple[_AddOptions, dict[str, Any]]] = {
+    _reproduce: (_add_reproduce_options, _STUDY),
+    _report: (_add_report_options, _STUDY),
+    _status: (_add_stored_options, _STUDY),
+    _export: (_add_export_options, _STUDY),
+    _coco: (_add_coco_options, _COCO),
+    _coco_profiles: (_add_profiles_options, _COCO),
+    _warmup: (_add_warmup_options, {}),
+}
 
 
 if __name__ == "__main__":

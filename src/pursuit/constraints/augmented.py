@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 from pursuit.checks import Vector, checked_number, shown
 from pursuit.constraints.forms import checked_constraints
 from pursuit.constraints.lagrangian import Lagrangian, Parts
+from pursuit.engine.counters import UNLIMITED, Trace
 from pursuit.engine.driving import Evaluate, Here
 from pursuit.engine.evaluation import at_once, evaluator
 from pursuit.engine.interrupts import Interrupts
@@ -36,9 +37,8 @@ from pursuit.engine.running import Conduct, driven, excused, keep_to
 from pursuit.engine.setup import Setup, Task, Unknown, set_up
 from pursuit.engine.staged import StagedRun
 from pursuit.engine.stopping import Reason
-from pursuit.engine.tally import UNLIMITED, Trace
 from pursuit.methods.catalogue import DEFAULT_METHOD
-from pursuit.methods.hooks import Findings, Rounds
+from pursuit.methods.contract import Findings, Rounds
 from pursuit.methods.programs import is_program
 from pursuit.problems.boxes import Box, active_mask
 from pursuit.problems.objective import function_of_point

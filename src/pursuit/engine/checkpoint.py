@@ -3,7 +3,7 @@
 The file is an uncompressed NumPy archive: `numpy.load` opens it, and no pickle is involved. Its entry
 ``header`` is a JSON text in bytes; the other entries are arrays.
 
-- ``format`` and ``version``: "pursuit checkpoint" and the version of this layout, 6.
+- ``format`` and ``version``: "pursuit checkpoint" and the version of this layout, 7.
 - ``method``, ``options``, ``restarts``, ``rounds``, ``n`` and ``sigma0``: what the run was set up with;
   arrays ``lower``, ``upper`` and ``margin`` if there are bounds. A ``sigma0`` for each variable is an array
   too, with an array ``offset`` if the scheme moves in scaled variables.
@@ -11,7 +11,7 @@ The file is an uncompressed NumPy archive: `numpy.load` opens it, and no pickle 
 - ``generator``: the state of the bit generator before it drew the normals of the current iteration.
 - ``received``: the values received in this iteration, round by round.
 - ``told``, if an optimizer was told part of a round: the values, null where they are missing.
-- ``tally``: the counts; arrays ``trace.nit``, ``trace.nfev`` and so on, the columns of the trace.
+- ``counters``: the counts; arrays ``trace.nit``, ``trace.nfev`` and so on, the columns of the trace.
 - ``state``: the numbers of the scheme's state; arrays ``state.<field>``.
 - for a program (`program_entries.py`) instead of these: ``counts`` and ``state`` at the beginning of the
   iteration, with arrays ``best``, the best point, ``trace.*``, ``state.*`` and ``received``.
@@ -19,7 +19,7 @@ The file is an uncompressed NumPy archive: `numpy.load` opens it, and no pickle 
   at the start; arrays ``past.x0``, ``past.best`` and the trace of those before, ``past.nit`` and so on.
 - with ``trace="x"``, arrays ``points.nit`` and ``points.x``: the best points so far, and their iterations.
 
-Fields of a tuple within the tally or the state have dotted names. Before the start of the
+Fields of a tuple within the counters or the state have dotted names. Before the start of the
 run or of a stage is evaluated, there is only ``generator``, an array ``x0``, and ``past``.
 
 A file may come from anywhere. So nothing in it is trusted: names, types, shapes and sizes are checked before
@@ -38,6 +38,7 @@ import numpy as np
 
 from pursuit.checks import Vector, checked_memory, cut
 from pursuit.engine.archive import read_arrays
+from pursuit.engine.counters import LIMITS, Trace, check_counters, first_counters
 from pursuit.engine.files import replacing
 from pursuit.engine.generators import generator_in_state
 from pursuit.engine.headers import as_json, from_json
@@ -47,15 +48,13 @@ from pursuit.engine.program_entries import program_entries, program_memory
 from pursuit.engine.program_run import ProgramMemory
 from pursuit.engine.setting import Setting
 from pursuit.engine.stages import Past
-from pursuit.engine.tally import LIMITS, Trace, check_tally, start_tally
 from pursuit.engine.trace_points import point_arrays, point_shapes, points_of
-from pursuit.methods.contract import is_valid
-from pursuit.methods.hooks import Rounds, Scheme, State
+from pursuit.methods.contract import Rounds, Scheme, State, is_valid
 from pursuit.methods.programs import Program, is_program
 from pursuit.problems.boxes import Box
 from pursuit.problems.scales import Scale, factors
 
-_FORMAT, _VERSION = "pursuit checkpoint", 6
+_FORMAT, _VERSION = "pursuit checkpoint", 7
 _BOX = ("lower", "upper", "margin")
 T = TypeVar("T")
 
@@ -107,7 +106,7 @@ def _write(file: Any, setting: Setting, memory: AnyMemory, told: Told) -> None:
         arrays |= of_program
     else:
         arrays |= {f"trace.{name}": column for name, column in memory.trace._asdict().items()}
-        header |= {"received": memory.received, "tally": dict(_entries(memory.tally))}
+        header |= {"received": memory.received, "counters": dict(_entries(memory.counters))}
         arrays |= {f"state.{name}": array for name, array in _entries(memory.state.arrays)}
         header["state"] = dict(_entries(memory.state.numbers))
     text = np.frombuffer(as_json(header).encode(), dtype=np.uint8)
@@ -150,7 +149,7 @@ class Checkpoint:
     @property
     def is_unstarted(self) -> bool:
         """Whether the start has not been evaluated, that of the run or that of its present stage."""
-        return "tally" not in self._header and "counts" not in self._header
+        return "counters" not in self._header and "counts" not in self._header
 
     def memory(self, scheme: Any) -> tuple[AnyMemory, np.random.Generator]:
         """Return the memory and the generator of a run, given the scheme of its present stage."""
@@ -193,15 +192,15 @@ class Checkpoint:
 
     def _recalled(self, scheme: Scheme) -> tuple[Memory, np.random.Generator]:
         header, n = self._header, self.setting.n
-        tally_like, trace_like = start_tally(0.0, 1.0)
+        counters_like, trace_like = first_counters(0.0, 1.0)
         state_like, shapes = _like(scheme, n, self.setting.first_step)
         self._expect(
             {f"state.{name}": shape for name, shape in shapes.items()}
             | {f"trace.{name}": column.shape for name, column in trace_like._asdict().items()}
         )
         kept = {name.removeprefix("state."): array for name, array in self._arrays.items()}
-        tally = _rebuilt(tally_like, _checked_dict("tally", header["tally"]))
-        check_tally(tally)
+        counters = _rebuilt(counters_like, _checked_dict("counters", header["counters"]))
+        check_counters(counters)
         arrays = _rebuilt(state_like.arrays, kept)
         numbers = _rebuilt(state_like.numbers, _checked_dict("state", header["state"]))
         if not is_valid(scheme, arrays, numbers):
@@ -210,16 +209,16 @@ class Checkpoint:
             raise ValueError("its best point, its value and its step size must be finite")
         if np.isnan(numbers.f):
             raise ValueError("the value of its latest iterate must be a number")
-        if tally.best.value != numbers.fx:
+        if counters.best.value != numbers.fx:
             raise ValueError("its best value is not that at its best point")
-        if np.isnan(self._arrays["trace.fun"][: tally.rows]).any():
+        if np.isnan(self._arrays["trace.fun"][: counters.rows]).any():
             raise ValueError("the values of its trace must be numbers")
-        if not np.isfinite(self._arrays["trace.sigma"][: tally.rows]).all():
+        if not np.isfinite(self._arrays["trace.sigma"][: counters.rows]).all():
             raise ValueError("the step sizes of its trace must be finite")
         generator = generator_in_state(header["generator"])
         memory = Memory(
             state=State(arrays, numbers),
-            tally=tally,
+            counters=counters,
             trace=Trace(*(self._arrays[f"trace.{name}"] for name in Trace._fields)),
             generator=header["generator"],
             received=_checked_rounds(header["received"]),

@@ -8,9 +8,9 @@ from collections.abc import Callable
 from typing import Any, Protocol
 
 from pursuit.checks import Vector
+from pursuit.engine.counters import UNLIMITED
 from pursuit.engine.interrupts import Interrupts
 from pursuit.engine.stopping import Reason
-from pursuit.engine.tally import UNLIMITED
 from pursuit.problems.objective import as_value
 
 Evaluate = Callable[[list[Vector], list[Any]], None]

@@ -23,10 +23,10 @@ from pursuit.checks import Vector
 from pursuit.compiling.jit import before_compiling, compilable, inlined, loop_for
 from pursuit.compiling.lending import lent
 from pursuit.compiling.vectors import Matrix
+from pursuit.engine.counters import Counting, Unfinished
 from pursuit.engine.judging import count_iteration, is_measured, reason_to_stop
 from pursuit.engine.queries import answer_to, open_query, points_to_spend, position_of, receive
 from pursuit.engine.stopping import Reason
-from pursuit.engine.tally import Counting, Unfinished
 from pursuit.methods.contract import ask, spread, tell, write_point
 from pursuit.problems.bounds import at_bound
 from pursuit.problems.contract import value
@@ -77,7 +77,7 @@ class Session:
     """
 
     numbers: Any
-    tally: Any
+    counters: Any
     unfinished: Any
     reason: Any
     bench: Any = None
@@ -133,7 +133,7 @@ def noted(unfinished: Any, query: Any, query_state: Any, values: Any, j: Any) ->
 @inlined
 def granted(query: Any, query_state: Any, counting: Any, unfinished: Any) -> Any:
     """Return how many points to evaluate next, and whether they are the last ones that the limit allows."""
-    left = counting.limits.evaluations - counting.tally.nfev - unfinished.nfev
+    left = counting.limits.evaluations - counting.counters.nfev - unfinished.nfev
     if query_state.needed > left:
         return points_to_spend(query, left), True
     return query_state.wanted, False
@@ -143,22 +143,22 @@ def granted(query: Any, query_state: Any, counting: Any, unfinished: Any) -> Any
 def concluded(
     team: Any, scheme: Any, arrays: Any, numbers: Any, query: Any, answer: Any, counting: Any, unfinished: Any
 ) -> Any:
-    """Update the arrays after an iteration; return numbers, tally, and the reason to stop if there is one."""
-    is_due = is_measured(counting.tally, counting.limits)
+    """Update the arrays after an iteration; return numbers, counters, and the reason to stop."""
+    is_due = is_measured(counting.counters, counting.limits)
     length = spread(team, query, numbers.sigma) if is_due else 0.0
     numbers = tell(team, scheme, arrays, numbers, query, answer)
-    tally = count_iteration(counting, numbers, unfinished, length)
-    return numbers, tally, reason_to_stop(tally, counting.limits, numbers)
+    counters = count_iteration(counting, numbers, unfinished, length)
+    return numbers, counters, reason_to_stop(counters, counting.limits, numbers)
 
 
 @inlined
-def note_at_bound(team: Any, problem: Any, counting: Any, tally: Any, x: Any, room: Any) -> Any:
+def note_at_bound(team: Any, problem: Any, counting: Any, counters: Any, x: Any, room: Any) -> Any:
     """Note how many variables of x are at a bound, if the trace has a new row since `counting`.
 
     `room` is an array for a point, and is overwritten.
     """
-    if tally.rows > counting.tally.rows:
-        counting.trace.at_bound[counting.tally.rows] = at_bound(team, problem, x, room)
+    if counters.rows > counting.counters.rows:
+        counting.trace.at_bound[counting.counters.rows] = at_bound(team, problem, x, room)
 
 
 # --- A loop around a problem -----------------------------------------------------------------------
@@ -181,11 +181,11 @@ def _loop_draw(rng, normals):
         normals[i] = rng.standard_normal()
 
 
-def open_loop(numbers: Any, tally: Any, reason: Any) -> Any:
+def open_loop(numbers: Any, counters: Any, reason: Any) -> Any:
     """Return a session for `iterate`."""
     return Session(
         numbers=numbers,
-        tally=tally,
+        counters=counters,
         unfinished=nothing(),
         reason=reason,
         bench=None,
@@ -203,12 +203,17 @@ def iterate(session: Any, bench: Any, problem: Any, rng: Any, until: Any) -> Any
     """
     team, scheme, problem = bench.team, lent(bench.scheme), lent(problem)
     arrays, trace, limits, buffers = lent(bench.arrays), lent(bench.trace), bench.limits, lent(bench.buffers)
-    numbers, tally, unfinished, reason = session.numbers, session.tally, session.unfinished, session.reason
+    numbers, counters, unfinished, reason = (
+        session.numbers,
+        session.counters,
+        session.unfinished,
+        session.reason,
+    )
     normals, point, values = buffers.normals[0], buffers.points[0], buffers.values
-    while reason == Reason.RUNNING and tally.nit < until:
+    while reason == Reason.RUNNING and counters.nit < until:
         _draw(rng, normals)
         query = ask(team, scheme, arrays, numbers, normals)
-        counting = Counting(tally, trace, limits)
+        counting = Counting(counters, trace, limits)
         query_state = open_query(team, scheme, problem, query)
         while query_state.wanted > 0 and reason == Reason.RUNNING:
             count, is_last = granted(query, query_state, counting, unfinished)
@@ -224,26 +229,26 @@ def iterate(session: Any, bench: Any, problem: Any, rng: Any, until: Any) -> Any
                 query_state = receive(scheme, query, query_state, values)
         if reason == Reason.RUNNING:
             answer = answer_to(query, query_state, values).content
-            numbers, tally, reason = concluded(
+            numbers, counters, reason = concluded(
                 team, scheme, arrays, numbers, query, answer, counting, unfinished
             )
-            note_at_bound(team, problem, counting, tally, arrays.x, point)
+            note_at_bound(team, problem, counting, counters, arrays.x, point)
             unfinished = nothing()
             # and the last finished iteration.
-            session.numbers, session.tally, session.unfinished = numbers, tally, unfinished
+            session.numbers, session.counters, session.unfinished = numbers, counters, unfinished
     session.reason = reason
 
 
 # --- What happens between two rounds of evaluations ------------------------------------------------
 
 
-def open_session(bench: Any, numbers: Any, tally: Any, reason: Any) -> Any:
+def open_session(bench: Any, numbers: Any, counters: Any, reason: Any) -> Any:
     """Return a session whose next query is asked, with the first row of normals, but not evaluated yet."""
     bench = lent(bench)
     query, query_state = _asked(bench, numbers, 0)
     return Session(
         numbers=numbers,
-        tally=tally,
+        counters=counters,
         unfinished=nothing(),
         reason=reason,
         bench=bench,
@@ -280,7 +285,7 @@ def advance(session: Any, event: Any) -> Any:
         session.query, session.query_state = _asked(bench, session.numbers, session.row)
         session.row += 1
     count = _write_round(session, bench) if goes_on else 0
-    return count, session.tally.nit, session.reason == Reason.RUNNING
+    return count, session.counters.nit, session.reason == Reason.RUNNING
 
 
 @inlined
@@ -298,13 +303,13 @@ def _take_round(session, bench):
     if query_state.wanted > 0:
         return True, False
     answer = answer_to(query, query_state, values).content
-    counting = Counting(session.tally, bench.trace, bench.limits)
-    session.numbers, session.tally, session.reason = concluded(
+    counting = Counting(session.counters, bench.trace, bench.limits)
+    session.numbers, session.counters, session.reason = concluded(
         bench.team, bench.scheme, bench.arrays, session.numbers, query, answer, counting, unfinished
     )
     # The points are evaluated, so there is room for another.
     room = bench.buffers.points[0]
-    note_at_bound(bench.team, bench.problem, counting, session.tally, bench.arrays.x, room)
+    note_at_bound(bench.team, bench.problem, counting, session.counters, bench.arrays.x, room)
     session.unfinished = nothing()
     begins = session.reason == Reason.RUNNING and session.row < bench.buffers.normals.shape[0]
     return begins, begins
@@ -314,7 +319,7 @@ def _take_round(session, bench):
 def _write_round(session, bench):
     """Write the next points; return how many are wanted, negative if they are the last ones."""
     query, query_state = session.query, session.query_state
-    counting = Counting(session.tally, bench.trace, bench.limits)
+    counting = Counting(session.counters, bench.trace, bench.limits)
     count, is_last = granted(query, query_state, counting, session.unfinished)
     if is_last:
         session.last = count
@@ -350,5 +355,5 @@ def receive_one(session: Any, j: Any) -> Any:
 
 
 def snapshot(session: Any) -> Any:
-    """Return the session's numbers, tally, reason, and the evaluations of the current iteration."""
-    return session.numbers, session.tally, session.reason, session.unfinished
+    """Return the session's numbers, counters, reason, and the evaluations of the current iteration."""
+    return session.numbers, session.counters, session.reason, session.unfinished

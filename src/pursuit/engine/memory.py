@@ -9,15 +9,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pursuit.checks import Vector
-from pursuit.engine.tally import Tally, Trace, start_tally
-from pursuit.methods.hooks import Scheme, State
+from pursuit.engine.counters import Counters, Trace, first_counters
+from pursuit.methods.contract import Scheme, State
 
 
 class Memory(NamedTuple):
     """All that a run needs to continue as if it had never stopped."""
 
     state: State
-    tally: Tally
+    counters: Counters
     trace: Trace
     generator: Mapping[str, Any]
     """The generator's state before it drew the normals of the current iteration."""
@@ -54,6 +54,6 @@ def first_memory(
     """Return the memory of a run that has evaluated its start, which it may overwrite, and nothing else."""
     if not math.isfinite(fx):
         raise ValueError(f"The objective must be finite at x0, but it is {fx} there.")
-    tally, trace = start_tally(fx, sigma0, at_bound)
+    counters, trace = first_counters(fx, sigma0, at_bound)
     state = scheme.init(x0, fx, sigma0)
-    return Memory(state=state, tally=tally, trace=trace, generator=rng.bit_generator.state, received=[])
+    return Memory(state=state, counters=counters, trace=trace, generator=rng.bit_generator.state, received=[])

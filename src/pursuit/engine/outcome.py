@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pursuit.checks import Vector
+from pursuit.engine.counters import Counting, Row, Trace, Unfinished, finished_trace
 from pursuit.engine.stopping import Reason
-from pursuit.engine.tally import Counting, Row, Trace, Unfinished, finished_trace
-from pursuit.methods.hooks import Findings, State
+from pursuit.methods.contract import Findings, State
 
 if TYPE_CHECKING:
     # Numba compiles it, and is imported only for step methods.
@@ -130,28 +130,28 @@ def outcome_of(
     place: Place,
 ) -> Outcome:
     """Return the outcome of a run; `place` is where the points of its scheme lie."""
-    tally, trace, limits = counting
+    counters, trace, limits = counting
     arrays, numbers = state
     if reason != Reason.RUNNING and best.fun <= limits.target:
         # It may have been reached in an iteration that did not end.
         reason = Reason.at_target(limits.target)
-    nfev = tally.nfev + unfinished.nfev
+    nfev = counters.nfev + unfinished.nfev
 
     def whole_trace() -> Trace:
-        last = Row(tally.nfev, numbers.f, numbers.sigma, place.at_bound(arrays.x))
+        last = Row(counters.nfev, numbers.f, numbers.sigma, place.at_bound(arrays.x))
         end = Row(nfev, unfinished.value, numbers.sigma, place.at_bound(best.z)) if unfinished.nfev else None
-        return finished_trace(tally, trace, last, end)
+        return finished_trace(counters, trace, last, end)
 
     return Outcome(
         x=best.x,
         fun=best.fun,
-        nit=tally.nit,
+        nit=counters.nit,
         nfev=nfev,
-        best_nfev=tally.best.nfev,
-        faulty=tally.faulty + unfinished.faulty,
+        best_nfev=counters.best.nfev,
+        faulty=counters.faulty + unfinished.faulty,
         sigma=numbers.sigma,
         reason=reason,
-        message=reason.sentence(idle=nfev - tally.best.nfev),
+        message=reason.sentence(idle=nfev - counters.best.nfev),
         findings=Findings(),
         trace=whole_trace,
     )

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from pursuit.checks import shown
+from pursuit.engine.counters import UNLIMITED, Trace
 from pursuit.engine.outcome import StageRecord
 from pursuit.engine.stages import Past
 from pursuit.engine.stopping import Reason
-from pursuit.engine.tally import UNLIMITED, Trace
 from pursuit.methods.catalogue import list_methods, method_text
 from pursuit.methods.stages import AT_BEST, AT_NEW_POINT, AT_START, Stage
 

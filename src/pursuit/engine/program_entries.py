@@ -17,9 +17,9 @@ from typing import Any
 
 import numpy as np
 
+from pursuit.engine.counters import UNLIMITED, Trace
 from pursuit.engine.generators import generator_in_state
 from pursuit.engine.program_run import Counts, ProgramMemory
-from pursuit.engine.tally import UNLIMITED, Trace
 from pursuit.methods.programs import ENDINGS, Program
 
 _STATE = "state."

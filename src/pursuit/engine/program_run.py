@@ -14,10 +14,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pursuit.checks import Vector
+from pursuit.engine.counters import Limits, Row, Trace, due_after, trace_of
 from pursuit.engine.outcome import Outcome
 from pursuit.engine.stopping import Reason
-from pursuit.engine.tally import Limits, Row, Trace, due_after, trace_of
-from pursuit.methods.hooks import Findings, Rounds
+from pursuit.methods.contract import Findings, Rounds
 from pursuit.methods.programs import CONVERGED, Program, Request, Start, rows_of
 from pursuit.problems.boxes import Box, number_at_bound
 

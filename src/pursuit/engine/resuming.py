@@ -14,7 +14,7 @@ from pursuit.engine.memory import Memory, Unstarted
 from pursuit.engine.program_run import ProgramMemory
 from pursuit.engine.setup import Setup, rounds_of
 from pursuit.engine.stages import stage_of
-from pursuit.methods.hooks import Rounds
+from pursuit.methods.contract import Rounds
 from pursuit.problems.boxes import Box
 
 # By how many standard deviations of the noise a value may differ from the stored one, which is noisy too.

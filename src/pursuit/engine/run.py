@@ -10,6 +10,7 @@ import numpy as np
 from pursuit.checks import Vector
 from pursuit.compiling.cache import compiled, specialized
 from pursuit.compiling.vectors import SERIAL
+from pursuit.engine.counters import Counters, Counting, Limits, Unfinished
 from pursuit.engine.iteration import (
     Bench,
     BlackBox,
@@ -29,9 +30,7 @@ from pursuit.engine.judging import reason_to_stop
 from pursuit.engine.memory import Memory
 from pursuit.engine.outcome import BestPoint, Outcome, outcome_of
 from pursuit.engine.stopping import Reason
-from pursuit.engine.tally import Counting, Limits, Tally, Unfinished
-from pursuit.methods.contract import ask, write_point
-from pursuit.methods.hooks import Needs, Scheme, State
+from pursuit.methods.contract import Needs, Scheme, State, ask, write_point
 from pursuit.methods.line_searches import needs_problem
 from pursuit.problems.place import Place
 
@@ -81,7 +80,7 @@ class Run:
         needs = scheme.needs(memory.x.size)
         apart = needs.is_compiled_apart
         loops = whole and not apart
-        self.nit: int = memory.tally.nit
+        self.nit: int = memory.counters.nit
         self._rng = rng
         self._before: Mapping[str, Any] = {}
         self._finished = 0
@@ -108,8 +107,8 @@ class Run:
             self._draw_normals = specialized(compiled(draw_normals), rng, self._normals)
             self._draw()
         self._bench = Bench(SERIAL, scheme, known, self._arrays, memory.trace, limits, buffers)
-        numbers, tally = memory.state.numbers, memory.tally
-        beginning = numbers, tally, reason_to_stop(tally, limits, numbers)
+        numbers, counters = memory.state.numbers, memory.counters
+        beginning = numbers, counters, reason_to_stop(counters, limits, numbers)
         self._session = (
             entry(open_loop)(*beginning) if loops else entry(open_session)(self._bench, *beginning)
         )
@@ -199,17 +198,17 @@ class Run:
             self._before, self._finished = self._rng.bit_generator.state, 0
         return reason == Reason.RUNNING
 
-    def snapshot(self) -> tuple[Any, Tally, int, Unfinished]:
-        """Return numbers and tally after the last iteration, the reason to stop, and what followed."""
-        seen: tuple[Any, Tally, int, Unfinished] = self._snapshot(self._session)
+    def snapshot(self) -> tuple[Any, Counters, int, Unfinished]:
+        """Return numbers and counters after the last iteration, the reason to stop, and what followed."""
+        seen: tuple[Any, Counters, int, Unfinished] = self._snapshot(self._session)
         return seen
 
     def memory(self) -> Memory:
         """Return what is needed to resume. Its arrays are the run's own: write them to disk at once."""
-        numbers, tally, _, _ = self.snapshot()
+        numbers, counters, _, _ = self.snapshot()
         return Memory(
             state=State(self._arrays, numbers),
-            tally=tally,
+            counters=counters,
             trace=self._trace,
             generator=self._state_of_generator(),
             received=self._received,
@@ -224,7 +223,7 @@ class Run:
 
         If it is the `last` outcome, its point is the run's own and not a copy.
         """
-        numbers, tally, own_reason, unfinished = self.snapshot()
+        numbers, counters, own_reason, unfinished = self.snapshot()
         state = State(self._arrays, numbers)
         z, fun = state.arrays.x, numbers.fx
         if unfinished.value < fun:
@@ -233,7 +232,7 @@ class Run:
         x = z if is_for_people and self._move is None else self._place.moved(z)
         if own_reason != Reason.RUNNING:
             reason = Reason(own_reason)
-        counting = Counting(tally, self._trace, self._limits)
+        counting = Counting(counters, self._trace, self._limits)
         return outcome_of(
             BestPoint(x, z, fun),
             state,

@@ -14,6 +14,7 @@ import numpy as np
 
 from pursuit.checks import Vector, checked_flag, checked_generator, checked_number, checked_trace
 from pursuit.engine.checkpoint import Checkpoint
+from pursuit.engine.counters import UNLIMITED
 from pursuit.engine.driving import Driven, Evaluate, Here, drive
 from pursuit.engine.evaluation import (
     Futures,
@@ -34,7 +35,6 @@ from pursuit.engine.saver import Saver
 from pursuit.engine.setup import Setup, Task, set_up
 from pursuit.engine.staged import StagedRun
 from pursuit.engine.stopping import Reason
-from pursuit.engine.tally import UNLIMITED
 from pursuit.engine.trace_points import with_points
 from pursuit.problems.objective import as_value, function_of_point, row_by_row
 from pursuit.reporting.progress import showing_compilation

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pursuit.checks import Vector
-from pursuit.methods.hooks import Rounds
+from pursuit.methods.contract import Rounds
 from pursuit.problems.boxes import Box
 from pursuit.problems.scales import Scale
 

@@ -16,14 +16,14 @@ from pursuit.checks import (
     checked_point,
     shown,
 )
+from pursuit.engine.counters import LIMITS, Limits
 from pursuit.engine.driving import Evaluate, Here
 from pursuit.engine.memory import Memory, first_memory
 from pursuit.engine.program_run import ProgramMemory, ProgramRun, first_program_memory
 from pursuit.engine.setting import Setting
 from pursuit.engine.stages import Past, stage_of
-from pursuit.engine.tally import LIMITS, Limits
 from pursuit.methods.catalogue import create_scheme, method_name, method_text, resolved
-from pursuit.methods.hooks import Rounds, Scheme
+from pursuit.methods.contract import Rounds, Scheme
 from pursuit.methods.programs import Start, is_program
 from pursuit.methods.restarts import first_stage
 from pursuit.methods.stages import Stage, Wish

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pursuit.checks import Vector
+from pursuit.engine.counters import Limits, due_after
 from pursuit.engine.memory import Memory, Unstarted
 from pursuit.engine.outcome import Outcome
 from pursuit.engine.program_run import ProgramMemory, ProgramRun
 from pursuit.engine.setup import Setup, set_up_stage
 from pursuit.engine.stages import Past, before, ended_stages, merged
 from pursuit.engine.stopping import Reason
-from pursuit.engine.tally import Limits, due_after
 from pursuit.engine.trace_points import points_at, points_by_iteration
 from pursuit.methods.catalogue import method_text
 from pursuit.methods.restarts import next_stage

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pursuit.checks import Vector
+from pursuit.engine.counters import Trace, empty_trace
 from pursuit.engine.outcome import Outcome, StageRecord
 from pursuit.engine.stopping import Reason
-from pursuit.engine.tally import Trace, empty_trace
 from pursuit.methods.catalogue import method_text
 from pursuit.methods.stages import AT_BEST, AT_NEW_POINT, Ended, Stage
 

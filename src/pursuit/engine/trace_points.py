@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pursuit.checks import Vector
+from pursuit.engine.counters import Trace
 from pursuit.engine.memory import Memory
 from pursuit.engine.outcome import Outcome
 from pursuit.engine.program_run import ProgramMemory
-from pursuit.engine.tally import Trace
 
 
 def with_points(memory: Memory | ProgramMemory, trace: bool | str) -> Memory | ProgramMemory:

@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 
 from pursuit.checks import shown
+from pursuit.engine.counters import Counting, Limits
 from pursuit.engine.outcome import BestPoint, Outcome, outcome_of
 from pursuit.engine.setup import Setup
 from pursuit.engine.stopping import Reason
-from pursuit.engine.tally import Counting, Limits
 from pursuit.gpu.device import Words
 from pursuit.gpu.errors import GpuError
 from pursuit.gpu.kernels import Blueprint
@@ -168,7 +168,7 @@ class Batch:
     @property
     def nit(self) -> np.ndarray[Any, np.dtype[np.int64]]:
         """The iterations of every run so far."""
-        return self._column("tally", "nit").copy()
+        return self._column("counters", "nit").copy()
 
     def _column(self, *path: str) -> np.ndarray[Any, np.dtype[np.int64]]:
         """Return an integer of all runs."""
@@ -191,11 +191,11 @@ class Batch:
     def outcome(self, run: int) -> Outcome:
         """Return the outcome of a run."""
         own: Own = self.plan.own.read(self.words[run])
-        state, tally, unfinished = own.state, own.tally, own.unfinished
+        state, counters, unfinished = own.state, own.counters, own.unfinished
         z, fun, place = state.arrays.x, state.numbers.fx, self.setup.place
         if unfinished.value < fun:
             z, fun = own.best, unfinished.value
-        counting = Counting(tally, own.trace, self.limits)
+        counting = Counting(counters, own.trace, self.limits)
         return outcome_of(
             BestPoint(place.moved(z), z, fun),
             state,

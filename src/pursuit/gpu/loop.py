@@ -9,18 +9,17 @@ from numba import cuda
 
 from pursuit.checks import Vector
 from pursuit.compiling.dispatch import generic
+from pursuit.engine.counters import Counters, Counting, Unfinished
 from pursuit.engine.iteration import concluded, note_at_bound, noted, nothing
 from pursuit.engine.queries import answer_to, open_query, position_of, receive
 from pursuit.engine.stopping import Reason
-from pursuit.engine.tally import Counting, Tally, Unfinished
 from pursuit.gpu.access import Memory, access_to, doubles_at, integers_at, piece
 from pursuit.gpu.layout import Where
 from pursuit.gpu.operations import walk_along
 from pursuit.gpu.plan import Own, Plan
 from pursuit.gpu.team import ahead_type, draw, put, rows_ahead, team_class, wait
 from pursuit.gpu.threads import BLOCK, GridBoard
-from pursuit.methods.contract import Pair, ask, write_point
-from pursuit.methods.hooks import State
+from pursuit.methods.contract import Pair, State, ask, write_point
 from pursuit.methods.line_searches import Line
 from pursuit.problems.contract import value
 
@@ -31,7 +30,7 @@ class Course(NamedTuple):
     """Where a run stands: the numbers that change from one iteration to the next. Its arrays stay."""
 
     numbers: Any
-    tally: Tally
+    counters: Counters
     reason: int
     unfinished: Unfinished
 
@@ -94,29 +93,32 @@ def _evaluated_round(team, problem, query, query_state, unfinished, room):
 def _iterated(team, fixed, own, course, normals, ahead, room):
     """Return where a run stands after another iteration, whose normals were drawn ahead."""
     scheme, problem, limits, arrays = fixed.scheme, fixed.problem, fixed.limits, own.state.arrays
-    numbers, tally = course.numbers, course.tally
-    put(team, own.key, tally.nit, ahead, normals)
+    numbers, counters = course.numbers, course.counters
+    put(team, own.key, counters.nit, ahead, normals)
     query = ask(team, scheme, arrays, numbers, normals)
     query_state = open_query(team, scheme, problem, query)
-    budget = limits.evaluations - tally.nfev
+    budget = limits.evaluations - counters.nfev
     if query_state.needed > budget:
-        return Course(numbers, tally, _MAXFEV, course.unfinished)
+        return Course(numbers, counters, _MAXFEV, course.unfinished)
     # Here, so that it fills the time in which the evaluation waits for memory: both are one block of code.
-    draw(team, own.key, tally.nit + 1, ahead)
+    draw(team, own.key, counters.nit + 1, ahead)
     query_state, unfinished = _evaluated(team, scheme, problem, query, query_state, budget, room)
     if query_state.wanted > 0:
-        return Course(numbers, tally, _MAXFEV, unfinished)
-    answer, counting = answer_to(query, query_state, room.values).content, Counting(tally, own.trace, limits)
-    numbers, tally, reason = concluded(team, scheme, arrays, numbers, query, answer, counting, unfinished)
-    note_at_bound(team, problem, counting, tally, arrays.x, room.point)
-    return Course(numbers, tally, reason.value, course.unfinished)
+        return Course(numbers, counters, _MAXFEV, unfinished)
+    answer, counting = (
+        answer_to(query, query_state, room.values).content,
+        Counting(counters, own.trace, limits),
+    )
+    numbers, counters, reason = concluded(team, scheme, arrays, numbers, query, answer, counting, unfinished)
+    note_at_bound(team, problem, counting, counters, arrays.x, room.point)
+    return Course(numbers, counters, reason.value, course.unfinished)
 
 
 @numba.njit(forceinline=True)
 def _write_best(team, fixed, own, course, normals, ahead):
     """Write the best point of an iteration that did not end, whose query is asked again."""
-    draw(team, own.key, course.tally.nit, ahead)
-    put(team, own.key, course.tally.nit, ahead, normals)
+    draw(team, own.key, course.counters.nit, ahead)
+    put(team, own.key, course.counters.nit, ahead, normals)
     query = ask(team, fixed.scheme, own.state.arrays, course.numbers, normals)
     _write(team, query, course.unfinished.position, own.best)
 
@@ -126,7 +128,7 @@ def _with(own, course):
     """Return a run's record with the numbers of where it stands."""
     return Own(
         state=State(own.state.arrays, course.numbers),
-        tally=course.tally,
+        counters=course.counters,
         trace=own.trace,
         key=own.key,
         reason=course.reason,
@@ -183,14 +185,14 @@ def make_kernel(plan: Plan) -> Any:
         fixed = read_fixed(Memory(fixed_address, pool, block))
         own = read_own(memory)
         # A run that continues has no unfinished iteration: the compiler need not keep room for one.
-        course = Course(own.state.numbers, own.tally, own.reason, nothing())
+        course = Course(own.state.numbers, own.counters, own.reason, nothing())
         normals = piece(pool, at_normals, draws)
         room = Room(piece(pool, at_point, n), cuda.local.array(points, numba.float64))
         ahead = cuda.local.array(ahead_words, kind_ahead)
-        until = course.tally.nit + leg
-        draw(team, own.key, course.tally.nit, ahead)
+        until = course.counters.nit + leg
+        draw(team, own.key, course.counters.nit, ahead)
         wait(team)
-        while course.reason == _RUNNING and course.tally.nit < until:
+        while course.reason == _RUNNING and course.counters.nit < until:
             course = _iterated(team, fixed, own, course, normals, ahead, room)
         if course.unfinished.nfev > 0:
             _write_best(team, fixed, own, course, normals, ahead)
@@ -219,13 +221,13 @@ def _make_grid_kernel(plan: Plan) -> Any:
         team = Team(lane, GridBoard(piece(shared, 0, warps), integers_at(board_address, 1), numbers))
         memory = Memory(own_address, shared, shared)
         fixed, own = read_fixed(Memory(fixed_address, shared, shared)), read_own(memory)
-        course = Course(own.state.numbers, own.tally, own.reason, nothing())
+        course = Course(own.state.numbers, own.counters, own.reason, nothing())
         room = Room(own.best, cuda.local.array(points, numba.float64))
         ahead = cuda.local.array(4, numba.float32)
-        until = course.tally.nit + leg
+        until = course.counters.nit + leg
         # All threads have read the image before one of them writes it.
         wait(team)
-        while course.reason == _RUNNING and course.tally.nit < until:
+        while course.reason == _RUNNING and course.counters.nit < until:
             course = _iterated(team, fixed, own, course, own.normals, ahead, room)
         if course.unfinished.nfev > 0:
             _write_best(team, fixed, own, course, own.normals, ahead)

@@ -12,14 +12,14 @@ import numpy as np
 from pursuit.checks import Vector
 from pursuit.compiling.dispatch import implementations_of
 from pursuit.compiling.terms import reads_entries
+from pursuit.engine.counters import Counters, Limits, Trace, Unfinished, first_counters
 from pursuit.engine.setup import Setup
-from pursuit.engine.tally import Limits, Tally, Trace, Unfinished, start_tally
 from pursuit.gpu.errors import GpuError
 from pursuit.gpu.layout import Image, Space, Where, arrays_in, image_of, words_of
 from pursuit.gpu.philox import Key
 from pursuit.gpu.team import checked_lanes
 from pursuit.gpu.threads import BLOCK, GRID, WARP, Shape
-from pursuit.methods.hooks import State
+from pursuit.methods.contract import State
 
 # Matrices of up to this many words lie in shared memory, for teams within warps and for whole blocks. Vectors
 # do while there is room.
@@ -46,7 +46,7 @@ class Own(NamedTuple):
     """What belongs to a single run."""
 
     state: State
-    tally: Tally
+    counters: Counters
     trace: Trace
     key: Key
     reason: int
@@ -244,13 +244,13 @@ def _takes_arrays_apart(function: Any) -> bool:
 
 def first_own(setup: Setup, start: Vector, fx: float, key: Key, lanes: int) -> Own:
     """Return what belongs to a run that has evaluated its start."""
-    tally, trace = start_tally(fx, setup.setting.first_step, setup.place.at_bound(start))
+    counters, trace = first_counters(fx, setup.setting.first_step, setup.place.at_bound(start))
     normals = setup.scheme.needs(start.size).normals if lanes > BLOCK else 0
     for column in trace:
-        column[tally.rows :] = 0
+        column[counters.rows :] = 0
     return Own(
         state=setup.scheme.init(np.array(start), fx, setup.setting.first_step),
-        tally=tally,
+        counters=counters,
         trace=trace,
         key=key,
         reason=0,

@@ -1,11 +1,7 @@
-"""The methods by name, and how to make one from a name, options and a problem.
-
-Classes are imported when they are used: step methods import a compiler, which the default can do without.
-"""
+"""The methods by name, and how to make one from a name, options and a problem."""
 
 from __future__ import annotations
 
-import importlib
 import inspect
 import math
 import re
@@ -13,38 +9,58 @@ from collections.abc import Mapping
 from typing import Any
 
 from pursuit.checks import checked_number, checked_options, cut, shown
+from pursuit.methods.auto import Auto
+from pursuit.methods.contract import ask, tell
+from pursuit.methods.differences.program import Differences
+from pursuit.methods.evolution.program import Evolution
+from pursuit.methods.paper.adaptive_sarp import AdaptiveSarp
+from pursuit.methods.paper.cma import Cma
+from pursuit.methods.paper.ep_cma import EpCma
+from pursuit.methods.paper.random_pursuit import RandomPursuit
+from pursuit.methods.paper.sarp import Sarp
 from pursuit.methods.programs import is_program
+from pursuit.methods.rivals.acdm import Acdm
+from pursuit.methods.rivals.arp import AcceleratedPursuit
+from pursuit.methods.rivals.ars import AcceleratedSearch
+from pursuit.methods.rivals.cr_fm_nes import CrFmNes
+from pursuit.methods.rivals.l_cma import LCma
+from pursuit.methods.rivals.lm_cma import LmCma
+from pursuit.methods.rivals.r1_nes import R1Nes
+from pursuit.methods.rivals.rg import RandomGradient
+from pursuit.methods.rivals.sep_cma import SepCma
+from pursuit.methods.rivals.spsa import Spsa
+from pursuit.problems.contract import has_line_minimizer, value
 
 # Needs to know nothing about the problem.
 DEFAULT_METHOD = "auto"
 # Python does not read integers of any length, and one with more digits is too large anyway.
 _MOST_DIGITS = 100
 
-_NAMED: dict[str, tuple[str, dict[str, Any]]] = {
-    "auto": ("auto:Auto", {}),
-    "differences": ("differences.program:Differences", {}),
-    "evolution": ("evolution.program:Evolution", {}),
-    "adaptive-sarp": ("paper.adaptive_sarp:AdaptiveSarp", {}),
-    "rp": ("paper.random_pursuit:RandomPursuit", {}),
-    "rp-exact": ("paper.random_pursuit:RandomPursuit", {"line_search": "exact"}),
-    "sarp": ("paper.sarp:Sarp", {}),
-    "sarp-exact": ("paper.sarp:Sarp", {"line_search": "exact"}),
-    "cma": ("paper.cma:Cma", {}),
-    "ep-cma-1": ("paper.ep_cma:EpCma", {"m": 1}),
-    "ep-cma-2": ("paper.ep_cma:EpCma", {"m": 2}),
-    "ep-cma-4": ("paper.ep_cma:EpCma", {"m": 4}),
-    "ep-cma-sqrt": ("paper.ep_cma:EpCma", {"m": "sqrt"}),
-    "ep-cma-n": ("paper.ep_cma:EpCma", {"m": "n"}),
-    "sep-cma": ("rivals.sep_cma:SepCma", {}),
-    "cr-fm-nes": ("rivals.cr_fm_nes:CrFmNes", {}),
-    "r1-nes": ("rivals.r1_nes:R1Nes", {}),
-    "lm-cma": ("rivals.lm_cma:LmCma", {}),
-    "l-cma": ("rivals.l_cma:LCma", {}),
-    "spsa": ("rivals.spsa:Spsa", {}),
-    "rg": ("rivals.rg:RandomGradient", {}),
-    "ars": ("rivals.ars:AcceleratedSearch", {}),
-    "arp": ("rivals.arp:AcceleratedPursuit", {}),
-    "acdm": ("rivals.acdm:Acdm", {}),
+_NAMED: dict[str, tuple[type, dict[str, Any]]] = {
+    "auto": (Auto, {}),
+    "differences": (Differences, {}),
+    "evolution": (Evolution, {}),
+    "adaptive-sarp": (AdaptiveSarp, {}),
+    "rp": (RandomPursuit, {}),
+    "rp-exact": (RandomPursuit, {"line_search": "exact"}),
+    "sarp": (Sarp, {}),
+    "sarp-exact": (Sarp, {"line_search": "exact"}),
+    "cma": (Cma, {}),
+    "ep-cma-1": (EpCma, {"m": 1}),
+    "ep-cma-2": (EpCma, {"m": 2}),
+    "ep-cma-4": (EpCma, {"m": 4}),
+    "ep-cma-sqrt": (EpCma, {"m": "sqrt"}),
+    "ep-cma-n": (EpCma, {"m": "n"}),
+    "sep-cma": (SepCma, {}),
+    "cr-fm-nes": (CrFmNes, {}),
+    "r1-nes": (R1Nes, {}),
+    "lm-cma": (LmCma, {}),
+    "l-cma": (LCma, {}),
+    "spsa": (Spsa, {}),
+    "rg": (RandomGradient, {}),
+    "ars": (AcceleratedSearch, {}),
+    "arp": (AcceleratedPursuit, {}),
+    "acdm": (Acdm, {}),
 }
 
 
@@ -90,9 +106,6 @@ def _known_settings(
     cls: type, settings: dict[str, Any], allowed: tuple[str, ...], problem: Any
 ) -> dict[str, Any]:
     """Return what a problem knows of itself, where the settings leave it open."""
-    # Numba compiles what this imports.
-    from pursuit.problems.contract import has_line_minimizer, value
-
     known: dict[str, Any] = {}
     has_spectrum = value.handles(type(problem)) and hasattr(problem, "m") and hasattr(problem, "L")
     if not {"a", "kappa", "m", "L"} & settings.keys() and has_spectrum:
@@ -137,21 +150,14 @@ def resolved(method: str | type, n: int) -> tuple[type, dict[str, Any]]:
         raise TypeError(f"method must be a name or a scheme's class, but {shown(method)} was given.")
     numbered = re.fullmatch(r"ep-cma-([0-9]+)", method)
     if numbered:
-        return _imported("paper.ep_cma:EpCma"), {"m": int(numbered[1][:_MOST_DIGITS])}
+        return EpCma, {"m": int(numbered[1][:_MOST_DIGITS])}
     if method not in _NAMED:
         raise ValueError(
             f"method must be one of {', '.join(list_methods())} or ep-cma-<m>, but {shown(method)} was given."
         )
-    place, settings = _NAMED[method]
+    cls, settings = _NAMED[method]
     memories = {"sqrt": round(math.sqrt(n)), "n": n}
-    return _imported(place), {name: memories.get(setting, setting) for name, setting in settings.items()}
-
-
-def _imported(place: str) -> type:
-    """Return a class of this package, given the text "module:name"."""
-    module, _, name = place.partition(":")
-    found: type = getattr(importlib.import_module(f"{__package__}.{module}"), name)
-    return found
+    return cls, {name: memories.get(setting, setting) for name, setting in settings.items()}
 
 
 def _check_class(cls: type) -> None:
@@ -161,8 +167,6 @@ def _check_class(cls: type) -> None:
             f"a method {name}" for name in ("create", "begin", "best", "check") if not hasattr(cls, name)
         ]
     else:
-        from pursuit.methods.contract import ask, tell
-
         missing = [f"an implementation of {g.__name__}" for g in (ask, tell) if not g.handles(cls)]
         missing += [f"a method {name}" for name in ("create", "init", "needs") if not hasattr(cls, name)]
     if missing:

@@ -1,10 +1,10 @@
 """What a scheme is.
 
 A scheme is a `NamedTuple` that holds its parameters (numbers, other `NamedTuple`s of numbers, and arrays that
-it never writes; those are best named in `constants`, as those of a problem), with the methods of
-`hooks.Scheme` and with functions registered for its class: `ask`, `tell`, and, where not every state in a
-file can be trusted, `is_valid`. It holds neither objective nor random generator, so the same `ask` and `tell`
-serve a Python loop around any function and a loop compiled whole.
+it never writes; those are best named in `constants`, as those of a problem), with the methods of `Scheme`
+and with functions registered for its class: `ask`, `tell`, and, where not every state in a file can be
+trusted, `is_valid`. It holds neither objective nor random generator, so the same `ask` and `tell` serve a
+Python loop around any function and a loop compiled whole.
 
 Its state has two parts. The arrays are made once, by `init`, and updated in place: among them `x`, the best
 point seen. The numbers change: `tell` returns new ones, among them `fx`, the value at `x`; `f`, that of the
@@ -20,7 +20,7 @@ the objective, which may overwrite them: a scheme never reads them back.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +29,74 @@ from pursuit.checks import Vector
 from pursuit.compiling.dispatch import generic
 from pursuit.compiling.jit import inlined
 from pursuit.compiling.vectors import copy, shift
+from pursuit.methods.programs import is_program
+
+# The most numbers in the points of a round, but for one point for each worker: 8 MB.
+_ROOM_FOR_NUMBERS = 1_000_000
+
+
+class Scheme(Protocol):
+    """What a step method is: these three, and three functions that are registered for its class.
+
+    `ask` and `tell` are its steps, and `is_valid` says whether a state that comes from a file can be one of
+    its own.
+    """
+
+    @classmethod
+    def create(cls, n: int, **options: Any) -> Scheme:
+        """Return the scheme for n variables, its options checked."""
+
+    def init(self, x: Vector, fx: float, sigma: float) -> State:
+        """Return the first state, from a start that the scheme may keep, its value and the first step."""
+
+    def needs(self, n: int) -> Needs:
+        """Return what the scheme needs for n variables."""
+
+
+class State(NamedTuple):
+    """The state of a scheme: records of arrays, which stay and are updated in place, and of numbers."""
+
+    arrays: Any
+    """Among them `x`, the best point seen."""
+    numbers: Any
+    """Among them `fx`, `f` and `sigma`, as in `Numbers`."""
+
+
+class Numbers(NamedTuple):
+    """The numbers of a state that every scheme has; some have more."""
+
+    fx: float
+    """The value of the best point."""
+    f: float
+    """The value of the latest iterate."""
+    sigma: float
+    """The step size."""
+
+
+class Patience(NamedTuple):
+    """How many iterations without a better point a scheme is given."""
+
+    iterations: int
+    share: float = 0.0
+    """More of them, as a share of those before the best point."""
+    window: int | None = None
+    """The fewest iterations by which `xtol` and `ftol` judge whether anything is left to gain, where
+    iterations are rounds of points; None for the number that suits iterations of one trial."""
+
+
+class Needs(NamedTuple):
+    """What a scheme needs of its driver."""
+
+    normals: int
+    """How many standard normals an iteration takes."""
+    points: int = 1
+    """The largest number of points in a query."""
+    patience: int | Patience | None = None
+    """After how many iterations without a better point to give up; None for what suits a scheme that leaves
+    its best point only for a better one."""
+    is_compiled_apart: bool = False
+    """Whether it is compiled once for all problems, since that takes long. Then it must not ask for lines,
+    whose searches may know the problem."""
 
 
 @generic(on="scheme")
@@ -134,3 +202,49 @@ def write_on_line(team: Any, line: Any, position: Any, out: Any) -> Any:
         copy(team, out, line.origin)
     else:
         shift(team, out, line.origin, position, line.direction)
+
+
+class Rounds(NamedTuple):
+    """How large rounds of points are to be."""
+
+    at_once: int
+    """How many points are evaluated at the same time: a multiple of that leaves no worker idle."""
+    most: int
+    """The maximum number of points in a round."""
+
+    def size(self, n: int) -> int:
+        """Return the size of rounds of points that are independent anyway.
+
+        There is one point for each worker, and more of them while they take little memory.
+        """
+        return max(self.at_once, min(self.most, _ROOM_FOR_NUMBERS // n))
+
+
+class Findings(NamedTuple):
+    """What a program has found out about the function."""
+
+    noise: float | None = None
+    """The standard deviation of the noise of a value; None if it was not measured."""
+    is_estimate: bool = False
+    """Whether `fx` is an estimate of the value at `x`, and not a value seen."""
+    error: float | None = None
+    """The standard error of an estimate."""
+    remark: str = ""
+    """A sentence or two for users; empty where there is nothing to say."""
+
+
+def patience_of(scheme: Any, n: int) -> Patience:
+    """Return after how many iterations without a better point to give up."""
+    patience = None if is_program(scheme) else scheme.needs(n).patience
+    if patience is None:
+        patience = elitist_patience(n)
+    return patience if isinstance(patience, Patience) else Patience(patience)
+
+
+def elitist_patience(n: int) -> int:
+    """Return the patience of a scheme that leaves its best point only for a better one.
+
+    With aSS one iteration in four is a success. This many failures in a row, enough for the step size to
+    shrink from any start to nothing and to grow back, mean that nothing better is in reach.
+    """
+    return 10_000 + 100 * min(n, 1000)

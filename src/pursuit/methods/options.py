@@ -55,18 +55,3 @@ def full_search_named(name: Any, tolerance: float, others: Mapping[str, Any] | N
 def checked_rate(name: str, value: float) -> float:
     """Return a learning rate: at least 0 and below 1."""
     return checked_number(name, value, at_least=0.0, below=1.0)
-
-
-def checked_curvature(method: str, top: float | None) -> float:
-    """Return L, the largest curvature, which a method cannot do without."""
-    if top is None:
-        raise ValueError(f"{method} needs the largest curvature of the problem as the option L.")
-    return checked_number("L", top, above=0.0)
-
-
-def checked_curvatures(method: str, m: float, top: float | None) -> tuple[float, float]:
-    """Return m and L, the extreme curvatures; m may be 0."""
-    largest, smallest = checked_curvature(method, top), checked_number("m", m, at_least=0.0)
-    if smallest > largest:
-        raise ValueError(f"m must be at most L, but m={smallest:g} and L={largest:g} were given.")
-    return smallest, largest

@@ -14,8 +14,8 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple, Protocol, TextIO
 
 from pursuit.compiling.announcing import announcing
+from pursuit.engine.counters import UNLIMITED, Limits
 from pursuit.engine.outcome import Outcome
-from pursuit.engine.tally import UNLIMITED, Limits
 from pursuit.methods.catalogue import method_text
 
 # How often something new is shown, in seconds.

@@ -30,7 +30,6 @@ from pursuit.experiments.study.declaration import load_study, parse_where
 from pursuit.experiments.study.gpu_scheduler import check_gpu, execute_on_gpu
 from pursuit.experiments.study.grid import Entry, entries_of
 from pursuit.experiments.study.progress import listener_for
-from pursuit.experiments.study.published import has_tables_alone, read_tables
 from pursuit.experiments.study.results import DEVICES
 from pursuit.experiments.study.scheduler import RunFailure, execute_missing
 from pursuit.experiments.study.store import open_store, read_store
@@ -157,6 +156,7 @@ def draw_report(folder: str | Path, against: str | None = None, device: str | No
     """
     # Matplotlib takes long to import, and the worker processes, which import this module, never draw.
     from pursuit.experiments.study.report import write_report
+    from pursuit.experiments.study.report.tables import has_tables_alone, read_tables
 
     with contextlib.ExitStack() as stack:
         if has_tables_alone(folder):

@@ -104,6 +104,12 @@ class FigureSpec(NamedTuple):
     without: tuple[str, ...] = ()
     """Schemes that it leaves out."""
 
+    @classmethod
+    def of(cls, content: Mapping[str, Any]) -> FigureSpec:
+        """Return a figure that was kept as JSON, which has lists instead of tuples."""
+        where = {field: tuple(values) for field, values in content["where"].items()}
+        return cls(**{**content, "where": where, "without": tuple(content.get("without", ()))})
+
 
 class KeptTraces(NamedTuple):
     """What the tables of a report keep of the traces of its runs."""

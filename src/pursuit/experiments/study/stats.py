@@ -13,10 +13,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from pursuit.checks import Vector, checked_choice
 from pursuit.experiments.study.results import CellResults, Results, RunRecord, Trace
@@ -53,6 +53,11 @@ class Summary(NamedTuple):
     """Their standard deviation."""
     diverged: int = 0
     """How many runs diverged."""
+
+    @property
+    def shown_mean(self) -> float:
+        """The mean if at least half of the runs reached the target; that of a few says nothing."""
+        return self.mean if 2 * self.successes >= self.runs else math.nan
 
 
 class BootstrapBounds(NamedTuple):
@@ -152,10 +157,11 @@ def trace_of_median(results: Results, entry: CellResults) -> Trace:
     return results.kept.curves.get(entry.cell, Trace(nothing, nothing, np.empty(0)))
 
 
-def thinned(trace: Trace, most: int) -> Trace:
-    """Return the trace with at most so many of its points: the first, the last and some between."""
-    chosen = np.linspace(0, trace.nit.size - 1, min(trace.nit.size, most)).round().astype(np.intp)
-    return Trace(trace.nit[chosen], trace.nfev[chosen], trace.fun[chosen])
+def thinned(columns: Sequence[NDArray[Any]], most: int) -> list[NDArray[Any]]:
+    """Return columns with at most `most` of their rows: the first, the last and some between."""
+    size = len(columns[0])
+    chosen = np.linspace(0, size - 1, min(size, most)).round().astype(np.intp)
+    return [column[chosen] for column in columns]
 
 
 def ratio(one: CellResults, other: CellResults, measure: str = "iterations") -> Estimate:

@@ -28,11 +28,11 @@ from pursuit.experiments.study import database
 from pursuit.experiments.study.database import FILE, checksum
 from pursuit.experiments.study.declaration import Study
 from pursuit.experiments.study.grid import Entry
-from pursuit.experiments.study.published import figure_of
 from pursuit.experiments.study.results import (
     DEVICES,
     Cell,
     CellResults,
+    FigureSpec,
     Results,
     RunRecord,
     Trace,
@@ -203,7 +203,7 @@ class Store:
                 )
                 for cell, key, count in cells
             ),
-            figures=tuple(figure_of(content) for content in json.loads(facts.get("figures", "[]"))),
+            figures=tuple(map(FigureSpec.of, json.loads(facts.get("figures", "[]")))),
             trace=trace,
             made=json.loads(facts.get(_of_device("made", device), "{}")),
             # Stores that do not say so date from before studies could leave out the claims.

@@ -6,7 +6,7 @@ import numpy as np
 
 from pursuit.methods.differences.matrix import Limited
 from pursuit.methods.differences.state import State
-from pursuit.methods.state_checks import Ranges, check_bounds, check_numbers
+from pursuit.methods.programs import Ranges, check_bounds, check_numbers
 
 _RANGES = Ranges(
     positive=frozenset({"batch", "sigma0", "radius", "lengths", "probe_factor", "diagonal"}),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pursuit.methods.evolution.matrix import Limited, first_matrix
 from pursuit.methods.evolution.state import State
-from pursuit.methods.state_checks import Ranges, check_bounds, check_numbers
+from pursuit.methods.programs import Ranges, check_bounds, check_numbers
 
 _RANGES = Ranges(
     positive=frozenset({"scale", "sigma", "sigma0", "popsize", "diagonal"}),

@@ -26,8 +26,7 @@ from numpy.typing import NDArray
 from pursuit.checks import Vector, checked_memory
 from pursuit.compiling.rows import apply_factor, update_factor
 from pursuit.compiling.vectors import add, blend, scale
-from pursuit.methods.contract import ask, tell
-from pursuit.methods.hooks import Needs, Numbers, State
+from pursuit.methods.contract import Needs, Numbers, State, ask, tell
 from pursuit.methods.line_searches import AdaptiveStep, Line
 from pursuit.methods.options import checked_rate, reading_named
 

@@ -25,8 +25,7 @@ from numpy.typing import NDArray
 from pursuit.checks import Vector, checked_count, checked_memory, shown
 from pursuit.compiling.rows import mix_rows, push
 from pursuit.compiling.vectors import add, blend, multiply, scale
-from pursuit.methods.contract import ask, is_valid, tell
-from pursuit.methods.hooks import Needs, State
+from pursuit.methods.contract import Needs, State, ask, is_valid, tell
 from pursuit.methods.line_searches import AdaptiveStep, Line
 from pursuit.methods.options import checked_rate, reading_named
 

@@ -14,8 +14,7 @@ from typing import NamedTuple
 
 from pursuit.checks import Vector
 from pursuit.compiling.vectors import add
-from pursuit.methods.contract import ask, tell
-from pursuit.methods.hooks import Needs, Numbers, State
+from pursuit.methods.contract import Needs, Numbers, State, ask, tell
 from pursuit.methods.line_searches import Line
 from pursuit.methods.options import LineSearch, line_search_named, reading_named
 

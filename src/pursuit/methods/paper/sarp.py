@@ -20,10 +20,9 @@ from typing import NamedTuple
 
 from pursuit.checks import Vector, checked_number, shown
 from pursuit.compiling.vectors import drift
-from pursuit.methods.contract import ask, tell
-from pursuit.methods.hooks import Needs, Numbers, State
+from pursuit.methods.contract import Needs, Numbers, State, ask, tell
 from pursuit.methods.line_searches import Line
-from pursuit.methods.nesterov import Iterates, keep_best_of_line
+from pursuit.methods.nesterov import Iterates, keep_best
 from pursuit.methods.options import LineSearch, line_search_named, reading_named
 
 # Without the noise of adaptive steps the paper's c = 2 is stable, and faster than 3.
@@ -86,7 +85,7 @@ def _ask(team, scheme, arrays, numbers, u):
 
 @tell.register(Sarp)
 def _tell(team, scheme, arrays, numbers, line, step):
-    fx = keep_best_of_line(team, arrays, numbers, line, step)
+    fx = keep_best(team, arrays, numbers, line, step.length, step.value)
     # y_k, from x_k = y_{k-1} + s_k, and v_k
     drift(team, arrays.y, arrays.v, scheme.theta, step.length, scheme.gamma * step.length, line.direction)
     return Numbers(fx=fx, f=step.value, sigma=step.sigma)

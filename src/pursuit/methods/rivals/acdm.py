@@ -37,13 +37,20 @@ import numpy as np
 from pursuit.checks import Vector, checked_number
 from pursuit.compiling.dispatch import generic
 from pursuit.compiling.jit import inlined
-from pursuit.compiling.vectors import copy, exchange
-from pursuit.methods.contract import Pair, ask, tell
-from pursuit.methods.hooks import Needs, State
+from pursuit.compiling.vectors import exchange
+from pursuit.methods.contract import Needs, Pair, State, ask, tell
 from pursuit.methods.line_searches import Bracketing, ExactStep, Line
-from pursuit.methods.nesterov import Momentum, Move, accelerated_patience, advance, keep_best_of_line
-from pursuit.methods.options import checked_curvatures, full_search_named
-from pursuit.methods.rivals.pairs import keep_best, smoothed
+from pursuit.methods.nesterov import (
+    Curvatures,
+    Momentum,
+    Move,
+    advance,
+    keep_best,
+    keep_best_of_pair,
+    return_to_best,
+    smoothed,
+)
+from pursuit.methods.options import full_search_named
 
 # By how much f may rise over mu at a minimum, if mu is not given.
 _EPSILON = 1e-10
@@ -60,8 +67,7 @@ class Acdm(NamedTuple):
     """Accelerated coordinate descent."""
 
     line_search: ExactStep | Bracketing | Differences
-    m: float
-    L: float
+    curvatures: Curvatures
 
     @classmethod
     def create(
@@ -80,23 +86,22 @@ class Acdm(NamedTuple):
         """
         if n < 2:
             raise ValueError(f"acdm needs at least 2 variables, but n={n}.")
-        by_difference = line_search == "difference"
-        is_scale_free = L is None and m == 0.0 and not by_difference
-        m, top = checked_curvatures("acdm", m, 1.0 if is_scale_free else L)
-        mu = checked_number("mu", math.sqrt(2.0 * _EPSILON / top) if mu is None else mu, above=0.0)
-        search = full_search_named(line_search, tolerance, {"difference": Differences(mu=mu, L=top)})
-        return cls(search, m=m, L=top)
+        curvatures = Curvatures.create("acdm", m, L, scale_free=line_search != "difference")
+        default = math.sqrt(2.0 * _EPSILON / curvatures.L)
+        mu = checked_number("mu", default if mu is None else mu, above=0.0)
+        differences = Differences(mu, curvatures.L)
+        return cls(full_search_named(line_search, tolerance, {"difference": differences}), curvatures)
 
     def init(self, x: Vector, fx: float, sigma: float) -> State:
         """Return the first state; its f is f(x_k), or by differences the lower of two values beside y."""
         e = np.zeros(x.size)
         e[0] = 1.0
-        arrays = AcdmArrays(x=x, y=x.copy(), v=x.copy(), e=e, place=np.zeros(1))
+        arrays = AcdmArrays(x, x.copy(), x.copy(), e, place=np.zeros(1))
         return State(arrays, Momentum(fx, fx, sigma, gamma=0.5 / x.size))
 
     def needs(self, n: int) -> Needs:
         """Return what the scheme needs for n variables: one normal chooses a coordinate."""
-        return Needs(normals=1, points=2, patience=accelerated_patience(n, self.m, self.L))
+        return Needs(normals=1, points=2, patience=self.curvatures.patience(n))
 
 
 class AcdmArrays(NamedTuple):
@@ -141,22 +146,22 @@ def _line(team, line_search, arrays, sigma):
 
 @_query.register(Differences)
 def _pair(team, line_search, arrays, sigma):
-    return Pair(origin=arrays.y, direction=arrays.e, first=line_search.mu, second=-line_search.mu)
+    return Pair(arrays.y, arrays.e, line_search.mu, -line_search.mu)
 
 
 @_found.register(ExactStep)
 @_found.register(Bracketing)
 def _found_on_line(team, line_search, arrays, numbers, line, step):
-    fx = keep_best_of_line(team, arrays, numbers, line, step)
+    fx = keep_best(team, arrays, numbers, line, step.length, step.value)
     length = step.length if math.isfinite(step.value) else math.inf
-    return Found(length=length, fx=fx, f=step.value, sigma=step.sigma)
+    return Found(length, fx, step.value, step.sigma)
 
 
 @_found.register(Differences)
 def _found_by_difference(team, line_search, arrays, numbers, pair, values):
-    fx = keep_best(team, arrays, numbers, pair, values)
+    fx = keep_best_of_pair(team, arrays, numbers, pair, values)
     length = -(values[0] - values[1]) / (2.0 * line_search.mu * line_search.L)
-    return Found(length=length, fx=fx, f=min(values[0], values[1]), sigma=abs(length))
+    return Found(length, fx, min(values[0], values[1]), abs(length))
 
 
 @ask.register(Acdm)
@@ -178,15 +183,14 @@ def _tell(team, scheme, arrays, numbers, query, answer):
         sigma = smoothed(sigma, found.sigma)
     else:
         length = 0.0
-        copy(team, arrays.y, arrays.x)
-        copy(team, arrays.v, arrays.x)
-    convexity = scheme.m / scheme.L
+        return_to_best(team, arrays)
+    convexity = scheme.curvatures.m / scheme.curvatures.L
     gamma = _next_gamma(n, convexity, numbers.gamma)
     following = _next_gamma(n, convexity, gamma)
     alpha = (n - following * convexity) / (following * (n * n - convexity))
-    move = Move(step=length, long_step=gamma * length, keep=gamma * convexity / n, beta=alpha)
+    move = Move(length, gamma * length, gamma * convexity / n, alpha)
     advance(team, n, arrays.y, arrays.v, arrays.e, move)
-    return Momentum(fx=found.fx, f=found.f, sigma=sigma, gamma=gamma)
+    return Momentum(found.fx, found.f, sigma, gamma)
 
 
 @inlined

@@ -26,28 +26,26 @@ import math
 from typing import NamedTuple
 
 from pursuit.checks import Vector
-from pursuit.compiling.vectors import copy
-from pursuit.methods.contract import ask, tell
-from pursuit.methods.hooks import Needs, State
+from pursuit.methods.contract import Needs, State, ask, tell
 from pursuit.methods.line_searches import Bracketing, ExactStep, Line
 from pursuit.methods.nesterov import (
+    Curvatures,
     Iterates,
     Momentum,
     Move,
-    accelerated_patience,
     advance,
-    keep_best_of_line,
+    keep_best,
+    return_to_best,
     weights_of,
 )
-from pursuit.methods.options import checked_curvatures, full_search_named
+from pursuit.methods.options import full_search_named
 
 
 class AcceleratedPursuit(NamedTuple):
     """Accelerated random pursuit: random lines, and a second sequence that takes longer steps along them."""
 
     line_search: ExactStep | Bracketing
-    m: float
-    L: float
+    curvatures: Curvatures
     theta: float
 
     @classmethod
@@ -62,17 +60,16 @@ class AcceleratedPursuit(NamedTuple):
     ) -> AcceleratedPursuit:
         """Return the scheme for the extreme curvatures, `L` and `m`; only their quotient matters."""
         search = full_search_named(line_search, tolerance)
-        m, top = checked_curvatures("arp", m, 1.0 if L is None and m == 0.0 else L)
-        return cls(search, m=m, L=top, theta=1.0 / (top * n * n))
+        curvatures = Curvatures.create("arp", m, L, scale_free=True)
+        return cls(search, curvatures, theta=1.0 / (curvatures.L * n * n))
 
     def init(self, x: Vector, fx: float, sigma: float) -> State:
         """Return the first state; its f is f(x_k)."""
-        gamma = self.m if self.m > 0.0 else self.L
-        return State(Iterates(x, y=x.copy(), v=x.copy()), Momentum(fx, fx, sigma, gamma))
+        return State(Iterates(x, x.copy(), x.copy()), Momentum(fx, fx, sigma, self.curvatures.first_gamma))
 
     def needs(self, n: int) -> Needs:
         """Return what the scheme needs for n variables: a trial and y itself are evaluated at once."""
-        return Needs(normals=n, points=2, patience=accelerated_patience(n, self.m, self.L))
+        return Needs(normals=n, points=2, patience=self.curvatures.patience(n))
 
 
 @ask.register(AcceleratedPursuit)
@@ -83,13 +80,11 @@ def _ask(team, scheme, arrays, numbers, u):
 @tell.register(AcceleratedPursuit)
 def _tell(team, scheme, arrays, numbers, line, step):
     n, length = arrays.y.shape[0], step.length
-    fx = keep_best_of_line(team, arrays, numbers, line, step)
+    fx = keep_best(team, arrays, numbers, line, length, step.value)
     if not math.isfinite(step.value):
         length = 0.0
-        copy(team, arrays.y, arrays.x)
-        copy(team, arrays.v, arrays.x)
-    weights = weights_of(scheme.theta, scheme.m, numbers.gamma)
-    far = length / (weights.alpha * n)
-    move = Move(step=length, long_step=far, keep=weights.keep, beta=weights.beta)
+        return_to_best(team, arrays)
+    weights = weights_of(scheme.theta, scheme.curvatures.m, numbers.gamma)
+    move = Move(length, length / (weights.alpha * n), weights.keep, weights.beta)
     advance(team, n, arrays.y, arrays.v, line.direction, move)
-    return Momentum(fx=fx, f=step.value, sigma=step.sigma, gamma=weights.gamma)
+    return Momentum(fx, step.value, step.sigma, weights.gamma)

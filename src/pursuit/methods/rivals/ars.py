@@ -28,28 +28,25 @@ import math
 from typing import NamedTuple
 
 from pursuit.checks import Vector
-from pursuit.compiling.vectors import copy
-from pursuit.methods.contract import Pair, ask, tell
-from pursuit.methods.hooks import Needs, State
+from pursuit.methods.contract import Needs, Pair, State, ask, tell
 from pursuit.methods.nesterov import (
+    Curvatures,
     Iterates,
     Momentum,
     Move,
-    accelerated_patience,
     advance,
-    root_of_condition,
+    keep_best_of_pair,
+    return_to_best,
+    smoothed,
     weights_of,
 )
-from pursuit.methods.options import checked_curvatures
-from pursuit.methods.rivals.pairs import keep_best, smoothed
 from pursuit.methods.rivals.rg import RandomGradient
 
 
 class AcceleratedSearch(NamedTuple):
     """Accelerated random search: random gradients, and a second sequence that sums them up."""
 
-    m: float
-    L: float
+    curvatures: Curvatures
     theta: float
     h: float
     mu: float
@@ -64,48 +61,37 @@ class AcceleratedSearch(NamedTuple):
         mu: float | None = None,
     ) -> AcceleratedSearch:
         """Return the scheme for the extreme curvatures, `L` and `m`, and differences over `mu`."""
-        m, top = checked_curvatures("ars", m, L)
-        plain = RandomGradient.create(n, L=top, mu=mu)
-        lives = 4.0 * (n + 1.0) * root_of_condition(m, top)
-        return cls(
-            m=m,
-            L=top,
-            theta=1.0 / (16.0 * (n + 1.0) ** 2 * top),
-            h=plain.h,
-            mu=plain.mu / math.sqrt(lives) if mu is None else plain.mu,
-        )
+        curvatures = Curvatures.create("ars", m, L)
+        plain = RandomGradient.create(n, L=curvatures.L, mu=mu)
+        lives = 4.0 * (n + 1.0) * curvatures.root_of_condition
+        theta = 1.0 / (16.0 * (n + 1.0) ** 2 * curvatures.L)
+        return cls(curvatures, theta, plain.h, plain.mu / math.sqrt(lives) if mu is None else plain.mu)
 
     def init(self, x: Vector, fx: float, sigma: float) -> State:
         """Return the first state; its f is f(y)."""
-        gamma = self.m if self.m > 0.0 else self.L
-        return State(Iterates(x, y=x.copy(), v=x.copy()), Momentum(fx, fx, sigma, gamma))
+        return State(Iterates(x, x.copy(), x.copy()), Momentum(fx, fx, sigma, self.curvatures.first_gamma))
 
     def needs(self, n: int) -> Needs:
         """Return what the scheme needs for n variables."""
-        return Needs(normals=n, points=2, patience=accelerated_patience(n, self.m, self.L))
+        return Needs(normals=n, points=2, patience=self.curvatures.patience(n))
 
 
 @ask.register(AcceleratedSearch)
 def _ask(team, scheme, arrays, numbers, u):
-    return Pair(origin=arrays.y, direction=u, first=0.0, second=scheme.mu)
+    return Pair(arrays.y, u, 0.0, scheme.mu)
 
 
 @tell.register(AcceleratedSearch)
 def _tell(team, scheme, arrays, numbers, pair, values):
-    fx, sigma = keep_best(team, arrays, numbers, pair, values), numbers.sigma
+    fx, sigma = keep_best_of_pair(team, arrays, numbers, pair, values), numbers.sigma
     slope = (values[1] - values[0]) / scheme.mu
-    weights = weights_of(scheme.theta, scheme.m, numbers.gamma)
+    weights = weights_of(scheme.theta, scheme.curvatures.m, numbers.gamma)
     if math.isfinite(slope):
         sigma = smoothed(sigma, scheme.theta / weights.alpha * slope)
     else:
         slope = 0.0
-        copy(team, arrays.y, arrays.x)
-        copy(team, arrays.v, arrays.x)
-    move = Move(
-        step=-scheme.h * slope,
-        long_step=-scheme.theta / weights.alpha * slope,
-        keep=weights.keep,
-        beta=weights.beta,
-    )
+        return_to_best(team, arrays)
+    long_step = -scheme.theta / weights.alpha * slope
+    move = Move(-scheme.h * slope, long_step, weights.keep, weights.beta)
     advance(team, arrays.y.shape[0], arrays.y, arrays.v, pair.direction, move)
-    return Momentum(fx=fx, f=values[0], sigma=sigma, gamma=weights.gamma)
+    return Momentum(fx, values[0], sigma, weights.gamma)

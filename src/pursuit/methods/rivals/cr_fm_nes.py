@@ -57,8 +57,7 @@ from pursuit.checks import Vector
 from pursuit.compiling.jit import compilable
 from pursuit.compiling.rows import SLICE, mix_rows
 from pursuit.compiling.vectors import blend, dot, fill, scale, summed
-from pursuit.methods.contract import ask, tell
-from pursuit.methods.hooks import Needs, State
+from pursuit.methods.contract import Needs, State, ask, tell
 from pursuit.methods.rivals.samples import (
     RoundNumbers,
     Samples,

@@ -34,8 +34,7 @@ from pursuit.checks import Vector, checked_count, checked_memory
 from pursuit.compiling.jit import compilable
 from pursuit.compiling.rows import SLICE, add_products, mix_rows, mix_slice
 from pursuit.compiling.vectors import Matrix, add, blend, copy, dot, fill, scale
-from pursuit.methods.contract import ask, is_valid, tell
-from pursuit.methods.hooks import Needs, State
+from pursuit.methods.contract import Needs, State, ask, is_valid, tell
 from pursuit.methods.rivals.cma_rates import CmaRates, drift_of, follow_path, log_weights
 from pursuit.methods.rivals.eigenvectors import diagonalise, largest_first, turn_rows
 from pursuit.methods.rivals.samples import (

@@ -42,8 +42,7 @@ from pursuit.compiling.hashing import write_signs
 from pursuit.compiling.jit import compilable
 from pursuit.compiling.rows import SLICE, add_products, mix_rows, mix_slice, push
 from pursuit.compiling.vectors import Matrix, copy, fill
-from pursuit.methods.contract import ask, is_valid, tell
-from pursuit.methods.hooks import Needs, State
+from pursuit.methods.contract import Needs, State, ask, is_valid, tell
 from pursuit.methods.options import checked_rate
 from pursuit.methods.rivals.cma_rates import effective_size, log_weights
 from pursuit.methods.rivals.samples import (

@@ -31,8 +31,7 @@ import numpy as np
 from pursuit.checks import Vector, checked_number
 from pursuit.compiling.jit import compilable
 from pursuit.compiling.vectors import add, blend, dot, fill, scale
-from pursuit.methods.contract import ask, tell
-from pursuit.methods.hooks import Needs, State
+from pursuit.methods.contract import Needs, State, ask, tell
 from pursuit.methods.rivals.samples import (
     RoundNumbers,
     Samples,

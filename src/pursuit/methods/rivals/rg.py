@@ -20,10 +20,14 @@ from typing import NamedTuple
 
 from pursuit.checks import Vector, checked_number
 from pursuit.compiling.vectors import add, copy
-from pursuit.methods.contract import Pair, ask, tell
-from pursuit.methods.hooks import Needs, Numbers, State
-from pursuit.methods.options import checked_curvature
-from pursuit.methods.rivals.pairs import Iterates, keep_best, patience_with_slopes, smoothed
+from pursuit.methods.contract import Needs, Numbers, Pair, State, ask, tell
+from pursuit.methods.nesterov import (
+    BestAndIterate,
+    checked_curvature,
+    keep_best_of_pair,
+    smoothed,
+    wandering_patience,
+)
 
 # How far above the minimum the bias of differences may leave f, if mu is not given.
 _EPSILON = 1e-10
@@ -46,32 +50,30 @@ class RandomGradient(NamedTuple):
         """Return the scheme for `L`, the largest curvature, and differences over `mu`."""
         top = checked_curvature("rg", L)
         default = 5.0 / (3.0 * (n + 4.0)) * math.sqrt(_EPSILON / (2.0 * top))
-        return cls(
-            h=1.0 / (4.0 * (n + 4.0) * top),
-            mu=checked_number("mu", default if mu is None else mu, above=0.0),
-        )
+        mu = checked_number("mu", default if mu is None else mu, above=0.0)
+        return cls(h=1.0 / (4.0 * (n + 4.0) * top), mu=mu)
 
     def init(self, x: Vector, fx: float, sigma: float) -> State:
         """Return the first state; its f is f(y)."""
-        return State(Iterates(x, y=x.copy()), Numbers(fx, fx, sigma))
+        return State(BestAndIterate(x, x.copy()), Numbers(fx, fx, sigma))
 
     def needs(self, n: int) -> Needs:
         """Return what the scheme needs for n variables."""
-        return Needs(normals=n, points=2, patience=patience_with_slopes(n))
+        return Needs(normals=n, points=2, patience=wandering_patience(n))
 
 
 @ask.register(RandomGradient)
 def _ask(team, scheme, arrays, numbers, u):
-    return Pair(origin=arrays.y, direction=u, first=0.0, second=scheme.mu)
+    return Pair(arrays.y, u, 0.0, scheme.mu)
 
 
 @tell.register(RandomGradient)
 def _tell(team, scheme, arrays, numbers, pair, values):
-    fx, sigma = keep_best(team, arrays, numbers, pair, values), numbers.sigma
+    fx, sigma = keep_best_of_pair(team, arrays, numbers, pair, values), numbers.sigma
     step = scheme.h * (values[1] - values[0]) / scheme.mu
     if math.isfinite(step):
         add(team, arrays.y, -step, pair.direction)
         sigma = smoothed(sigma, step)
     else:
         copy(team, arrays.y, arrays.x)
-    return Numbers(fx=fx, f=values[0], sigma=sigma)
+    return Numbers(fx, values[0], sigma)

@@ -22,8 +22,7 @@ import numpy as np
 from pursuit.checks import Vector, checked_count, checked_memory
 from pursuit.compiling.jit import compilable
 from pursuit.compiling.vectors import dot
-from pursuit.methods.contract import count_points, spread, write_point
-from pursuit.methods.hooks import Needs, Patience
+from pursuit.methods.contract import Needs, Patience, count_points, spread, write_point
 
 
 def needs_of_population(popsize: int, n: int, normals: int) -> Needs:

@@ -26,8 +26,7 @@ import numpy as np
 from pursuit.checks import Vector
 from pursuit.compiling.jit import compilable
 from pursuit.compiling.vectors import fill, scale
-from pursuit.methods.contract import ask, tell
-from pursuit.methods.hooks import Needs, State
+from pursuit.methods.contract import Needs, State, ask, tell
 from pursuit.methods.rivals.cma_rates import CmaRates, PathNumbers, drift_of, follow_path, log_weights
 from pursuit.methods.rivals.samples import (
     Samples,

@@ -31,10 +31,10 @@ import math
 from typing import NamedTuple
 
 from pursuit.checks import Vector, checked_count, checked_number
+from pursuit.compiling.jit import inlined
 from pursuit.compiling.vectors import add, copy, repeated
-from pursuit.methods.contract import Pair, ask, tell
-from pursuit.methods.hooks import Needs, State
-from pursuit.methods.rivals.pairs import Iterates, keep_best, patience_with_slopes, smoothed
+from pursuit.methods.contract import Needs, Pair, State, ask, tell
+from pursuit.methods.nesterov import BestAndIterate, keep_best_of_pair, smoothed, wandering_patience
 
 # c where it is not given, as a multiple of sigma0.
 _NEAR = 1e-7
@@ -81,22 +81,31 @@ class Spsa(NamedTuple):
 
     def init(self, x: Vector, fx: float, sigma: float) -> State:
         """Return the first state; its f is the lower value of the latest round."""
-        numbers = SpsaNumbers(
-            fx=fx,
-            f=fx,
-            sigma=sigma,
-            a=self.a,
-            c=self.c if self.c > 0.0 else _NEAR * sigma,
-            change=sigma / x.size,
-            slopes=0.0,
-            rounds=0,
-            k=0,
-        )
-        return State(Iterates(x, y=x.copy()), numbers)
+        scales = Scales(c=self.c if self.c > 0.0 else _NEAR * sigma, change=sigma / x.size)
+        numbers = SpsaNumbers(fx, fx, sigma, 0, scales, Gain(self.a, slopes=0.0, rounds=0))
+        return State(BestAndIterate(x, x.copy()), numbers)
 
     def needs(self, n: int) -> Needs:
         """Return what the scheme needs for n variables."""
-        return Needs(normals=n, points=2, patience=patience_with_slopes(n))
+        return Needs(normals=n, points=2, patience=wandering_patience(n))
+
+
+class Scales(NamedTuple):
+    """What follows from sigma0, and stays."""
+
+    c: float
+    change: float
+    """By how much an entry of y is to change at first."""
+
+
+class Gain(NamedTuple):
+    """The rule's a, and the rounds that measure it."""
+
+    a: float
+    """0 while it is not known."""
+    slopes: float
+    """The sum of |g| of the rounds so far."""
+    rounds: int
 
 
 class SpsaNumbers(NamedTuple):
@@ -105,16 +114,9 @@ class SpsaNumbers(NamedTuple):
     fx: float
     f: float
     sigma: float
-    a: float
-    """0 while it is not known."""
-    c: float
-    change: float
-    """By how much an entry of y is to change at first."""
-    slopes: float
-    """The sum of |g| of the rounds that have measured it."""
-    rounds: int
-    """How many rounds have measured it."""
     k: int
+    scales: Scales
+    gain: Gain
 
 
 @repeated
@@ -126,40 +128,33 @@ def replace_by_sign(i, x):
 @ask.register(Spsa)
 def _ask(team, scheme, arrays, numbers, normals):
     replace_by_sign(team, normals.shape[0], normals)
-    c = numbers.c / (numbers.k + 1.0) ** scheme.gamma
-    return Pair(origin=arrays.y, direction=normals, first=c, second=-c)
+    c = numbers.scales.c / (numbers.k + 1.0) ** scheme.gamma
+    return Pair(arrays.y, normals, c, -c)
 
 
 @tell.register(Spsa)
 def _tell(team, scheme, arrays, numbers, pair, values):
-    slope = (values[0] - values[1]) / (2.0 * pair.first)
-    a, slopes, rounds, k, sigma = numbers.a, numbers.slopes, numbers.rounds, numbers.k, numbers.sigma
-    fx = keep_best(team, arrays, numbers, pair, values)
-    if a > 0.0:
-        step = a / (k + 1.0 + scheme.A) ** scheme.alpha * slope
-        if math.isfinite(step):
-            most = numbers.change * arrays.y.shape[0]
-            step = min(max(step, -most), most)
-            add(team, arrays.y, -step, pair.direction)
-            sigma = smoothed(sigma, step)
-        else:
-            copy(team, arrays.y, arrays.x)
-        k += 1
+    fx, f = keep_best_of_pair(team, arrays, numbers, pair, values), min(values[0], values[1])
+    slope, sigma, change = (values[0] - values[1]) / (2.0 * pair.first), numbers.sigma, numbers.scales.change
+    if not numbers.gain.a > 0.0:
+        gain = _measured(scheme, numbers.gain, change, slope)
+        return SpsaNumbers(fx, f, sigma, numbers.k, numbers.scales, gain)
+    step = numbers.gain.a / (numbers.k + 1.0 + scheme.A) ** scheme.alpha * slope
+    if math.isfinite(step):
+        most = change * arrays.y.shape[0]
+        step = min(max(step, -most), most)
+        add(team, arrays.y, -step, pair.direction)
+        sigma = smoothed(sigma, step)
     else:
-        if math.isfinite(slope):
-            slopes += abs(slope)
-        rounds += 1
-        # On a plateau there is no slope to be seen.
-        if rounds >= scheme.measured and slopes > 0.0:
-            a = numbers.change * (1.0 + scheme.A) ** scheme.alpha * rounds / slopes
-    return SpsaNumbers(
-        fx=fx,
-        f=min(values[0], values[1]),
-        sigma=sigma,
-        a=a,
-        c=numbers.c,
-        change=numbers.change,
-        slopes=slopes,
-        rounds=rounds,
-        k=k,
-    )
+        copy(team, arrays.y, arrays.x)
+    return SpsaNumbers(fx, f, sigma, numbers.k + 1, numbers.scales, numbers.gain)
+
+
+@inlined
+def _measured(scheme, gain, change, slope):
+    """Return what is known of a after a round with this slope."""
+    rounds, slopes = gain.rounds + 1, gain.slopes + (abs(slope) if math.isfinite(slope) else 0.0)
+    # On a plateau there is no slope to be seen.
+    is_known = rounds >= scheme.measured and slopes > 0.0
+    a = change * (1.0 + scheme.A) ** scheme.alpha * rounds / slopes if is_known else 0.0
+    return Gain(a, slopes, rounds)

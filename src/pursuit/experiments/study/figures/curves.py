@@ -41,7 +41,7 @@ class Curve(NamedTuple):
     """f before the first iteration."""
     target: float
     mean: float
-    """NaN if less than half of the runs reached the target: the mean of a few says nothing of the cell."""
+    """NaN if less than half of the runs reached the target."""
     low: float
     """The mean minus the standard deviation, which is taken as 0 for a single run."""
     high: float
@@ -65,10 +65,9 @@ def curve_of(results: Results, entry: CellResults, measure: str) -> Curve:
     trace = trace_of_median(results, entry)
     counts = trace.nit if measure == "iterations" else trace.nfev
     summary = summarize(entry, measure)
-    average = summary.mean if 2 * summary.successes >= summary.runs else math.nan
     deviation = 0.0 if math.isnan(summary.deviation) else summary.deviation
     # A logarithmic axis shows iteration 0 at 1.
-    mean, low, high = np.maximum([average, average - deviation, average + deviation], 1.0)
+    mean, low, high = np.maximum(summary.shown_mean + np.array([0.0, -deviation, deviation]), 1.0)
     return Curve(
         scheme=entry.cell.scheme,
         counts=np.maximum(counts, 1.0),

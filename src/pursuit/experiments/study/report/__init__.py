@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import gzip
-import io
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -13,19 +10,10 @@ from pursuit.experiments.common.files import write_file
 from pursuit.experiments.common.plotting import FORMATS, save
 from pursuit.experiments.study.figures import draw_figures
 from pursuit.experiments.study.figures.outcomes import build_outcomes
-from pursuit.experiments.study.published import DECLARATION, declaration_of
 from pursuit.experiments.study.report.analysis import analyse
 from pursuit.experiments.study.report.document import document_of
 from pursuit.experiments.study.report.page import page_of
-from pursuit.experiments.study.report.tables import (
-    Row,
-    claim_rows,
-    curve_rows,
-    growth_rows,
-    rate_rows,
-    run_rows,
-    summary_rows,
-)
+from pursuit.experiments.study.report.tables import write_tables
 from pursuit.experiments.study.results import Results
 from pursuit.experiments.study.stats import MEASURES
 
@@ -53,7 +41,6 @@ def write_report(results: Results, folder: Path, measure: str | None = None) -> 
         That of `report.html`, or else of `report.md`.
     """
     measure = results.usual_measure if measure is None else checked_choice("measure", measure, MEASURES)
-    folder.mkdir(parents=True, exist_ok=True)
     formats = FORMATS if results.kept is None else ["png"]
     drawn = draw_figures(results, folder / "figures", measure, formats)
     analysis = analyse(results)
@@ -61,22 +48,12 @@ def write_report(results: Results, folder: Path, measure: str | None = None) -> 
     if analysis.judgements:
         paths = save(build_outcomes(analysis.judgements), folder / "figures", "claims", formats)
         picture = _shown(paths, folder)
-    tables = {
-        "summary": summary_rows(analysis),
-        "growth": growth_rows(analysis.growths),
-        "claims": claim_rows(analysis.judgements),
-    }
-    if results.kept is None:
-        tables |= {"runs": run_rows(results), "rates": rate_rows(results), "curves": curve_rows(results)}
-        write_file(folder / "tables" / DECLARATION, declaration_of(results))
-    for name, rows in tables.items():
-        _write_table(folder / "tables" / f"{name}.csv", rows)
+    write_tables(analysis, folder / "tables")
     pictures = [(figure, _shown(figure.paths, folder)) for figure in drawn]
-    document = folder / "report.md"
+    document, page = folder / "report.md", folder / "report.html"
     write_file(document, document_of(analysis, picture, pictures, measure))
     if results.kept is not None:
         return document
-    page = folder / "report.html"
     write_file(page, page_of(analysis, measure))
     return page
 
@@ -84,26 +61,3 @@ def write_report(results: Results, folder: Path, measure: str | None = None) -> 
 def _shown(paths: Sequence[Path], folder: Path) -> str:
     """Return the path of a figure that Markdown can show, relative to the report."""
     return next(path for path in paths if path.suffix == ".png").relative_to(folder).as_posix()
-
-
-def _write_table(path: Path, rows: Sequence[Row]) -> None:
-    """Write a table; one that was packed stays packed."""
-    packed = path.with_suffix(".csv.gz")
-    if not rows:
-        path.unlink(missing_ok=True)
-        packed.unlink(missing_ok=True)
-    elif packed.exists():
-        # Without the time of writing, the same rows give the same bytes.
-        write_file(packed, gzip.compress(_csv(rows).encode(), mtime=0))
-    else:
-        write_file(path, _csv(rows))
-
-
-def _csv(rows: Sequence[Row]) -> str:
-    """Return rows under the names of the first; a missing number is an empty field, an infinite one `inf`."""
-    text = io.StringIO()
-    writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
-    writer.writeheader()
-    for row in rows:
-        writer.writerow({name: value for name, value in row.items() if value == value})
-    return text.getvalue()

@@ -1,13 +1,17 @@
-"""The analysis of a study: all numbers that the page, the Markdown report and the tables show."""
+"""The analysis of a study: what was run, and all numbers that the page, the document and the tables show."""
 
 from __future__ import annotations
 
 import itertools
+import tomllib
+from collections import Counter
 from collections.abc import Iterable, Sequence
+from importlib import resources
 from typing import Any, NamedTuple
 
+from pursuit.experiments.common.formatting import brief, power, spaced
 from pursuit.experiments.study.claims import Judgement, judge
-from pursuit.experiments.study.evidence import Measurement
+from pursuit.experiments.study.evidence import PAPER_SCHEMES, Measurement
 from pursuit.experiments.study.results import Cell, CellResults, Results
 from pursuit.experiments.study.stats import MEASURES, Estimate, Summary, exponent, summarize
 
@@ -25,23 +29,6 @@ class Growth(NamedTuple):
     dimensions: tuple[int, ...]
     exponents: dict[str, Estimate]
     """By measure."""
-
-
-class MeasurementRow(NamedTuple):
-    """A measurement under each reading; None under a reading that does not have it."""
-
-    text: str
-    paper: str
-    measurements: tuple[Measurement | None, ...]
-
-
-class JudgedClaim(NamedTuple):
-    """A claim, judged under each reading."""
-
-    number: int
-    claim: str
-    judgements: tuple[Judgement, ...]
-    rows: tuple[MeasurementRow, ...]
 
 
 class Analysis(NamedTuple):
@@ -70,25 +57,89 @@ def analyse(results: Results) -> Analysis:
     )
 
 
-def claims_of(judgements: Sequence[Judgement]) -> list[JudgedClaim]:
-    """Return the claims, each with its judgements under all readings.
+def claims_of(judgements: Sequence[Judgement]) -> list[list[Judgement]]:
+    """Return the judgements of each claim, under all readings."""
+    return [list(group) for _, group in itertools.groupby(judgements, key=lambda found: found.number)]
+
+
+def side_by_side(claim: Sequence[Judgement]) -> dict[tuple[str, str], list[Measurement | None]]:
+    """Return each measurement of a claim under all readings; None under one that does not have it.
 
     Examples
     --------
     >>> from pursuit.experiments.study.claims import Judgement
     >>> from pursuit.experiments.study.evidence import Measurement
-    >>> from pursuit.experiments.study.report.analysis import claims_of
+    >>> from pursuit.experiments.study.report.analysis import side_by_side
     >>> def judgement(reading, holds):
     ...     found = (Measurement("rp, n=20", "2", None, holds),)
     ...     return Judgement(
     ...         number=1, claim="Exact is faster.", reading=reading, measurements=found, verdict=""
     ...     )
-    >>> claim, = claims_of([judgement("printed", None), judgement("fitted", True)])
-    >>> [row.text for row in claim.rows], [found.holds for found in claim.rows[0].measurements]
-    (['rp, n=20'], [None, True])
+    >>> rows = side_by_side([judgement("printed", None), judgement("fitted", True)])
+    >>> {what: [found.holds for found in row] for what, row in rows.items()}
+    {('rp, n=20', '2'): [None, True]}
     """
-    groups = [tuple(group) for _, group in itertools.groupby(judgements, key=lambda found: found.number)]
-    return [JudgedClaim(group[0].number, group[0].claim, group, _rows(group)) for group in groups]
+    found = [{(one.text, one.paper): one for one in judgement.measurements} for judgement in claim]
+    return {what: [one.get(what) for one in found] for what in distinct(itertools.chain(*found))}
+
+
+def citations(results: Results) -> list[dict[str, str]]:
+    """Return what to cite, as text and BibTeX: the paper, if any of its schemes was run, and the software."""
+    file = resources.files("pursuit.experiments.study.report") / "citations.toml"
+    both = tomllib.loads(file.read_text(encoding="utf-8"))
+    is_from_paper = any(entry.cell.scheme in PAPER_SCHEMES for entry in results.cells)
+    return [both["paper"], both["software"]] if is_from_paper else [both["software"]]
+
+
+def missing(results: Results) -> list[CellResults]:
+    """Return the cells that have fewer runs than were declared."""
+    return [entry for entry in results.cells if len(entry.runs) < entry.wanted]
+
+
+def facts(results: Results) -> list[tuple[str, str]]:
+    """Return what was run, as pairs of a name and its value.
+
+    Examples
+    --------
+    >>> from pursuit.experiments.study.report.analysis import facts
+    >>> from pursuit.experiments.study.results import Cell, CellResults, Results, RunRecord
+    >>> cell = Cell(problem="exp", L=1e4, n=20, scheme="rp", reading="fitted")
+    >>> run = RunRecord(number=0, nit=500, nfev=501, fun=1e-10, reason="target", seconds=0.1)
+    >>> entry = CellResults(cell=cell, target=1e-9, cap=20_000, wanted=2, code="c0de", runs=(run,))
+    >>> results = Results(title="", cells=(entry,), figures=(), trace=lambda cell, number: None, made={})
+    >>> for name, text in facts(results):
+    ...     print(f"{name}: {text}")
+    problems: exp (L = 1e4)
+    dimensions n: 20
+    schemes: rp
+    readings: fitted
+    target: f ≤ 1e-9
+    cap: 1 000 iterations / n
+    cells: 1, of which 1 have fewer runs than wanted
+    runs: 1 of 2 wanted
+    ended by: target 1
+    """
+    cells = [entry.cell for entry in results.cells]
+    runs = [run for entry in results.cells for run in entry.runs]
+    ends = Counter(run.reason for run in runs).most_common()
+    short = len(missing(results))
+    complete = f"of which {spaced(short)} have fewer runs than wanted" if short else "all of them complete"
+    caps = (brief(entry.cap / entry.cell.n) for entry in results.cells)
+    readings = [("readings", _listed(cell.reading for cell in cells))] if results.names_readings else []
+    return [
+        (
+            "problems",
+            _listed(_with_conditions(name, cells) for name in distinct(cell.problem for cell in cells)),
+        ),
+        ("dimensions n", _listed(sorted(cell.n for cell in cells))),
+        ("schemes", _listed(cell.scheme for cell in cells)),
+        *readings,
+        ("target", "f ≤ " + _listed(power(entry.target) for entry in results.cells)),
+        ("cap", _listed(caps) + " iterations / n"),
+        ("cells", f"{spaced(len(cells))}, {complete}"),
+        ("runs", f"{spaced(len(runs))} of {spaced(sum(entry.wanted for entry in results.cells))} wanted"),
+        ("ended by", _listed(f"{reason} {spaced(count)}" for reason, count in ends)),
+    ]
 
 
 def distinct(values: Iterable[Any]) -> list[Any]:
@@ -104,21 +155,19 @@ def _growths(results: Results) -> list[Growth]:
         groups.setdefault((cell.problem, cell.L, cell.scheme, cell.reading), []).append(entry)
     return [
         Growth(
-            problem=problem,
-            L=condition,
-            scheme=scheme,
-            reading=reading,
-            dimensions=tuple(entry.cell.n for entry in group),
-            exponents={measure: exponent(group, measure) for measure in MEASURES},
+            *what,
+            tuple(entry.cell.n for entry in group),
+            {measure: exponent(group, measure) for measure in MEASURES},
         )
-        for (problem, condition, scheme, reading), group in groups.items()
+        for what, group in groups.items()
         if len(group) > 1
     ]
 
 
-def _rows(judgements: Sequence[Judgement]) -> tuple[MeasurementRow, ...]:
-    found = [{(m.text, m.paper): m for m in judgement.measurements} for judgement in judgements]
-    return tuple(
-        MeasurementRow(text, paper, tuple(one.get((text, paper)) for one in found))
-        for text, paper in distinct(itertools.chain(*found))
-    )
+def _with_conditions(problem: str, cells: Sequence[Cell]) -> str:
+    found = _listed(power(cell.L) for cell in cells if cell.problem == problem and cell.L is not None)
+    return f"{problem} (L = {found})" if found else problem
+
+
+def _listed(values: Iterable[Any]) -> str:
+    return ", ".join(map(str, distinct(values)))

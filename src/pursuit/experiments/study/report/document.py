@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from pursuit.experiments.common.formatting import brief, escaped, folded, power, table
+from pursuit.experiments.study.claims import Judgement
 from pursuit.experiments.study.evidence import Measurement
 from pursuit.experiments.study.figures import DrawnFigure
 from pursuit.experiments.study.report.analysis import (
     Analysis,
-    Growth,
-    JudgedClaim,
-    Summaries,
+    citations,
     claims_of,
     distinct,
+    facts,
+    missing,
+    side_by_side,
 )
-from pursuit.experiments.study.report.facts import citations, facts, missing
 from pursuit.experiments.study.report.opening import opening_of
 from pursuit.experiments.study.results import Cell, Results
-from pursuit.experiments.study.stats import Estimate
+from pursuit.experiments.study.stats import Estimate, Summary
 
 
 def document_of(
@@ -29,8 +30,7 @@ def document_of(
 
     Long tables are folded: a browser shows their titles, and opens them one by one.
     """
-    results, readings = analysis.results, analysis.readings
-    claims = claims_of(analysis.judgements)
+    results = analysis.results
     parts = [
         f"# {escaped(results.title)}",
         *opening_of(analysis, picture),
@@ -38,12 +38,12 @@ def document_of(
         table(["what", "which"], _escaped(facts(results))),
         *_missing(results),
         folded("Made with", table(["what", "which"], _escaped(results.made.items()))),
-        *_claims(claims, readings),
+        *_claims(analysis),
         *_figures(pictures, results),
-        *_median_tables(analysis.summaries, measure, results),
-        *_growth_tables(analysis.growths, measure, results),
+        *_medians(analysis, measure),
+        *_growth(analysis, measure),
         "## How to cite",
-        *(f"{citation.text}\n\n```bibtex\n{citation.bibtex}\n```" for citation in citations(results)),
+        *("{text}\n\n```bibtex\n{bibtex}\n```".format_map(citation) for citation in citations(results)),
     ]
     return "\n\n".join(parts) + "\n"
 
@@ -61,16 +61,40 @@ def _missing(results: Results) -> list[str]:
     return [folded(title, table(["cell", "runs", "wanted"], rows))] if rows else []
 
 
-def _claims(claims: Sequence[JudgedClaim], readings: Sequence[str]) -> list[str]:
+def _claims(analysis: Analysis) -> list[str]:
+    claims = claims_of(analysis.judgements)
     if not claims:
         return []
     return [
         "## The paper's claims",
-        table(["", "claim", *readings], [_verdicts(claim) for claim in claims]),
+        table(["", "claim", *analysis.readings], [_verdicts(claim) for claim in claims]),
         "What is measured for each claim, with 95 % bootstrap intervals: ✓ agrees with the paper, "
         "✗ disagrees, ↗ diverges.",
-        *(_measurements(claim, readings) for claim in claims),
+        *(_measurements(claim, analysis.readings) for claim in claims),
     ]
+
+
+def _verdicts(claim: Sequence[Judgement]) -> list[str]:
+    verdicts = [f"**{one.verdict}** ({one.agreement})" if one.agreement else one.verdict for one in claim]
+    return [str(claim[0].number), claim[0].claim, *verdicts]
+
+
+def _measurements(claim: Sequence[Judgement], readings: Sequence[str]) -> str:
+    rows = [[*what, *map(_ours, found)] for what, found in side_by_side(claim).items()]
+    header = ["measured", "paper", *(f"ours, {reading}" for reading in readings)]
+    return folded(f"Claim {claim[0].number}: {len(rows)} measurements", table(header, rows))
+
+
+def _ours(found: Measurement | None) -> str:
+    if found is not None and found.diverges:
+        return "↗"
+    if found is None or found.ours is None:
+        return "—"
+    return {True: "✓ ", False: "✗ ", None: ""}[found.holds] + _estimate(found.ours)
+
+
+def _estimate(found: Estimate) -> str:
+    return f"{brief(found.value)} [{brief(found.low)}, {brief(found.high)}]"
 
 
 def _figures(pictures: Sequence[tuple[DrawnFigure, str]], results: Results) -> list[str]:
@@ -82,98 +106,61 @@ def _figures(pictures: Sequence[tuple[DrawnFigure, str]], results: Results) -> l
     return ["## Figures", *shown] if shown else []
 
 
-def _verdicts(claim: JudgedClaim) -> list[str]:
-    found = [(judgement.verdict, judgement.agreement) for judgement in claim.judgements]
-    verdicts = [f"**{verdict}** ({share})" if share else verdict for verdict, share in found]
-    return [str(claim.number), claim.claim, *verdicts]
-
-
-def _measurements(claim: JudgedClaim, readings: Sequence[str]) -> str:
-    rows = [[row.text, row.paper, *map(_ours, row.measurements)] for row in claim.rows]
-    header = ["measured", "paper", *(f"ours, {reading}" for reading in readings)]
-    return folded(f"Claim {claim.number}: {len(rows)} measurements", table(header, rows))
-
-
-def _ours(found: Measurement | None) -> str:
-    if found is not None and found.diverges:
-        return "↗"
-    if found is None or found.ours is None:
-        return "—"
-    mark = {True: "✓ ", False: "✗ ", None: ""}[found.holds]
-    return mark + _estimate(found.ours)
-
-
-def _estimate(found: Estimate) -> str:
-    return f"{brief(found.value)} [{brief(found.low)}, {brief(found.high)}]"
-
-
-def _median_tables(summaries: Summaries, measure: str, results: Results) -> list[str]:
+def _medians(analysis: Analysis, measure: str) -> list[str]:
     """Return tables of schemes by problems, one for each reading, n and L, if there are any."""
-    groups: dict[tuple[str, int, float | None], list[Cell]] = {}
-    for cell in summaries:
-        groups.setdefault((cell.reading, cell.n, cell.L), []).append(cell)
-    readings = distinct(cell.reading for cell in summaries)
-
-    def place(group: tuple[str, int, float | None]) -> tuple[int, int, float]:
-        reading, n, condition = group
-        return readings.index(reading), n, math.inf if condition is None else condition
-
-    parts = []
-    for key in sorted(groups, key=place):
-        reading, n, condition = key
-        cells = {(cell.scheme, cell.problem): cell for cell in groups[key]}
-        problems = distinct(cell.problem for cell in groups[key])
-        rows = [
-            [
-                escaped(scheme),
-                *(_median(summaries, cells.get((scheme, problem)), measure) for problem in problems),
-            ]
-            for scheme in distinct(cell.scheme for cell in groups[key])
-        ]
-        where = f"n = {n}" if condition is None else f"n = {n}, L = {power(condition)}"
-        title = f"Reading {reading}, {where}" if results.names_readings else where
-        parts.append(folded(title, table(["scheme", *map(escaped, problems)], rows)))
-    if not parts:
-        return []
+    groups: dict[tuple[str, int, float | None], dict[tuple[str, str], str]] = {}
+    for cell, found in analysis.summaries.items():
+        texts = groups.setdefault((cell.reading, cell.n, cell.L), {})
+        texts[cell.scheme, escaped(cell.problem)] = _median(cell, found[measure])
+    order = distinct(reading for reading, _, _ in groups)
     explanation = (
         "In brackets the 95 % bootstrap interval; in parentheses how many runs reached the target, if not "
         "all did: the others count as infinite. A cell diverges where most of its runs do."
     )
-    return [f"## Medians of {measure} / n", explanation, *parts]
+    parts = [f"## Medians of {measure} / n", explanation]
+
+    def place(group: tuple[str, int, float | None]) -> tuple[int, int, float]:
+        reading, n, condition = group
+        return order.index(reading), n, math.inf if condition is None else condition
+
+    for group in sorted(groups, key=place):
+        reading, n, condition = group
+        where = f"n = {n}" if condition is None else f"n = {n}, L = {power(condition)}"
+        title = f"Reading {reading}, {where}" if analysis.results.names_readings else where
+        parts.append(folded(title, _by_scheme(groups[group], "—")))
+    return parts if groups else []
 
 
-def _median(summaries: Summaries, cell: Cell | None, measure: str) -> str:
-    if cell is None:
-        return "—"
-    found = summaries[cell][measure]
+def _median(cell: Cell, found: Summary) -> str:
     if 2 * found.diverged > found.runs:
         return f"diverges ({found.diverged} of {found.runs})"
     reached = "" if found.successes == found.runs else f" ({found.successes} of {found.runs})"
     return _estimate(Estimate._make(count / cell.n for count in found.median)) + reached
 
 
-def _growth_tables(growths: Sequence[Growth], measure: str, results: Results) -> list[str]:
+def _growth(analysis: Analysis, measure: str) -> list[str]:
     """Return tables of schemes by problems, one for each reading."""
-    parts = []
-    for reading in distinct(growth.reading for growth in growths):
-        chosen = [growth for growth in growths if growth.reading == reading]
-        found = {(growth.scheme, growth.problem, growth.L): growth for growth in chosen}
-        columns = distinct((growth.problem, growth.L) for growth in chosen)
-        header = [escaped(name if L is None else f"{name}, L = {power(L)}") for name, L in columns]
-        rows = [
-            [escaped(scheme), *(_exponent(found.get((scheme, *column)), measure) for column in columns)]
-            for scheme in distinct(growth.scheme for growth in chosen)
-        ]
-        title = f"Growth, reading {reading}" if results.names_readings else "Growth"
-        parts.append(folded(title, table(["scheme", *header], rows)))
-    if not parts:
-        return []
+    groups: dict[str, dict[tuple[str, str], str]] = {}
+    for growth in analysis.growths:
+        problem = escaped(growth.problem if growth.L is None else f"{growth.problem}, L = {power(growth.L)}")
+        exponent = _estimate(growth.exponents[measure])
+        groups.setdefault(growth.reading, {})[growth.scheme, problem] = exponent
     explanation = (
         f"The power of n with which the median of {measure} grows, by least squares on logarithms over all "
         "dimensions that were run: 1 where the cost per variable is constant."
     )
-    return ["## Growth with n", explanation, *parts]
+    tables = [
+        folded(
+            f"Growth, reading {reading}" if analysis.results.names_readings else "Growth",
+            _by_scheme(texts, ""),
+        )
+        for reading, texts in groups.items()
+    ]
+    return ["## Growth with n", explanation, *tables] if tables else []
 
 
-def _exponent(growth: Growth | None, measure: str) -> str:
-    return "" if growth is None else _estimate(growth.exponents[measure])
+def _by_scheme(texts: Mapping[tuple[str, str], str], missing: str) -> str:
+    """Return a table of texts, which has a row for each scheme and a column for each problem."""
+    schemes, problems = distinct(scheme for scheme, _ in texts), distinct(problem for _, problem in texts)
+    rows = [[escaped(scheme), *(texts.get((scheme, one), missing) for one in problems)] for scheme in schemes]
+    return table(["scheme", *problems], rows)

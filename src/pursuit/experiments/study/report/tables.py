@@ -1,23 +1,156 @@
-"""The numbers of a study, as rows of CSV files; a missing number is NaN or None."""
+"""The tables of a report, as CSV files; and a study as they have it, so that the report can be written again.
+
+`study.json` has what no table has: the title, the figures, and what the study was made with. Tables may be
+packed by gzip. Of traces there are only a thinned one of each cell, and the rates that the claims need. A
+missing number is an empty field, and an infinite one `inf`.
+"""
 
 from __future__ import annotations
 
+import csv
+import gzip
+import io
+import json
 import math
-from collections.abc import Sequence
-from typing import Any
+from pathlib import Path
+from typing import Any, NoReturn
 
-from pursuit.experiments.study.claims import Judgement
+import numpy as np
+
+from pursuit.experiments.common.errors import StudyError
+from pursuit.experiments.common.files import write_file
+from pursuit.experiments.study.database import FILE
 from pursuit.experiments.study.evidence import RATED
-from pursuit.experiments.study.report.analysis import Analysis, Growth
-from pursuit.experiments.study.results import Results
-from pursuit.experiments.study.stats import Estimate, Summary, rates_of, thinned, trace_of_median
+from pursuit.experiments.study.report.analysis import Analysis
+from pursuit.experiments.study.results import (
+    Cell,
+    CellResults,
+    FigureSpec,
+    KeptTraces,
+    Results,
+    RunRecord,
+    Trace,
+)
+from pursuit.experiments.study.stats import Estimate, rates_of, thinned, trace_of_median
 
-Row = dict[str, Any]
+_DECLARATION = "study.json"
 # Of a curve in a table: enough for print.
 _MOST_POINTS = 100
+_UNKNOWN = Estimate(math.nan, math.nan, math.nan)
+
+Row = dict[str, Any]
 
 
-def summary_rows(analysis: Analysis) -> list[Row]:
+def write_tables(analysis: Analysis, folder: Path) -> None:
+    """Write the tables of a report, but for those without rows and those that the results come from."""
+    results = analysis.results
+    tables = {"summary": _summary(analysis), "growth": _growth(analysis), "claims": _claims(analysis)}
+    if results.kept is None:
+        tables |= {"runs": _runs(results), "rates": _rates(results), "curves": _curves(results)}
+        content = {
+            "title": results.title,
+            "judges_claims": results.judges_claims,
+            "figures": [figure._asdict() for figure in results.figures],
+            "made": results.made,
+            "curves": "",
+        }
+        write_file(folder / _DECLARATION, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
+    for name, rows in tables.items():
+        _write_table(folder / f"{name}.csv", rows)
+
+
+def _write_table(path: Path, rows: list[Row]) -> None:
+    """Write a table, if it has rows; one that was packed stays packed."""
+    packed = path.with_suffix(".csv.gz")
+    if not rows:
+        path.unlink(missing_ok=True)
+        packed.unlink(missing_ok=True)
+        return
+    text = io.StringIO()
+    writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
+    writer.writeheader()
+    # A NaN is not equal to itself.
+    writer.writerows({key: value for key, value in row.items() if value == value} for row in rows)
+    if packed.exists():
+        # Without the time of writing, the same rows give the same bytes.
+        write_file(packed, gzip.compress(text.getvalue().encode(), mtime=0))
+    else:
+        write_file(path, text.getvalue())
+
+
+def has_tables_alone(folder: str | Path) -> bool:
+    """Return whether a folder has the tables of a report, and no stored runs."""
+    return Path(folder, "tables", _DECLARATION).exists() and not Path(folder, FILE).exists()
+
+
+def read_tables(folder: Path) -> Results:
+    """Return the results that the tables of a report have.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from pursuit.experiments.study.report import write_report
+    >>> from pursuit.experiments.study.report.tables import read_tables
+    >>> from pursuit.experiments.study.results import Results
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     results = Results(title="Nothing", cells=(), figures=(), trace=lambda *_: None, made={})
+    ...     page = write_report(results, Path(folder))
+    ...     read_tables(Path(folder, "tables")).title
+    'Nothing'
+    """
+    path = folder / _DECLARATION
+    if not path.exists():
+        raise StudyError(f"There are no tables of a report in {folder}: the file {_DECLARATION} is missing.")
+    declared = json.loads(path.read_text(encoding="utf-8"))
+    runs = {
+        cell: tuple(
+            RunRecord(int(number), int(nit), int(nfev), float(fun), reason, seconds=math.nan)
+            for number, nit, nfev, fun, reason in rows
+        )
+        for cell, rows in _read(folder, "runs", "run", "nit", "nfev", "fun", "reason").items()
+    }
+    cells = tuple(
+        CellResults(cell, float(target), int(cap), int(wanted), code="", runs=runs.get(cell, ()))
+        for cell, ((target, cap, wanted),) in _read(folder, "summary", "target", "cap", "wanted").items()
+    )
+    rates = {
+        cell: tuple(float(rate) for (rate,) in rows) for cell, rows in _read(folder, "rates", "rate").items()
+    }
+    curves = {
+        cell: Trace(*(np.array([kind(row[i]) for row in rows]) for i, kind in enumerate((int, int, float))))
+        for cell, rows in _read(folder, "curves", "nit", "nfev", "fun").items()
+    }
+
+    def no_trace(cell: Cell, number: int) -> NoReturn:
+        raise StudyError("The tables of a report have no traces.")
+
+    return Results(
+        title=declared["title"],
+        cells=cells,
+        figures=tuple(map(FigureSpec.of, declared["figures"])),
+        trace=no_trace,
+        made=declared["made"],
+        judges_claims=declared["judges_claims"],
+        kept=KeptTraces(curves, rates, declared["curves"]),
+    )
+
+
+def _read(folder: Path, name: str, *columns: str) -> dict[Cell, list[list[str]]]:
+    """Return some columns of the rows of each cell in a table; nothing if there is no such table."""
+    path, packed = folder / f"{name}.csv", folder / f"{name}.csv.gz"
+    if not packed.exists() and not path.exists():
+        return {}
+    found: dict[Cell, list[list[str]]] = {}
+    with gzip.open(packed, "rt", newline="") if packed.exists() else path.open(newline="") as file:
+        for row in csv.DictReader(file):
+            condition = float(row["L"]) if row["L"] else None
+            cell = Cell(row["problem"], condition, int(row["n"]), row["scheme"], row["reading"])
+            found.setdefault(cell, []).append([row[column] for column in columns])
+    return found
+
+
+def _summary(analysis: Analysis) -> list[Row]:
     """Return a row for each cell, with the statistics of its counts, not divided by n."""
     return [
         {
@@ -31,7 +164,11 @@ def summary_rows(analysis: Analysis) -> list[Row]:
             **{
                 f"{measure}_{name}": value
                 for measure, found in analysis.summaries.get(entry.cell, {}).items()
-                for name, value in _numbers(found).items()
+                for name, value in {
+                    **_named(found.median, "median"),
+                    "mean": found.mean,
+                    "deviation": found.deviation,
+                }.items()
             },
         }
         # The first has runs: its columns are those of all.
@@ -39,7 +176,7 @@ def summary_rows(analysis: Analysis) -> list[Row]:
     ]
 
 
-def claim_rows(judgements: Sequence[Judgement]) -> list[Row]:
+def _claims(analysis: Analysis) -> list[Row]:
     """Return a row for each measurement of each claim under each reading."""
     return [
         {
@@ -49,50 +186,36 @@ def claim_rows(judgements: Sequence[Judgement]) -> list[Row]:
             "verdict": judgement.verdict,
             "measured": found.text,
             "paper": found.paper,
-            **(found.ours or Estimate(math.nan, math.nan, math.nan))._asdict(),
+            **(found.ours or _UNKNOWN)._asdict(),
             "outcome": found.outcome,
         }
-        for judgement in judgements
+        for judgement in analysis.judgements
         for found in judgement.measurements
     ]
 
 
-def growth_rows(growths: Sequence[Growth]) -> list[Row]:
+def _growth(analysis: Analysis) -> list[Row]:
     """Return a row for each scheme on each problem, with the power of n by which its counts grow."""
-    return [
-        {
-            "problem": growth.problem,
-            "L": growth.L,
-            "scheme": growth.scheme,
-            "reading": growth.reading,
-            "dimensions": " ".join(map(str, growth.dimensions)),
-            **{
-                f"{measure}_exponent{ending}": getattr(found, name)
-                for measure, found in growth.exponents.items()
-                for name, ending in (("value", ""), ("low", "_low"), ("high", "_high"))
-            },
-        }
-        for growth in growths
-    ]
+    rows = []
+    for growth in analysis.growths:
+        row = {**growth._asdict(), "dimensions": " ".join(map(str, growth.dimensions))}
+        for measure, found in row.pop("exponents").items():
+            row |= _named(found, f"{measure}_exponent")
+        rows.append(row)
+    return rows
 
 
-def run_rows(results: Results) -> list[Row]:
-    """Return a row for each run, with its value in four digits."""
-    return [
-        {
-            **entry.cell._asdict(),
-            "run": run.number,
-            "nit": run.nit,
-            "nfev": run.nfev,
-            "fun": f"{run.fun:.4g}",
-            "reason": run.reason,
-        }
+def _runs(results: Results) -> list[Row]:
+    """Return a row for each run, with its value in four digits, and without its time, which differs each time."""
+    rows = [
+        {**entry.cell._asdict(), "run": run.number, **run._asdict(), "fun": f"{run.fun:.4g}"}
         for entry in results.select()
         for run in entry.runs
     ]
+    return [{name: row[name] for name in row if name not in ("number", "seconds")} for row in rows]
 
 
-def rate_rows(results: Results) -> list[Row]:
+def _rates(results: Results) -> list[Row]:
     """Return a row for each rate of convergence that the claims need."""
     return [
         {**entry.cell._asdict(), "rate": f"{rate:.6g}"}
@@ -102,7 +225,7 @@ def rate_rows(results: Results) -> list[Row]:
     ]
 
 
-def curve_rows(results: Results) -> list[Row]:
+def _curves(results: Results) -> list[Row]:
     """Return the curves of figures: of each cell the trace of the median run, thinned."""
     return [
         {**entry.cell._asdict(), "nit": nit, "nfev": nfev, "fun": f"{fun:.4g}"}
@@ -111,11 +234,6 @@ def curve_rows(results: Results) -> list[Row]:
     ]
 
 
-def _numbers(found: Summary) -> dict[str, float]:
-    return {
-        "median": found.median.value,
-        "median_low": found.median.low,
-        "median_high": found.median.high,
-        "mean": found.mean,
-        "deviation": found.deviation,
-    }
+def _named(found: Estimate, name: str) -> Row:
+    """Return an estimate as columns."""
+    return {name: found.value, f"{name}_low": found.low, f"{name}_high": found.high}

@@ -9,44 +9,39 @@ from __future__ import annotations
 import html
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from importlib import resources
 from string import Template
 from typing import Any
 
 import numpy as np
 import plotly.offline
-from numpy.typing import NDArray
 
-from pursuit.experiments.study.evidence import Measurement
-from pursuit.experiments.study.figures.captions import distributions_note, title_of
+from pursuit.experiments.study.claims import Judgement
+from pursuit.experiments.study.figures import distributions_note, title_of
+from pursuit.experiments.study.figures.layout import panels_of, positions_of, shown_in
 from pursuit.experiments.study.figures.styles import legend_order, style_of
-from pursuit.experiments.study.panels import panels_of, positions_of, shown_in
-from pursuit.experiments.study.report.analysis import Analysis, JudgedClaim, Summaries, claims_of
-from pursuit.experiments.study.report.facts import citations, facts, missing
-from pursuit.experiments.study.results import Cell, CellResults, FigureSpec, Results
+from pursuit.experiments.study.report.analysis import (
+    Analysis,
+    Summaries,
+    citations,
+    claims_of,
+    facts,
+    missing,
+    side_by_side,
+)
+from pursuit.experiments.study.results import CellResults, Results
 from pursuit.experiments.study.stats import MEASURES, Summary, ecdf, median_run, targets_of, thinned
 
 _DIGITS = 6
 _MOST_POINTS = 400
 # Plotly's names of Matplotlib's lines and markers.
 _DASHES = {"-": "solid", "--": "dash", "-.": "dashdot", ":": "dot"}
-_SYMBOLS = {
-    "o": "circle",
-    "D": "diamond",
-    "^": "triangle-up",
-    "v": "triangle-down",
-    "<": "triangle-left",
-    ">": "triangle-right",
-    "s": "square",
-    "P": "cross",
-    "X": "x",
-    "*": "star",
-    "p": "pentagon",
-    "d": "diamond-tall",
-    "h": "hexagon",
-    "8": "octagon",
-}
+_NAMES = (
+    "circle diamond square cross x star triangle-up triangle-down triangle-left triangle-right pentagon "
+    "diamond-tall hexagon octagon"
+)
+_SYMBOLS = dict(zip("oDsPX*^v<>pdh8", _NAMES.split(), strict=True))
 
 
 def page_of(analysis: Analysis, measure: str) -> str:
@@ -70,7 +65,7 @@ def page_of(analysis: Analysis, measure: str) -> str:
             for growth in analysis.growths
         ],
         "summary": [_row(entry, summaries[entry.cell]) for entry in results.select()],
-        "citations": [citation._asdict() for citation in citations(results)],
+        "citations": citations(results),
     }
     text = json.dumps(_plain(content), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     return Template(_part("report.html")).substitute(
@@ -91,17 +86,13 @@ def _plain(entry: Any) -> Any:
     """Return an entry in the types of JSON: numbers are rounded, infinite ones a text, missing ones null."""
     if isinstance(entry, dict):
         return {key: _plain(value) for key, value in entry.items()}
-    if isinstance(entry, (list, tuple)):
-        return [_plain(value) for value in entry]
-    if isinstance(entry, np.ndarray):
-        return _plain(entry.tolist())
+    if isinstance(entry, (list, tuple, np.ndarray)):
+        return [_plain(value) for value in (entry.tolist() if isinstance(entry, np.ndarray) else entry)]
     if not isinstance(entry, float):
         return entry
-    if math.isnan(entry):
-        return None
-    if math.isinf(entry):
-        return "∞" if entry > 0 else "-∞"
-    return float(f"{entry:.{_DIGITS}g}")
+    if math.isfinite(entry):
+        return float(f"{entry:.{_DIGITS}g}")
+    return None if math.isnan(entry) else "∞" if entry > 0 else "-∞"
 
 
 def _schemes(results: Results) -> list[dict[str, str]]:
@@ -114,68 +105,58 @@ def _schemes(results: Results) -> list[dict[str, str]]:
     ]
 
 
-def _claim(claim: JudgedClaim) -> dict[str, Any]:
+def _claim(claim: Sequence[Judgement]) -> dict[str, Any]:
     return {
-        "number": claim.number,
-        "claim": claim.claim,
+        "number": claim[0].number,
+        "claim": claim[0].claim,
         "judgements": [
-            {"reading": found.reading, "verdict": found.verdict, "agreement": found.agreement}
-            for found in claim.judgements
+            {"reading": one.reading, "verdict": one.verdict, "agreement": one.agreement} for one in claim
         ],
         "lines": [
             {
-                "text": row.text,
-                "paper": row.paper,
-                "ours": [_measured(found) for found in row.measurements],
+                "text": text,
+                "paper": paper,
+                "ours": [
+                    one and {"ours": one.ours and one.ours._asdict(), "outcome": one.outcome} for one in found
+                ],
             }
-            for row in claim.rows
+            for (text, paper), found in side_by_side(claim).items()
         ],
     }
 
 
-def _measured(found: Measurement | None) -> dict[str, Any] | None:
-    return found and {"ours": found.ours and found.ours._asdict(), "outcome": found.outcome}
-
-
 def _figures(results: Results, summaries: Summaries) -> dict[str, Any]:
-    """Return the panels of all readings, and the figures with the numbers of their panels."""
+    """Return the panels of all readings, and the figures with the numbers of their panels, row by row."""
     panels = panels_of(results.select())
     numbers = {cell: number for number, cell in enumerate(panels)}
-    shown = [
-        {"name": spec.name, "caption": spec.caption, "rows": _rows(spec, results, numbers)}
-        for spec in results.shown_figures()
-    ]
+    figures = []
+    for spec in results.shown_figures():
+        places = {
+            place: numbers[cell]
+            for cell, place in positions_of(spec, list(panels_of(shown_in(spec, results)))).items()
+        }
+        if places:
+            rows, columns = (range(1 + max(place[i] for place in places)) for i in (0, 1))
+            # Where a row has no panel, there is None.
+            grid = [[places.get((row, column)) for column in columns] for row in rows]
+            figures.append({"name": spec.name, "caption": spec.caption, "rows": grid})
     return {
-        "panels": [_panel(results, entries, summaries) for entries in panels.values()],
-        "figures": [figure for figure in shown if figure["rows"]],
-    }
-
-
-def _rows(spec: FigureSpec, results: Results, numbers: Mapping[Cell, int]) -> list[list[int | None]]:
-    """Return the numbers of a figure's panels, row by row; None where a row has no panel."""
-    positions = positions_of(spec, list(panels_of(shown_in(spec, results))))
-    if not positions:
-        return []
-    rows, columns = (1 + max(position[i] for position in positions.values()) for i in (0, 1))
-    grid: list[list[int | None]] = [[None] * columns for _ in range(rows)]
-    for cell, (row, column) in positions.items():
-        grid[row][column] = numbers[cell]
-    return grid
-
-
-def _panel(results: Results, entries: Sequence[CellResults], summaries: Summaries) -> dict[str, Any]:
-    cell = entries[0].cell
-    return {
-        "title": title_of(cell),
-        "n": cell.n,
-        "target": entries[0].target,
-        "curves": [_curve(results, entry, summaries[entry.cell]) for entry in entries],
+        "panels": [
+            {
+                "title": title_of(cell),
+                "n": cell.n,
+                "target": entries[0].target,
+                "curves": [_curve(results, entry, summaries[entry.cell]) for entry in entries],
+            }
+            for cell, entries in panels.items()
+        ],
+        "figures": figures,
     }
 
 
 def _curve(results: Results, entry: CellResults, summary: dict[str, Summary]) -> dict[str, Any]:
     run = median_run(entry)
-    trace = thinned(results.trace(entry.cell, run.number), _MOST_POINTS)
+    nit, nfev, fun = thinned(results.trace(entry.cell, run.number), _MOST_POINTS)
     return {
         "scheme": entry.cell.scheme,
         "reading": entry.cell.reading,
@@ -184,37 +165,27 @@ def _curve(results: Results, entry: CellResults, summary: dict[str, Summary]) ->
         "runs": len(entry.runs),
         "successes": summary[MEASURES[0]].successes,
         "averages": {
-            measure: {
-                # The mean of a few runs says nothing of the cell.
-                "mean": found.mean if 2 * found.successes >= found.runs else math.nan,
-                "deviation": found.deviation,
-            }
+            measure: {"mean": found.shown_mean, "deviation": found.deviation}
             for measure, found in summary.items()
         },
-        "iterations": trace.nit,
-        "evaluations": trace.nfev,
-        "fun": trace.fun,
+        "iterations": nit,
+        "evaluations": nfev,
+        "fun": fun,
     }
-
-
-def _chosen(points: int) -> NDArray[np.intp]:
-    """Return which points of a curve to show: the first, the last and some between."""
-    return np.linspace(0, points - 1, min(points, _MOST_POINTS)).round().astype(np.intp)
 
 
 def _distributions(results: Results) -> dict[str, Any]:
     """Return the runtime distributions: a panel per n, a curve per scheme and reading over all problems."""
-    panels = []
-    for n in sorted({entry.cell.n for entry in results.select()}):
-        groups: dict[tuple[str, str], list[CellResults]] = {}
-        for entry in results.select(n=n):
-            groups.setdefault((entry.cell.scheme, entry.cell.reading), []).append(entry)
-        panels.append(
-            {"title": f"n = {n}", "curves": [_distribution(results, group) for group in groups.values()]}
-        )
+    panels: dict[int, dict[tuple[str, str], list[CellResults]]] = {}
+    for entry in results.select():
+        cell = entry.cell
+        panels.setdefault(cell.n, {}).setdefault((cell.scheme, cell.reading), []).append(entry)
     return {
         "note": distributions_note(targets_of(results), "iterations or evaluations"),
-        "panels": panels,
+        "panels": [
+            {"title": f"n = {n}", "curves": [_distribution(results, group) for group in groups.values()]}
+            for n, groups in sorted(panels.items())
+        ],
     }
 
 
@@ -226,9 +197,8 @@ def _distribution(results: Results, group: Sequence[CellResults]) -> dict[str, A
         "runs": sum(len(entry.runs) for entry in group),
     }
     for measure in MEASURES:
-        budgets, fractions = ecdf(results, group, targets_of(results), measure)
-        chosen = _chosen(budgets.size)
-        curve[measure] = {"budgets": budgets[chosen], "fractions": fractions[chosen]}
+        budgets, fractions = thinned(ecdf(results, group, targets_of(results), measure), _MOST_POINTS)
+        curve[measure] = {"budgets": budgets, "fractions": fractions}
     return curve
 
 

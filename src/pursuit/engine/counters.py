@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from pursuit.checks import checked_limit, checked_number
 from pursuit.engine.stopping import FTOL, XTOL
-from pursuit.methods.hooks import Scheme, elitist_patience, patience_of
+from pursuit.methods.contract import Scheme, elitist_patience, patience_of
 
 _POINTS_PER_DECADE = 50
 GROWTH: float = 10.0 ** (1.0 / _POINTS_PER_DECADE)
@@ -115,7 +115,7 @@ class Recent(NamedTuple):
     """The longest trial that was measured in them, divided by sqrt(n)."""
 
 
-class Tally(NamedTuple):
+class Counters(NamedTuple):
     """The numbers a run keeps."""
 
     nit: int
@@ -155,9 +155,9 @@ class Unfinished(NamedTuple):
 
 
 class Counting(NamedTuple):
-    """A run's tally, the trace that it fills, and the limits that it is compared with."""
+    """A run's counters, the trace that it fills, and the limits that it is compared with."""
 
-    tally: Tally
+    counters: Counters
     trace: Trace
     limits: Limits
 
@@ -182,12 +182,12 @@ def empty_trace(capacity: int) -> Trace:
     )
 
 
-def start_tally(start: float, sigma: float, at_bound: int = 0) -> tuple[Tally, Trace]:
-    """Return the tally and the trace of a run that has evaluated its start and nothing else."""
+def first_counters(start: float, sigma: float, at_bound: int = 0) -> tuple[Counters, Trace]:
+    """Return the counters and the trace of a run that has evaluated its start and nothing else."""
     trace = empty_trace(_CAPACITY)
     for column, entry in zip(trace, (0, *Row(1, start, sigma, at_bound)), strict=True):
         column[0] = entry
-    tally = Tally(
+    counters = Counters(
         nit=0,
         nfev=1,
         faulty=0,
@@ -199,32 +199,32 @@ def start_tally(start: float, sigma: float, at_bound: int = 0) -> tuple[Tally, T
         due=1,
         rows=1,
     )
-    return tally, trace
+    return counters, trace
 
 
-def check_tally(tally: Tally) -> None:
-    """Reject a tally that no run can have: compiled code relies on it to fill the trace."""
+def check_counters(counters: Counters) -> None:
+    """Reject counters that no run can have: compiled code relies on it to fill the trace."""
     due, rows = 1, 1
-    while due <= tally.nit:
+    while due <= counters.nit:
         rows += 1
         due = max(due + 1, math.ceil(due * GROWTH))
-    best = tally.best
+    best = counters.best
     if not (
-        (tally.due, tally.rows) == (due, rows)
-        and 0 <= best.nit <= tally.nit
-        and 0 <= tally.recent.since <= tally.nit <= tally.recent.until
-        and 1 <= best.nfev <= tally.nfev < UNLIMITED
-        and 0 <= tally.faulty <= tally.nfev
+        (counters.due, counters.rows) == (due, rows)
+        and 0 <= best.nit <= counters.nit
+        and 0 <= counters.recent.since <= counters.nit <= counters.recent.until
+        and 1 <= best.nfev <= counters.nfev < UNLIMITED
+        and 0 <= counters.faulty <= counters.nfev
     ):
         raise ValueError("its counts contradict each other")
 
 
-def finished_trace(tally: Tally, trace: Trace, last: Row, end: Row | None) -> Trace:
+def finished_trace(counters: Counters, trace: Trace, last: Row, end: Row | None) -> Trace:
     """Return the filled rows of the trace, with the last iteration and the best one among them.
 
     Parameters
     ----------
-    tally, trace
+    counters, trace
         What the run has counted and recorded.
     last : Row
         That of the last iteration that has ended.
@@ -233,17 +233,18 @@ def finished_trace(tally: Tally, trace: Trace, last: Row, end: Row | None) -> Tr
         smallest value, which counts if it is the best.
     """
     rows = {
-        nit: Row(*row) for nit, *row in zip(*(column[: tally.rows].tolist() for column in trace), strict=True)
+        nit: Row(*row)
+        for nit, *row in zip(*(column[: counters.rows].tolist() for column in trace), strict=True)
     }
-    rows[tally.nit] = last
-    best = tally.best
+    rows[counters.nit] = last
+    best = counters.best
     if end is not None and end.fun < best.value:
-        rows[tally.nit] = end
+        rows[counters.nit] = end
         return trace_of(rows)
     # The best point has not changed since.
     rows[best.nit] = Row(best.nfev, best.value, best.sigma, last.at_bound)
     if end is not None:
-        rows[tally.nit] = rows[tally.nit]._replace(nfev=end.nfev)
+        rows[counters.nit] = rows[counters.nit]._replace(nfev=end.nfev)
     return trace_of(rows)
 
 
