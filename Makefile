@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 TESTS ?=
 
-.PHONY: reproduce test test-full test-gpu test-wheel test-numba test-site lint types bench-speed bench-overhead bench-study bench-gpu bench-readings bench-pages bench-peers bench-values bench-cutest bench-tasks bench-rivals bench-parallel bench-constraints test-peers attack docs gallery clean
+.PHONY: reproduce test test-full test-gpu test-wheel test-numba test-site lint types bench-speed bench-overhead bench-study bench-gpu bench-readings bench-pages bench-peers bench-values bench-cutest bench-tasks bench-rivals bench-parallel bench-constraints test-peers attack docs gallery count clean
 
 reproduce: .venv/installed
 	$(BIN)/pursuit reproduce
@@ -118,6 +118,10 @@ test-site: docs
 gallery: .venv/installed
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check jax
 	cd docs/gallery && for script in ../../examples/*.py; do ../../$(BIN)/python $$script || exit 1; done
+
+# Lines of code, words of documentation, and the size of the results.
+count: .venv/installed
+	@$(BIN)/python -m benchmarks.count
 
 clean:
 	rm -rf .venv .venv-peers build coco reproduced docs/_build .hypothesis .mypy_cache .pytest_cache .ruff_cache

@@ -19,6 +19,7 @@ BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 # What a block of code prints stands in a block right after it.
 PRINTED = re.compile(r"^```python\n[^`]*?^```\n\n```text\n(.*?)^```", re.MULTILINE | re.DOTALL)
 COMMANDS = sorted(set(re.findall(r"^ *\$ (.*?)(?: +#.*)?$", "\n".join(TEXTS.values()), re.MULTILINE)))
+FOLDERS = ("src", "tests", "benchmarks", "examples", "docs")
 PAGES = [name for name, text in TEXTS.items() if BLOCK.search(text)]
 
 
@@ -87,6 +88,16 @@ def test_what_the_readme_links_to_exists():
     links = re.findall(r"\]\((?!http)([^)#]+)", TEXTS["README.md"])
     assert len(links) > 15
     assert [link for link in links if not (ROOT / link).exists()] == []
+
+
+@pytest.mark.parametrize(
+    "page", ["docs/architecture.md", "docs/extending.md", "docs/study.md", "CONTRIBUTING.md"]
+)
+def test_modules_that_pages_name_exist(page):
+    known = [f"/{path.relative_to(ROOT)}" for folder in FOLDERS for path in (ROOT / folder).rglob("*.py")]
+    named = set(re.findall(r"\w[\w/]*\.py\b", TEXTS[page]))
+    assert named
+    assert [name for name in named if not any(path.endswith(f"/{name}") for path in known)] == []
 
 
 def test_pages_keep_our_own_targets_to_the_benchmarks():

@@ -46,42 +46,35 @@ def texts(folder: Path) -> dict[Path, str]:
 def text(folder: Path) -> str:
     """Return the page."""
     measured = load(folder)
-    found = summaries_of(measured.evaluations)
-    picture = f"![Data profiles]({_link(folder / 'profiles-all.png')})"
-    parts = {
-        "Where another library is ahead of the best of ours": losses(measured),
-        "Evaluations to the target": peers_report.comparison_table(found),
-        "Where values are noisy or rounded, or f has kinks": peers_report.comparison_table(
-            summaries_of(measured.hard)
-        ),
-        "Overhead": peers_report.overhead_table(measured),
-        "Memory": peers_report.memory_table(measured),
-        "Data profiles over a suite of COCO": "\n\n".join([picture, peers_report.suite_table(measured)]),
-    }
-    shown = "\n\n".join(f"## {title}\n\n{part}" for title, part in parts.items())
+    report = _link(folder / peers_report.FILE)
     return f"""# Comparison with other libraries
 
-How many evaluations, how much time and how much memory this and other libraries need, and what they can do.
-[Methods](methods.md) says what to use for your problem.
+Evaluations, time, memory and features of this and other libraries. [Methods](methods.md) says what to use for
+your problem.
 
 ## Who is ahead where
 
 The default, `auto`, beside the best of the others. "Open" means that a limit of time or evaluations stopped
-another method before it had spent as much as ours. The paper's problems are
-[exp, lin, two](api-problems.md) and Rosenbrock's function; rotated, no axis is special.
+another method before it had used as many evaluations as ours. The paper's problems are
+[exp, lin, two](api-problems.md) and Rosenbrock's function, along the axes or rotated.
 
 {leaders_table(measured)}
 
+![Evaluations to a target on seven problems, and time per evaluation against n]({_link(folder / "front.png")})
+
+![Data profiles over a suite of COCO: the share of targets reached]({_link(folder / "profiles-all.png")})
+
+[The report]({report}) has all measurements, problem by problem, and how they were made. {absent(measured)}
+
+## Where another library is ahead of the best of ours
+
+{losses(measured)}
+
 ## Features
 
-Each feature of ours is proven by a test.
+A test proves each of our features.
 
 {feature_table()}
-
-All numbers, with how they were measured, are in [the report]({_link(folder / peers_report.FILE)}).
-{absent(measured)}
-
-{shown}
 
 {stamp("make bench-peers", measured.rows, named, folder)}"""
 

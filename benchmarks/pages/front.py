@@ -43,8 +43,8 @@ def sentence(measured: Measurements) -> str:
     ahead = sum(ratio > 1.0 for ratio in ratios)
     text = (
         f"On {ahead} of the paper's {len(ratios)} problems in {_N} variables, rotated, the default needs "
-        f"fewer\nevaluations than any of these: {min(ratios):.1f} to {max(ratios):.0f} times fewer than "
-        "the best."
+        f"the fewest evaluations;\nthe best of the others needs {min(ratios):.1f} to {max(ratios):.0f} "
+        "times as many."
     )
     plain = [row[DEFAULT] for row in rotated_problems(measured).values() if DEFAULT in row]
     reached = sum(math.isfinite(found.evaluations) for found in plain)

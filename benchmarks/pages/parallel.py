@@ -55,7 +55,7 @@ def text_of(rows: Sequence[RoundsRow], times: Sequence[TimeRow], folder: Path | 
     parts = [
         "# Many points at once",
         "Runs to 1e-9 on the paper's problems, rotated, with rounds of at most *batch* points: medians of "
-        "all seeds. *Rounds* are divided by those that full ones would be, evaluations / batch.",
+        "all seeds. *Rounds* are divided by the number of full rounds, evaluations / batch.",
     ]
     for n in sorted({row.n for row in rows}):
         parts += [f"## n = {n}", _of_ours(rows, n)]

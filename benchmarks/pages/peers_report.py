@@ -59,11 +59,11 @@ def text(folder: Path, measured: Measurements) -> str:
     return f"""# Measured beside what people use today
 
 Every solver has its default settings, unless its name or a note says otherwise, the same start, the first
-step size {SIGMA0:g} if it takes one, and the same caps ({_caps(measured)}). Every call of f counts, wherever
-it comes from. A run ends with the first value not above the target, at a cap, or when the solver quits. Each
-runs in a process of its own with a single thread. All get the same plain Python function around a compiled
-value: our loop is not compiled around it, as it would be around a function jitted by Numba; what that gains
-is in [Speed](../speed.md). Seconds are the processor's.
+step size {SIGMA0:g} if it takes one, and the same caps ({_caps(measured)}). Every call of f counts. A run
+ends with the first value not above the target, at a cap, or when the solver quits. Each run has its own
+process and a single thread. All solvers call the same plain Python function around a compiled value;
+[Speed](../speed.md) has what our methods gain if Numba compiles their loop around the function. Seconds are
+the processor's.
 
 ## Summary
 
@@ -110,9 +110,9 @@ def overhead_table(measured: Measurements) -> str:
             columns[f"n = {spaced(n)}"][_NORMALS] = Cell(middle, f"{middle:.3g}")
     astray = ", ".join(solver.name for solver in SOLVERS if not solver.replayable)
     return f"""Microseconds per evaluation beyond the objective's own; in brackets divided by the time in
-which NumPy draws n normals, measured in turns with the solver. The objective returns prepared values, or is a
-function of two of the variables for solvers that these lead astray ({astray}). L-BFGS-B draws no random
-numbers. The lowest of each column is bold.
+which NumPy draws n normals, measured alternately. The objective returns prepared values, or is a function of
+two variables for solvers that misbehave on prepared values ({astray}). L-BFGS-B draws no random numbers. The
+lowest of each column is bold.
 
 {grid(columns)}"""
 
@@ -127,8 +127,7 @@ def memory_table(measured: Measurements) -> str:
         columns.setdefault(f"n = {spaced(row.n)}", {})[row.solver] = cell
     return f"""The peak of allocated memory during {MEMORY_EVALUATIONS} evaluations, beyond the start, in MB,
 and in brackets in vectors of n doubles. For L-BFGS-B these evaluations are a part of its first gradient: a
-longer run adds the pairs that it remembers. Solvers that keep an archive of points grow with every
-evaluation.
+longer run adds its pairs of vectors. Solvers that archive points grow with every evaluation.
 
 {grid(columns)}"""
 
@@ -201,10 +200,10 @@ def suite_table(measured: Measurements) -> str:
         return ""
     extent = measured.suite.extent
     n, instances = (", ".join(map(str, numbers)) for numbers in (extent.dimensions, extent.instances))
-    return f"""Which part of all pairs of a problem and a target was reached within {extent.budget} n
+    return f"""The share of all pairs of a problem and a target that was reached within {extent.budget} n
 evaluations, on {len(extent.functions)} functions of {coco.SUITE}, n = {n}, instances {instances}, by `pursuit
-coco`. A solver that quits is restarted with the evaluations that are left. The largest share of each column
-is bold.
+coco`. A solver that quits is restarted with the remaining evaluations. The largest share of each column is
+bold.
 
 {coco.shares_table(measured.suite.shares)}"""
 

@@ -62,15 +62,13 @@ def text_of(rows: Sequence[Row], group: str, folder: Path | None = None) -> str:
 
 
 def _head(rows: Sequence[Row], group: str) -> str:
-    use = (
-        "on which rules were chosen" if group in (CHOOSING, ROUGH_CHOOSING) else "on which no rule was chosen"
-    )
+    use = "that rules were chosen on" if group in (CHOOSING, ROUGH_CHOOSING) else "that no rule was chosen on"
     seeds = max((row.seed for row in rows), default=0)
     return (
-        f"# Values: the problems {use}\n\n"
+        f"# Problems {use}\n\n"
         "The share of problems, in per cent, that a method solves: f - f\\* <= τ (f0 - f\\*), where f\\* is "
-        f"the smallest value known. Random numbers and noise are those of {seeds} seeds; a method without "
-        "random numbers is run once where there is no noise. All methods begin at the same point with the "
+        f"the smallest value known. There are {seeds} seeds, for random numbers and noise; a method without "
+        "random numbers runs once where there is no noise. All methods begin at the same point with the "
         "same first step size, 1. Without noise the best value so far counts; with noise the true value at "
         "the point that the method returns, each budget in a run of its own."
     )
@@ -84,7 +82,7 @@ def _smooth_parts(rows: Sequence[Row]) -> list[str]:
         "## Without noise",
         _profile_table(profiles_of(rows), PRECISIONS),
         f"### Evaluations / n to τ = {power(_DETAIL_PRECISION)}",
-        "Medians; ∞ where most runs do not get there within 500 n, and a dash where the method was not run.",
+        "Medians; ∞ where most runs fail within 500 n, and a dash where the method was not run.",
         _problem_table(rows, lambda cases, key: median_evaluations(cases, key, _DETAIL_PRECISION), "{:.1f}"),
     ]
 
