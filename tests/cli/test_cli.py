@@ -124,7 +124,12 @@ def test_wrong_arguments_are_refused(arguments, complaint, capsys):
 
 @pytest.mark.skipif(sys.platform == "win32", reason="sends signals")
 @pytest.mark.parametrize("group", [False, True])
-def test_ctrl_c_while_the_library_is_imported_prints_no_traceback(group, tmp_path):
+@pytest.mark.parametrize(
+    "delays",
+    [(0.1, 0.5, 2.0), pytest.param((0.05, 0.2, 0.3, 0.8, 1.2, 3.0), marks=pytest.mark.long)],
+    ids=["few", "many"],
+)
+def test_ctrl_c_while_the_library_is_imported_prints_no_traceback(delays, group, tmp_path):
     """Once the command has taken over: before that Python prints what it wants."""
     code = """
 import signal, sys, pursuit_command
@@ -132,7 +137,7 @@ take_over = signal.signal
 signal.signal = lambda *arguments: (take_over(*arguments), print(flush=True))
 sys.exit(pursuit_command.main())
 """
-    for delay in (0.05, 0.1, 0.2, 0.3, 0.5, 0.8, 1.2, 2.0, 3.0):
+    for delay in delays:
         command = [sys.executable, "-c", code, "reproduce", "--jobs", "2", "--out", str(tmp_path / "out")]
         running = subprocess.Popen(
             command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True

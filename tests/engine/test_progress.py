@@ -9,6 +9,8 @@ import sys
 import pytest
 
 pty = pytest.importorskip("pty", reason="needs a terminal of POSIX")
+# One process compiles for all of them.
+pytestmark = pytest.mark.xdist_group("progress")
 
 RUN = """
 import logging, sys, time, pursuit
@@ -49,16 +51,22 @@ FIRST = "pursuit.minimize(slow, problem.x0, method='rp', rng=1, maxfev=3); print
 
 
 @pytest.fixture(scope="module")
-def warm(tmp_path_factory):
-    """A cache in which all is compiled that the tests run."""
+def first(tmp_path_factory):
+    """A cache, and what the run said that compiled there all that the tests run."""
     folder = tmp_path_factory.mktemp("warm")
-    in_a_terminal(FIRST, folder)
-    return folder
+    return folder, in_a_terminal(FIRST, folder)
 
 
-def test_who_waits_at_a_terminal_is_told_what_for_and_only_once(tmp_path):
-    assert in_a_terminal(FIRST, tmp_path) == (b"done\n", ["compiling (once per method) ..."])
-    assert in_a_terminal(FIRST, tmp_path) == (b"done\n", [])
+@pytest.fixture
+def warm(first):
+    """The cache in which all is compiled that the tests run."""
+    return first[0]
+
+
+def test_who_waits_at_a_terminal_is_told_what_for_and_only_once(first):
+    folder, said = first
+    assert said == (b"done\n", ["compiling (once per method) ..."])
+    assert in_a_terminal(FIRST, folder) == (b"done\n", [])
 
 
 def test_a_terminal_shows_a_line(warm):

@@ -3,16 +3,18 @@
 import csv
 import gzip
 import shutil
-import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 from benchmarks.readings import agreement, declare, rates
+from benchmarks.readings.__main__ import main
 from benchmarks.readings.agreement import Agreement, Judged
 from benchmarks.readings.measured import Label, Measurements, Place, Setting
 from benchmarks.readings.rates import PathSetting
 
+from pursuit.experiments.study import reproduce
 from pursuit.experiments.study.declaration import load_study
 from pursuit.experiments.study.grid import entries_of
 from pursuit.experiments.study.results import Cell, CellResults, Results, RunRecord
@@ -148,7 +150,7 @@ TINY = {
 }
 
 
-def test_from_the_study_files_to_the_pages(tmp_path):
+def test_from_the_study_files_to_the_pages(tmp_path, monkeypatch):
     for name in ("variants.py", "problems.py"):
         shutil.copy(FOLDER / name, tmp_path)
     folders = []
@@ -157,10 +159,11 @@ def test_from_the_study_files_to_the_pages(tmp_path):
         path = tmp_path / f"{name}.toml"
         path.write_text(text)
         folders.append(tmp_path / name)
-        run_python("pursuit.cli", "reproduce", path, "--only", only, "--runs", 2, "--out", folders[-1],
-                   "--no-report", "--jobs", 1)  # fmt: skip
+        with ThreadPoolExecutor(1) as executor:
+            assert reproduce(path, folders[-1], only=only, runs=2, executor=executor).failures == []
     out = tmp_path / "out"
-    run_python("benchmarks.readings", *folders, "--out", out)
+    monkeypatch.setattr(sys, "argv", ["benchmarks.readings", *map(str, folders), "--out", str(out)])
+    main()
     made = {path.name for path in out.iterdir()}
     figures = {"constants.png", "sarp.png", "structure.png", "path-20.png"}
     assert made == {"claims.md", "path.md", "claims.csv", "path.csv.gz", "runs.csv.gz", *figures}
@@ -177,12 +180,6 @@ def test_from_the_study_files_to_the_pages(tmp_path):
         runs = list(csv.DictReader(file))
     assert len(runs) == 2 * sum(only.partition("scheme=")[2].count(",") + 1 for only in TINY.values())
     assert {run["reason"] for run in runs} == {"target"}
-
-
-def run_python(module, *arguments):
-    command = [sys.executable, "-W", "error", "-m", module, *map(str, arguments)]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
 
 
 def test_the_files_can_be_run():
