@@ -92,14 +92,10 @@ def create_scheme(method: str | type, n: int, options: Mapping[str, Any] | None,
                 f"{shown(name)} is not an option of the method {cut(method_text(method))}: {known}."
             )
         settings[name] = setting
-    if _is_step_method(cls):
+    # A program, and a choice between methods, knows nothing of the problem.
+    if not (is_program(cls) or hasattr(cls, "next_stage")):
         settings |= _known_settings(cls, settings, allowed, problem)
     return cls.create(n, **settings)
-
-
-def _is_step_method(cls: type) -> bool:
-    """Say whether a class is a scheme itself, and neither a program nor a choice between methods."""
-    return not (is_program(cls) or hasattr(cls, "next_stage"))
 
 
 def _known_settings(
@@ -108,30 +104,17 @@ def _known_settings(
     """Return what a problem knows of itself, where the settings leave it open."""
     known: dict[str, Any] = {}
     has_spectrum = value.handles(type(problem)) and hasattr(problem, "m") and hasattr(problem, "L")
-    if not {"a", "kappa", "m", "L"} & settings.keys() and has_spectrum:
-        known = _known_of(problem, allowed)
-    line_search = settings.get("line_search", _default_of(cls, "line_search"))
+    if has_spectrum and {"kappa", "L"} & set(allowed) and not {"a", "kappa", "m", "L"} & settings.keys():
+        smallest = checked_number("The m of the problem", problem.m, above=0.0)
+        largest = max(smallest, checked_number("The L of the problem", problem.L))
+        is_quotient = "kappa" in allowed
+        spectrum = {"kappa": largest / smallest} if is_quotient else {"m": smallest, "L": largest}
+        known = {name: number for name, number in spectrum.items() if name in allowed}
+    option = inspect.signature(cls.create).parameters.get("line_search")  # type: ignore[attr-defined]
+    line_search = settings.get("line_search", option and option.default)
     if isinstance(line_search, str) and line_search == "exact" and not has_line_minimizer(problem):
         known["line_search"] = "bracketing"
     return known
-
-
-def _default_of(cls: type, option: str) -> Any:
-    """Return the default of an option of a scheme's class; None where it has no such option."""
-    parameters = inspect.signature(cls.create).parameters  # type: ignore[attr-defined]
-    return parameters[option].default if option in parameters else None
-
-
-def _known_of(problem: Any, allowed: tuple[str, ...]) -> dict[str, Any]:
-    """Return the condition number of a problem, or its extreme curvatures, where they are options."""
-    if not {"kappa", "L"} & set(allowed):
-        return {}
-    smallest = checked_number("The m of the problem", problem.m, above=0.0)
-    largest = checked_number("The L of the problem", problem.L)
-    if "kappa" in allowed:
-        return {"kappa": max(1.0, largest / smallest)}
-    known = {"m": smallest, "L": max(smallest, largest)}
-    return {name: number for name, number in known.items() if name in allowed}
 
 
 def options_of(method: str | type, n: int) -> tuple[str, ...]:

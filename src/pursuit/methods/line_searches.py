@@ -83,7 +83,7 @@ def continue_search(line_search: Any, query_state: Any, values: Vector) -> Any:
 
 
 @inlined
-def _first_trial(line, length, reserve):
+def _first_trial(line, reserve):
     """Return the state that wants f at distance sigma, and at the origin where it is not known.
 
     `reserve` is how many evaluations must be left after these.
@@ -94,9 +94,23 @@ def _first_trial(line, length, reserve):
         needed=wanted + reserve,
         positions=(line.sigma, 0.0),
         origin=line.value,
-        length=length,
+        length=0.0,
         value=math.inf,
         sigma=line.sigma,
+    )
+
+
+@inlined
+def _trial(position, origin, length, value, sigma):
+    """Return the state that wants f at a position, while this step is the best so far."""
+    return LineSearchState(
+        wanted=1,
+        needed=1,
+        positions=(position, 0.0),
+        origin=origin,
+        length=length,
+        value=value,
+        sigma=sigma,
     )
 
 
@@ -138,7 +152,7 @@ class AdaptiveStep(NamedTuple):
 
 @begin_search.register(AdaptiveStep)
 def _begin_adaptive(line_search, line, minimizer):
-    return _first_trial(line, 0.0, 0)
+    return _first_trial(line, 0)
 
 
 @continue_search.register(AdaptiveStep)
@@ -173,7 +187,7 @@ class MirroredStep(NamedTuple):
 def _begin_mirrored(line_search, line, minimizer):
     # A line is not begun without an evaluation in reserve for its other side: a run that is resumed later
     # could not continue as if it had never stopped.
-    return _first_trial(line, 0.0, 1)
+    return _first_trial(line, 1)
 
 
 @continue_search.register(MirroredStep)
@@ -183,15 +197,7 @@ def _continue_mirrored(line_search, query_state, values):
     if trial <= origin:
         return _finished(query_state, origin, position, trial, sigma * line_search.grow)
     if position > 0.0:
-        return LineSearchState(
-            wanted=1,
-            needed=1,
-            positions=(-sigma, 0.0),
-            origin=origin,
-            length=0.0,
-            value=origin,
-            sigma=sigma,
-        )
+        return _trial(-sigma, origin, 0.0, origin, sigma)
     return _finished(query_state, origin, 0.0, origin, sigma * line_search.shrink)
 
 
@@ -209,15 +215,7 @@ def _known_minimizer(team, line_search, problem, line):
 
 @begin_search.register(ExactStep)
 def _begin_exact(line_search, line, minimizer):
-    return LineSearchState(
-        wanted=1,
-        needed=1,
-        positions=(minimizer, 0.0),
-        origin=line.value,
-        length=minimizer,
-        value=math.inf,
-        sigma=abs(minimizer),
-    )
+    return _trial(minimizer, line.value, minimizer, math.inf, abs(minimizer))
 
 
 @continue_search.register(ExactStep)
@@ -261,16 +259,9 @@ class Sample(NamedTuple):
     value: float
 
 
-class BracketingState(NamedTuple):
-    """The state of the bracketing search. `length` and `value` are the best of three positions in order."""
+class Bracket(NamedTuple):
+    """Where the minimum is known to lie."""
 
-    wanted: int
-    needed: int
-    positions: tuple[float, float]
-    origin: float
-    length: float
-    value: float
-    sigma: float
     phase: int
     spent: int
     """Evaluations so far."""
@@ -283,9 +274,22 @@ class BracketingState(NamedTuple):
     last_width: float
 
 
+class BracketingState(NamedTuple):
+    """The state of the bracketing search. `length` and `value` are the best of three positions in order."""
+
+    wanted: int
+    needed: int
+    positions: tuple[float, float]
+    origin: float
+    length: float
+    value: float
+    sigma: float
+    bracket: Bracket
+
+
 @begin_search.register(Bracketing)
 def _begin_bracketing(line_search, line, minimizer):
-    wanted = 2 if math.isnan(line.value) else 1
+    wanted, nothing = 2 if math.isnan(line.value) else 1, Sample(0.0, math.inf)
     return BracketingState(
         wanted=wanted,
         needed=wanted,
@@ -294,22 +298,16 @@ def _begin_bracketing(line_search, line, minimizer):
         length=0.0,
         value=line.value,
         sigma=line.sigma,
-        phase=_FIRST,
-        spent=0,
-        a=Sample(0.0, math.inf),
-        c=Sample(0.0, math.inf),
-        width=math.inf,
-        last_width=math.inf,
+        bracket=Bracket(_FIRST, 0, nothing, nothing, math.inf, math.inf),
     )
 
 
 @continue_search.register(Bracketing)
 def _continue_bracketing(line_search, query_state, values):
-    stride = query_state.sigma
-    spent = query_state.spent + query_state.wanted
+    stride, width, last_width = query_state.sigma, query_state.bracket.width, query_state.bracket.last_width
+    spent = query_state.bracket.spent + query_state.wanted
     origin = _origin_value(query_state, values)
     phase, a, b, c = _with_sample(query_state, values)
-    width, last_width = query_state.width, query_state.last_width
     finished = spent >= line_search.limit
     if phase == _BEHIND:
         t = -stride
@@ -340,12 +338,7 @@ def _continue_bracketing(line_search, query_state, values):
         length=b.position,
         value=b.value,
         sigma=sigma,
-        phase=phase,
-        spent=spent,
-        a=a,
-        c=c,
-        width=width,
-        last_width=last_width,
+        bracket=Bracket(phase, spent, a, c, width, last_width),
     )
 
 
@@ -353,7 +346,7 @@ def _continue_bracketing(line_search, query_state, values):
 def _with_sample(query_state, values):
     """Return the phase and the three points, in order, once the value wanted is known."""
     new = Sample(query_state.positions[0], values[0])
-    a, c, phase = query_state.a, query_state.c, query_state.phase
+    a, c, phase = query_state.bracket.a, query_state.bracket.c, query_state.bracket.phase
     b = Sample(query_state.length, query_state.value)
     if phase == _FIRST and query_state.wanted == 2:
         b = Sample(query_state.length, values[1])

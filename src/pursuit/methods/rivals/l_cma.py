@@ -144,7 +144,8 @@ def _is_valid(scheme, arrays, numbers):
 def _ask(team, scheme, arrays, numbers, normals):
     z = normals.reshape(scheme.popsize, arrays.x.shape[0])
     _stretch(arrays, numbers, z, math.sqrt(numbers.rest), scheme.half)
-    return samples_around(arrays.mean, normals, numbers.sigma, scheme.popsize, 1)
+    mean = arrays.mean
+    return samples_around(mean, mean[:0], normals, numbers.sigma, scheme.popsize, 1)
 
 
 @compilable

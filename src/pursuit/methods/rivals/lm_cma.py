@@ -188,7 +188,8 @@ def _ask(team, scheme, arrays, numbers, normals):
             oldest[k] = numbers.stored - math.ceil(min(used, float(numbers.stored)))
             write_signs(normals[2 * k + 1], z[k * n : (k + 1) * n])
     _transform(scheme, arrays, numbers.stored, z.reshape(pairs, n), oldest)
-    return samples_around(arrays.mean, z, numbers.sigma, scheme.popsize, 2)
+    mean = arrays.mean
+    return samples_around(mean, mean[:0], z, numbers.sigma, scheme.popsize, 2)
 
 
 @compilable

@@ -98,12 +98,12 @@ class Samples(NamedTuple):
 
 
 @compilable
-def samples_around(mean: Any, z: Any, sigma: Any, size: Any, sides: Any) -> Any:
-    """Return the points m + sigma z_k."""
+def samples_around(mean: Any, scales: Any, z: Any, sigma: Any, size: Any, sides: Any) -> Any:
+    """Return the points m + sigma D z_k."""
     nothing = mean[:0]
     return Samples(
         mean=mean,
-        scales=nothing,
+        scales=scales,
         direction=nothing,
         along=nothing,
         z=z,

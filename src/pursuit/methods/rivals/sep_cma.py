@@ -29,7 +29,6 @@ from pursuit.compiling.vectors import fill, scale
 from pursuit.methods.contract import Needs, State, ask, tell
 from pursuit.methods.rivals.populations import (
     CmaRates,
-    Samples,
     checked_population,
     drift_of,
     follow_path,
@@ -37,6 +36,7 @@ from pursuit.methods.rivals.populations import (
     log_weights,
     needs_of_population,
     order_of,
+    samples_around,
     usual_population,
 )
 
@@ -113,17 +113,7 @@ class SepCmaNumbers(NamedTuple):
 
 @ask.register(SepCma)
 def _ask(team, scheme, arrays, numbers, normals):
-    nothing = arrays.mean[:0]
-    return Samples(
-        mean=arrays.mean,
-        scales=arrays.scales,
-        direction=nothing,
-        along=nothing,
-        z=normals,
-        sigma=numbers.sigma,
-        size=scheme.popsize,
-        sides=1,
-    )
+    return samples_around(arrays.mean, arrays.scales, normals, numbers.sigma, scheme.popsize, 1)
 
 
 @tell.register(SepCma)
