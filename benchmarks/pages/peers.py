@@ -220,8 +220,8 @@ def losses(measured: Measurements) -> str:
     ):
         for one in found:
             if one.ratio > 1.0:
-                how = f"{one.ratio:.3g} times as much" if math.isfinite(one.ratio) else "ours fails"
-                lines.append(f"- {name}, {one.place}: {one.theirs}, ours {one.ours}: {how}.")
+                how = f": {one.ratio:.3g} times as much" if math.isfinite(one.ratio) else ""
+                lines.append(f"- {name}, {one.place}: {one.theirs}, ours {one.ours}{how}.")
     for group, shares in measured.suite.shares.items() if measured.suite else ():
         (ours, mine), (theirs, peer) = (
             max(
