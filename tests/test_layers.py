@@ -23,7 +23,7 @@ LAYERS = (
     ("methods",),
     ("engine", "reporting.progress"),
     ("gpu",),
-    ("result", "reporting.summary", "reporting.plotting", "engine.running", "engine.resuming"),
+    ("result", "reporting.summary", "reporting.plotting", "engine.running"),
     ("constraints",),
     ("minimize", "many", "optimizer", "scipy", "reporting", "compiling.warmup"),
     ("__init__",),

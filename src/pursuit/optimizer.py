@@ -15,14 +15,10 @@ from pursuit.checks import Vector, checked_array, checked_generator, checked_tra
 from pursuit.engine import checkpoint
 from pursuit.engine.arguments import with_known_arguments
 from pursuit.engine.driving import Interrupts
-from pursuit.engine.memory import Memory, Unstarted
-from pursuit.engine.program_run import ProgramMemory
-from pursuit.engine.resuming import check_trace
-from pursuit.engine.setting import Setting
-from pursuit.engine.setup import Setup, Task, restored, rounds_of, set_up
+from pursuit.engine.setup import Setup, Task, rounds_of, set_up
+from pursuit.engine.snapshot import Snapshot
 from pursuit.engine.staged import StagedRun
 from pursuit.engine.stopping import FTOL, XTOL, Reason
-from pursuit.engine.trace_points import with_points
 from pursuit.methods.catalogue import DEFAULT_METHOD
 from pursuit.problems.objective import checked_values
 from pursuit.reporting.progress import showing_compilation
@@ -170,8 +166,8 @@ class Optimizer:
         with Interrupts():
             if self._run is None:
                 with showing_compilation(False):
-                    memory = self._setup.first_memory(self._x0.copy(), values[0], self._rng)
-                    self._begin(with_points(memory, self._trace))
+                    x0 = self._x0.copy()
+                    self._begin(self._setup.first_snapshot(x0, values[0], self._rng, trace=self._trace))
             else:
                 self._run.receive(values)
                 if not self._run.rows:
@@ -201,7 +197,7 @@ class Optimizer:
                 nit=0,
                 nfev=0,
                 nfaulty=0,
-                sigma=self._setup.setting.first_step,
+                sigma=self._setup.first_step,
                 success=False,
                 status=int(Reason.RUNNING),
                 message=Reason.RUNNING.sentence(),
@@ -209,13 +205,13 @@ class Optimizer:
                 stages=(),
             )
         with Interrupts():
-            box = self._setup.setting.box
+            box = self._setup.box
             return result_of(self._run.outcome(), self._setup.name, trace=self._trace, box=box)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write all that is needed to resume, bit for bit, to a file: atomically and without pickle."""
         with Interrupts():
-            checkpoint.save(path, self._setting(), self._memory(), self._told)
+            checkpoint.save(path, *self._whole())
 
     @classmethod
     def load(
@@ -253,7 +249,7 @@ class Optimizer:
     def __repr__(self) -> str:
         result = self.result
         return (
-            f"<Optimizer: {self._setup.name}, {self._setup.setting.n} variables, {result.nfev} evaluations, "
+            f"<Optimizer: {self._setup.name}, {self._setup.n} variables, {result.nfev} evaluations, "
             f"best value {result.fun:.6g}. {result.message}>"
         )
 
@@ -262,27 +258,21 @@ class Optimizer:
         own = self._setup.task.method
         method = None if isinstance(own, str) else own
         with Interrupts():
-            content = checkpoint.to_bytes(self._setting(), self._memory(), self._told)
+            content = checkpoint.to_bytes(*self._whole())
         return _from_bytes, (content, method, self._trace)
 
     @classmethod
     def _loaded(
         cls, found: checkpoint.Checkpoint, method: type | None, trace: bool | str, limits: Mapping[str, Any]
     ) -> Optimizer:
-        found.checked(lambda _: check_trace(found, trace))
-        past = found.past
-        stage, x0 = (None, None) if past is None else (past.stage, past.x0)
-        setup = found.checked(lambda setting: restored(setting, method, stage, x0)).within_limits(limits)
-        memory, generator = found.memory(setup.scheme)
+        found.check_trace(trace)
+        setup, snapshot, generator = found.continued(method)
         self = cls.__new__(cls)
-        if isinstance(memory, Unstarted):
-            self._prepare(setup, memory.x0, generator, trace)
-        else:
-            self._prepare(setup, memory.x, generator, trace)
-        if past is not None or not isinstance(memory, Unstarted):
-            found.checked(lambda _: self._begin(memory))
-        if found.told:
-            found.checked(lambda _: self._recall(found.told))
+        self._prepare(found.checked(lambda: setup.within_limits(limits)), snapshot.x, generator, trace)
+        if found.past is not None or found.is_begun:
+            found.checked(lambda: self._begin(snapshot))
+        if told := found.stored.told:
+            found.checked(lambda: self._recall(told))
         return self
 
     def _recall(self, told: list[float | None]) -> None:
@@ -291,16 +281,14 @@ class Optimizer:
             raise ValueError("the values told must be those of some points of its round")
         self._told = told
 
-    def _begin(self, memory: Memory | ProgramMemory | Unstarted) -> None:
-        self._run = StagedRun(self._setup, memory, self._rng, here=False)
+    def _begin(self, snapshot: Snapshot) -> None:
+        self._run = StagedRun(self._setup, snapshot, self._rng, here=False)
 
-    def _setting(self) -> Setting:
-        return (self._setup if self._run is None else self._run.setup).setting
-
-    def _memory(self) -> Memory | ProgramMemory | Unstarted:
+    def _whole(self) -> tuple[Setup, Snapshot, list[float | None]]:
+        """Return all that there is to save."""
         if self._run is None:
-            return Unstarted(self._x0, self._rng.bit_generator.state)
-        return self._run.memory()
+            return self._setup, Snapshot(self._x0, self._rng.bit_generator.state), self._told
+        return self._run.setup, self._run.snapshot(), self._told
 
 
 def _places(points: Vector, asked: Vector, missing: list[int]) -> list[int]:

@@ -86,7 +86,7 @@ def minimize_within(task: Task, conduct: Conduct, constraints: list[Any], ctol: 
 def _compile(setup: Setup, start: Vector) -> None:
     """Begin a run in vain, so that the time limit of the rounds that follow is not spent on compiling."""
     rng = np.random.default_rng(0)
-    StagedRun(setup, setup.first_memory(start.copy(), 0.0, rng), rng, here=False)
+    StagedRun(setup, setup.first_snapshot(start.copy(), 0.0, rng), rng, here=False)
 
 
 def _check_combination(task: Task, conduct: Conduct) -> None:
@@ -138,7 +138,7 @@ class _Rounds:
         self._nit = 0
         """The iterations of the rounds that have ended."""
         self._run: StagedRun | None = None
-        self._sigma = setup.setting.first_step
+        self._sigma = setup.first_step
         self._rows: list[_Row] = []
         self._points: list[Vector] = []
         """The best points of these rows, if they are kept."""
@@ -189,7 +189,7 @@ class _Rounds:
     def _result_of(self, outcome: Outcome, *, trace: bool | str) -> Result:
         """Return an outcome as a result, which is a success only within the constraints."""
         best = self._lagrangian.best
-        result = result_of(outcome, self.setup.name, trace=trace, box=self.setup.setting.box)
+        result = result_of(outcome, self.setup.name, trace=trace, box=self.setup.box)
         result.maxcv, result.success = best.violation, result.success and best.excess == 0.0
         return result
 
@@ -212,13 +212,13 @@ class _Rounds:
 
     def _row(self, nfev: int) -> _Row:
         """Return the best point so far as a row of the trace."""
-        best, box = self._lagrangian.best, self.setup.setting.box
+        best, box = self._lagrangian.best, self.setup.box
         at_bound = 0 if box is None else int(np.count_nonzero(active_mask(best.x, box)))
         return _Row(nit=self.nit, nfev=nfev, fun=best.f, sigma=self._step_size, at_bound=at_bound)
 
     def _measure(self, deadline: float) -> None:
         """Evaluate the start, and points beside it to learn how large f and the constraints are there."""
-        seen, task, box = self._lagrangian, self.setup.task, self.setup.setting.box
+        seen, task, box = self._lagrangian, self.setup.task, self.setup.box
         sizes = np.broadcast_to(task.sigma0, task.x0.size)
         seen.begin_at(task.x0)
         self._note()
@@ -291,8 +291,8 @@ class _Rounds:
         )
         setup, start = set_up(task)
         rng = self._conduct.rng
-        memory = setup.first_memory(start, seen.value(seen.here), rng)
-        self._run = run = StagedRun(setup, memory, rng, here=False)
+        first = setup.first_snapshot(start, seen.value(seen.here), rng)
+        self._run = run = StagedRun(setup, first, rng, here=False)
 
         def watch(_: object) -> Reason:
             self._note()

@@ -353,6 +353,6 @@ def receive_one(session: Any, j: Any) -> Any:
     session.unfinished = noted(session.unfinished, session.query, session.query_state, values, j)
 
 
-def snapshot(session: Any) -> Any:
+def present(session: Any) -> Any:
     """Return the session's numbers, counters, reason, and the evaluations of the current iteration."""
     return session.numbers, session.counters, session.reason, session.unfinished

@@ -82,7 +82,7 @@ class Batch:
             )
         if not all(map(math.isfinite, values)):
             raise ValueError("The objective must be finite at every start.")
-        n = setup.setting.n
+        n = setup.n
         self.lanes: int = (
             default_lanes(setup.scheme, setup.problem, n) if lanes is None else checked_lanes(lanes)
         )
@@ -128,7 +128,7 @@ class Batch:
         """Return the batch that a memory holds, made by the same code with the same setup."""
         check_gpu(setup)
         batch = cls.__new__(cls)
-        n = setup.setting.n
+        n = setup.n
         batch.lanes = default_lanes(setup.scheme, setup.problem, n) if lanes is None else checked_lanes(lanes)
         batch._prepare(setup, limits, first_own(setup, np.zeros(n), 1.0, Key(0, 0), batch.lanes))
         words = np.array(memory["words"])

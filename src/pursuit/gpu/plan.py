@@ -244,12 +244,12 @@ def _takes_arrays_apart(function: Any) -> bool:
 
 def first_own(setup: Setup, start: Vector, fx: float, key: Key, lanes: int) -> Own:
     """Return what belongs to a run that has evaluated its start."""
-    counters, trace = first_counters(fx, setup.setting.first_step, setup.place.at_bound(start))
+    counters, trace = first_counters(fx, setup.first_step, setup.place.at_bound(start))
     normals = setup.scheme.needs(start.size).normals if lanes > BLOCK else 0
     for column in trace:
         column[counters.rows :] = 0
     return Own(
-        state=setup.scheme.init(np.array(start), fx, setup.setting.first_step),
+        state=setup.scheme.init(np.array(start), fx, setup.first_step),
         counters=counters,
         trace=trace,
         key=key,
