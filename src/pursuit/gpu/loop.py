@@ -9,7 +9,7 @@ from numba import cuda
 
 from pursuit.checks import Vector
 from pursuit.engine.counters import Counters, Counting, Unfinished
-from pursuit.engine.iteration import concluded, note_at_bound, noted, nothing
+from pursuit.engine.iteration import Found, concluded, note_at_bound, noted, nothing
 from pursuit.engine.queries import answer_to, open_query, position_of, receive
 from pursuit.engine.stopping import Reason
 from pursuit.gpu.access import Memory, access_to, doubles_at, integers_at, piece
@@ -86,11 +86,9 @@ def _iterated(team, fixed, own, course, normals, ahead, room):
     query_state, unfinished = _evaluated(team, scheme, problem, query, query_state, budget, room)
     if query_state.wanted > 0:
         return Course(numbers, counters, _MAXFEV, unfinished)
-    answer, counting = (
-        answer_to(query, query_state, room.values).content,
-        Counting(counters, own.trace, limits),
-    )
-    numbers, counters, reason = concluded(team, scheme, arrays, numbers, query, answer, counting, unfinished)
+    found = Found(query, answer_to(query, query_state, room.values).content, unfinished)
+    counting = Counting(counters, own.trace, limits)
+    numbers, counters, reason = concluded(team, scheme, State(arrays, numbers), found, counting)
     note_at_bound(team, problem, counting, counters, arrays.x, room.point)
     return Course(numbers, counters, reason.value, course.unfinished)
 
