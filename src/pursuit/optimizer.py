@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
-import math
 import os
 from collections.abc import Mapping
 from typing import Any
@@ -89,23 +89,26 @@ class Optimizer:
         trace: bool | str = False,
     ) -> None:
         limits = {"ftarget": ftarget, "xtol": xtol, "ftol": ftol, "maxiter": maxiter, "maxfev": maxfev}
-        task = Task(
-            x0,
-            method,
-            limits,
-            sigma0=sigma0,
-            bounds=bounds,
-            options=options,
-            restarts=restarts,
-            rounds=rounds_of(batch),
+        setup, start = set_up(
+            Task(
+                x0,
+                method,
+                limits,
+                sigma0=sigma0,
+                bounds=bounds,
+                options=options,
+                restarts=restarts,
+                rounds=rounds_of(batch),
+            )
         )
-        setup, start = set_up(task)
-        self._prepare(setup, start, checked_generator(rng), checked_trace(trace))
+        generator = checked_generator(rng)
+        self._open(setup, Snapshot(start, generator.bit_generator.state), generator, checked_trace(trace))
 
-    def _prepare(self, setup: Setup, start: Vector, rng: np.random.Generator, trace: bool | str) -> None:
-        """Become an optimizer that has been told nothing yet."""
-        self._setup, self._x0, self._rng, self._trace = setup, start, rng, trace
-        self._run: StagedRun | None = None
+    def _open(self, setup: Setup, snapshot: Snapshot, rng: np.random.Generator, trace: bool | str) -> None:
+        """Begin with a snapshot."""
+        if trace == "x" and snapshot.points is None:
+            snapshot = snapshot._replace(points={})
+        self._run, self._trace = StagedRun(setup, snapshot, rng, here=False), trace
         self._asked: NDArray[np.float64] | None = None
         self._told: list[float | None] = []
         """The values of the current round, None where they are missing."""
@@ -152,32 +155,24 @@ class Optimizer:
     def _round(self) -> NDArray[np.float64]:
         """Return the points of the current round, or of the next."""
         if self._asked is None:
-            if self._run is None:
-                self._asked = self._setup.place.moved(self._x0)[np.newaxis]
-            else:
-                rows = self._run.rows
-                if not rows:
-                    raise RuntimeError(f"There is nothing to ask for: {next(iter(self.stop().values()))}")
-                self._asked = np.array(rows)
+            rows = self._run.rows
+            if not rows:
+                raise RuntimeError(f"There is nothing to ask for: {next(iter(self.stop().values()))}")
+            self._asked = np.array(rows)
             self._told = [None] * len(self._asked)
         return self._asked
 
     def _receive(self, values: list[float]) -> None:
-        with Interrupts():
-            if self._run is None:
-                with showing_compilation(False):
-                    x0 = self._x0.copy()
-                    self._begin(self._setup.first_snapshot(x0, values[0], self._rng, trace=self._trace))
-            else:
-                self._run.receive(values)
-                if not self._run.rows:
-                    self._run.settle()
+        # What the method needs is compiled when it begins.
+        announced = showing_compilation(False) if self._run.nit == 0 else contextlib.nullcontext()
+        with Interrupts(), announced:
+            self._run.receive(values)
+            if not self._run.rows:
+                self._run.settle()
             self._asked, self._told = None, []
 
     def stop(self) -> dict[str, str]:
         """Return the reasons to stop, each with a sentence; empty while there are none."""
-        if self._run is None:
-            return {}
         with Interrupts():
             outcome = self._run.outcome()
         if outcome.reason == Reason.RUNNING:
@@ -187,31 +182,16 @@ class Optimizer:
     @property
     def result(self) -> Result:
         """The best result of all rounds told; before the first, the start with an infinite value."""
-        if self._run is None:
-            return Result(
-                x=self._setup.place.moved(self._x0),
-                fun=math.inf,
-                fun_is_estimate=False,
-                fun_error=None,
-                noise=None,
-                nit=0,
-                nfev=0,
-                nfaulty=0,
-                sigma=self._setup.first_step,
-                success=False,
-                status=int(Reason.RUNNING),
-                message=Reason.RUNNING.sentence(),
-                method=self._setup.name,
-                stages=(),
-            )
+        setup = self._run.setup
         with Interrupts():
-            box = self._setup.box
-            return result_of(self._run.outcome(), self._setup.name, trace=self._trace, box=box)
+            outcome = self._run.outcome()
+            trace = outcome.nfev > 0 and self._trace
+            return result_of(outcome, setup.name, trace=trace, box=setup.box)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write all that is needed to resume, bit for bit, to a file: atomically and without pickle."""
         with Interrupts():
-            checkpoint.save(path, *self._whole())
+            checkpoint.save(path, self._run.setup, self._run.snapshot(), self._told)
 
     @classmethod
     def load(
@@ -249,16 +229,16 @@ class Optimizer:
     def __repr__(self) -> str:
         result = self.result
         return (
-            f"<Optimizer: {self._setup.name}, {self._setup.n} variables, {result.nfev} evaluations, "
+            f"<Optimizer: {self._run.setup.name}, {self._run.setup.n} variables, {result.nfev} evaluations, "
             f"best value {result.fun:.6g}. {result.message}>"
         )
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Copy and pickle by a checkpoint."""
-        own = self._setup.task.method
+        own = self._run.setup.task.method
         method = None if isinstance(own, str) else own
         with Interrupts():
-            content = checkpoint.to_bytes(*self._whole())
+            content = checkpoint.to_bytes(self._run.setup, self._run.snapshot(), self._told)
         return _from_bytes, (content, method, self._trace)
 
     @classmethod
@@ -267,10 +247,9 @@ class Optimizer:
     ) -> Optimizer:
         found.check_trace(trace)
         setup, snapshot, generator = found.continued(method)
+        setup = setup.within_limits(limits)
         self = cls.__new__(cls)
-        self._prepare(found.checked(lambda: setup.within_limits(limits)), snapshot.x, generator, trace)
-        if found.past is not None or found.is_begun:
-            found.checked(lambda: self._begin(snapshot))
+        found.checked(lambda: self._open(setup, snapshot, generator, trace))
         if told := found.stored.told:
             found.checked(lambda: self._recall(told))
         return self
@@ -280,15 +259,6 @@ class Optimizer:
         if len(self._round()) != len(told) or None not in told:
             raise ValueError("the values told must be those of some points of its round")
         self._told = told
-
-    def _begin(self, snapshot: Snapshot) -> None:
-        self._run = StagedRun(self._setup, snapshot, self._rng, here=False)
-
-    def _whole(self) -> tuple[Setup, Snapshot, list[float | None]]:
-        """Return all that there is to save."""
-        if self._run is None:
-            return self._setup, Snapshot(self._x0, self._rng.bit_generator.state), self._told
-        return self._run.setup, self._run.snapshot(), self._told
 
 
 def _places(points: Vector, asked: Vector, missing: list[int]) -> list[int]:

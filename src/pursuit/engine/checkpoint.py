@@ -141,7 +141,9 @@ def _entries(setup: Setup, snapshot: Snapshot, told: Told) -> dict[str, Any]:
         **stored._asdict(),
         **snapshot._asdict(),
         "past": past,
-        "points": points and _Points(np.array(list(points), np.int64), np.array(list(points.values()))),
+        "points": _Points(np.array(list(points), np.int64), np.array(list(points.values())))
+        if points
+        else None,
     }
     entries: dict[str, Any] = {}
     if isinstance(state, State):
@@ -153,6 +155,10 @@ def _entries(setup: Setup, snapshot: Snapshot, told: Told) -> dict[str, Any]:
         if entry is not None:
             entries |= entries_of(name, entry)
     return entries
+
+
+def _points_of(kept: Mapping[int, Vector]) -> _Points:
+    return _Points(np.array(list(kept), dtype=np.int64), np.array(list(kept.values())))
 
 
 class Checkpoint:
@@ -178,13 +184,13 @@ class Checkpoint:
             raise self._error(
                 f"is a {cut(kind)} of version {version}, but this version of pursuit reads version {_VERSION}"
             )
+        self.is_begun: bool = "state" in self._entries
+        """Whether the start has been evaluated, that of the run or that of its present stage."""
         self.stored: Stored = self.checked(self._read_stored)
         self.past: Past | None = self.checked(self._read_past)
         """What the run remembers besides its present stage; None if there can be no other."""
         self.points: dict[int, Vector] | None = self.checked(self._read_points)
         """The best points so far at entries of the trace, by iteration; None if they were not kept."""
-        self.is_begun: bool = "state" in self._entries
-        """Whether the start has been evaluated, that of the run or that of its present stage."""
 
     def checked(self, read: Callable[[], T]) -> T:
         """Return what is read from the file, with errors that name it."""
@@ -282,6 +288,8 @@ class Checkpoint:
             return None
         past: Past = self._entries.take("past", Past)
         check_past(past, self.stored.n, self.stored.method)
+        if not (past.ended or self.is_begun):
+            raise ValueError("one of its stages must have begun")
         return past
 
     def _read_points(self) -> dict[int, Vector] | None:

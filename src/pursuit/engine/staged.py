@@ -13,14 +13,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pursuit.checks import Vector
-from pursuit.engine.counters import Limits, due_after
+from pursuit.engine.counters import Limits, due_after, empty_trace
 from pursuit.engine.outcome import Outcome, points_at, points_by_iteration
 from pursuit.engine.program_run import ProgramRun
 from pursuit.engine.setup import Setup, set_up_stage
 from pursuit.engine.snapshot import Snapshot
-from pursuit.engine.stages import Past, before, ended_stages, merged
+from pursuit.engine.stages import Past, ended_stages, merged
 from pursuit.engine.stopping import Reason
 from pursuit.methods.catalogue import method_text
+from pursuit.methods.contract import Findings
 from pursuit.methods.restarts import next_stage
 from pursuit.methods.stages import AT_BEST, AT_NEW_POINT, Stage
 
@@ -94,11 +95,11 @@ class StagedRun:
 
     def receive(self, values: list[float]) -> None:
         """Take the values of `rows`, and write the next points."""
-        # If there is room for one point only, the next takes the place of the last.
-        self.rows = []
         if self._run is None:
             self._begin_with(values[0])
         else:
+            # If there is room for one point only, the next takes the place of the last.
+            self.rows = []
             self._run.receive(values)
             self._keep_point()
             self._continue()
@@ -138,16 +139,29 @@ class StagedRun:
 
         If it is the `last` outcome, its point is the run's own and not a copy.
         """
-        if self._past is None:
-            outcome = self._present().outcome(reason, last=last)
-        elif self._run is None:
-            outcome = before(self._past, self.setup.first_step, reason)
-        else:
-            outcome = merged(self._past, self._run.outcome(reason, last=last))
+        past, run = self._past, self._run
+        now = self._unstarted(reason) if run is None else run.outcome(reason, last=last)
+        outcome = now if past is None else merged(past, now, is_begun=run is not None)
         kept = self._points
         if kept is not None:
             outcome = outcome._replace(points=partial(points_at, outcome.trace, kept, outcome.x))
         return outcome.judged(self.setup.limits.target)
+
+    def _unstarted(self, reason: Reason) -> Outcome:
+        """Return the outcome of a stage whose start has not been evaluated."""
+        return Outcome(
+            x=self.setup.place.moved(self._waiting()),
+            fun=math.inf,
+            nit=0,
+            nfev=0,
+            best_nfev=0,
+            faulty=0,
+            sigma=self.setup.first_step,
+            reason=reason,
+            message=reason.sentence(),
+            findings=Findings(),
+            trace=lambda: empty_trace(0),
+        )
 
     def _set_up(self, setup: Setup) -> None:
         """Take the setup of a stage."""
@@ -165,27 +179,25 @@ class StagedRun:
 
     def _begin(self, snapshot: Snapshot) -> None:
         """Begin the present stage, or continue it."""
-        self._start = None
+        self._start, self.rows = None, []
+        self._past = self._past or snapshot.past
         setup = self.setup._replace(limits=self._limits())
         self._run = setup.run(snapshot, self._rng, here=self._is_here)
         if self._points is not None:
             before = 0 if self._past is None else self._past.nit
             self._due = due_after(max(self._points, default=-1) - before)
             self._keep_point()
-        if self.whole:
-            self.rows = []
-        else:
+        if not self.whole:
             self._continue()
 
     def _begin_with(self, value: float) -> None:
         """Begin the present stage with the value at its start, or at that of the run if it has none."""
-        assert self._past is not None
         past, start = self._past, self._waiting()
-        if not math.isfinite(value):
+        if past is not None and not math.isfinite(value):
             value = past.f0
             setup, start = set_up_stage(self.setup.task, self.setup.stage, past.x0.copy())
             self._set_up(setup)
-        self._begin(self.setup.first_snapshot(start, value, self._rng)._replace(past=past))
+        self._begin(self.setup.first_snapshot(start, value, self._rng))
 
     def _wait_at(self, start: Vector) -> None:
         """Ask for the value at the start of a stage."""
@@ -244,7 +256,7 @@ class StagedRun:
             self._wait_at(start)
             return
         value, step = (past.lowest, self._part_of_way(past)) if is_best else (past.f0, 1.0)
-        self._begin(self.setup.first_snapshot(start, value, self._rng, step=step)._replace(past=past))
+        self._begin(self.setup.first_snapshot(start, value, self._rng, step=step))
 
     def _part_of_way(self, past: Past) -> float:
         """Return a part of the way from the start to the best point, in units of sigma0 per variable."""

@@ -153,10 +153,10 @@ def stage_of(record: Any, methods: dict[str, str | type]) -> Stage:
     )
 
 
-def merged(past: Past, now: Outcome) -> Outcome:
-    """Return the outcome of a whole run, given that of its present stage."""
-    records = (*past.ended, past.record(now))
-    is_better = past.is_beaten_by(now)
+def merged(past: Past, now: Outcome, *, is_begun: bool) -> Outcome:
+    """Return the outcome of a whole run, given that of its present stage, which may not have begun."""
+    records = (*past.ended, past.record(now)) if is_begun else past.ended
+    is_better = is_begun and past.is_beaten_by(now)
     champion = len(records) - 1 if is_better else past.champion
     best = records[champion]
     reason, sentence = now.reason, now.message
@@ -179,26 +179,6 @@ def merged(past: Past, now: Outcome) -> Outcome:
         findings=best.findings,
         trace=lambda: past.joined(now),
         stages=records,
-    )
-
-
-def before(past: Past, sigma: float, reason: Reason) -> Outcome:
-    """Return the outcome of the ended stages, while the next one waits for its start."""
-    best, nfev = past.ended[past.champion], past.nfev
-    sentence = reason.sentence(idle=nfev - best.best_nfev)
-    return Outcome(
-        x=past.best.copy(),
-        fun=best.fun,
-        nit=past.nit,
-        nfev=nfev,
-        best_nfev=best.best_nfev,
-        faulty=sum(record.faulty for record in past.ended),
-        sigma=sigma,
-        reason=reason,
-        message=f"{sentence} {_story(past.ended, past.champion)}".rstrip(),
-        findings=best.findings,
-        trace=lambda: past.trace,
-        stages=past.ended,
     )
 
 
