@@ -113,7 +113,8 @@ def _array(context: Any, builder: Any, kind: Any, data: Any, shape: Sequence[Any
     """Return an array of a type, whose numbers lie one after the other from a place on."""
     array = context.make_array(kind)(context, builder)
     size = context.get_abi_sizeof(context.get_data_type(kind.dtype))
-    strides, count = [], ir.Constant(_WORD, 1)
+    strides: list[Any] = []
+    count = ir.Constant(_WORD, 1)
     for extent in reversed(shape):
         strides.insert(0, builder.mul(count, ir.Constant(_WORD, size)))
         count = builder.mul(count, extent)
