@@ -20,7 +20,6 @@ from pursuit.methods import Sarp, Step
 from pursuit.methods.contract import ask, tell
 from pursuit.methods.line_searches import AdaptiveStep, Line, begin_search, continue_search
 from pursuit.methods.nesterov import smoothed, weights_of
-from pursuit.methods.rivals.eigenvectors import diagonalise
 from pursuit.methods.rivals.populations import drift_of, total
 from pursuit.problems.rosenbrock_problem import _quartic_minimizer
 
@@ -31,11 +30,10 @@ def interpreted(monkeypatch):
     assert not jit.has_compiler()
 
 
-# A power of a user's own function is a product in compiled code, and rounded otherwise by Python. Every
-# population has sums of its own.
+# A power of a user's own function is a product in compiled code, and rounded otherwise by Python.
 CASES = [
     *(Case(method, "lin", "asked_and_told", 1) for method in RECORDED),
-    *(Case(method, "rosenbrock", "compiled", 2) for method in RECORDED if method != "l-cma"),
+    *(Case(method, "rosenbrock", "compiled", 2) for method in RECORDED),
     *(
         Case(method, "rotated-exp", "python", 3)
         for method in ("rp-exact", "sarp-bracketing", "cma", "ep-cma-3")
@@ -127,7 +125,6 @@ def calls():
         (first.arrays.x.tolist(), [1.5, 1.5]),
         (weights_of(1.0, 1.0, 1.0).keep, 1.0),
         (_quartic_minimizer(0.0, 1.0, 0.0, 1.0), 0.0),
-        (np.abs(diagonalise(np.diag([3.0, 1.0]))).tolist(), np.eye(2).tolist()),
     ]
 
 
