@@ -29,7 +29,8 @@ from pursuit.methods.rivals.r1_nes import R1Nes
 from pursuit.methods.rivals.rg import RandomGradient
 from pursuit.methods.rivals.sep_cma import SepCma
 from pursuit.methods.rivals.spsa import Spsa
-from pursuit.problems.contract import has_line_minimizer, value
+from pursuit.problems.contract import value
+from pursuit.problems.transform import has_line_minimizer
 
 # Needs to know nothing about the problem.
 DEFAULT_METHOD = "auto"
