@@ -119,7 +119,7 @@ def calls():
         (drift_of(3.0), 1.0),
         (smoothed(1.0, -2.0), 1.1),
         (sorted(set(signs.tolist())), [-1.0, 1.0]),
-        (continue_search(search, state, np.array([0.5, 9.0])).length, 0.5),
+        (continue_search(search, state, np.array([0.5, 9.0])).step.length, 0.5),
         (query.origin.tolist(), [1.0, 1.0]),
         (tell(SERIAL, scheme, *first, query, step).f, 0.25),
         (first.arrays.x.tolist(), [1.5, 1.5]),

@@ -127,7 +127,7 @@ def drive(scheme, f, x0, draw, iterations):
             positions = query_state.positions[: query_state.wanted]
             answers = np.array([f(line.origin + t * line.direction) for t in positions])
             query_state = continue_search(scheme.line_search, query_state, answers)
-        step = Step(query_state.length, query_state.value, query_state.sigma, query_state.origin)
+        step = query_state.step
         state = State(state.arrays, tell(SERIAL, scheme, *state, line, step))
         values.append(state.numbers.f)
     return state.arrays.x, np.array(values)
