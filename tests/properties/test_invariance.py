@@ -12,7 +12,7 @@ from helpers import make_problem, options_for
 from pursuit.compiling.vectors import SERIAL
 from pursuit.methods import ask, create_scheme, tell
 from pursuit.methods.contract import State
-from pursuit.methods.line_searches import Step, begin_search, continue_search
+from pursuit.methods.line_searches import begin_search, continue_search
 
 COMPARING = ["adaptive-sarp", "evolution", "rp", "sarp", "cma", "ep-cma-1", "ep-cma-4", "ep-cma-n"]
 # Their line searches fit parabolas to values: no change of f leaves them alone.

@@ -3,8 +3,8 @@
 A scheme asks for a `Line` and is answered with a `Step`: the paper's `lineSearch(x, u, sigma)`. In between,
 its line search wants values of f along the line. It works on plain numbers, so that every driver can run it:
 `begin_search` says at which positions on the line it wants values first, and `continue_search` takes these
-values and says where it wants more. When it wants none (`wanted` is 0), `length`, `value` and `sigma` are the
-result. Every position is one evaluation, and drivers count them.
+values and says where it wants more. When it wants none (`wanted` is 0), its `step` is the answer. Every
+position is one evaluation, and drivers count them.
 """
 
 from __future__ import annotations

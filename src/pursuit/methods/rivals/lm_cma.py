@@ -41,7 +41,7 @@ from pursuit.checks import Vector, checked_choice, checked_count, checked_memory
 from pursuit.compiling.hashing import write_signs
 from pursuit.compiling.jit import compilable
 from pursuit.compiling.rows import SLICE, add_products, mix_rows, mix_slice, push
-from pursuit.compiling.vectors import Matrix, copy, fill
+from pursuit.compiling.vectors import Matrix, copy
 from pursuit.methods.contract import Needs, State, ask, is_valid, tell
 from pursuit.methods.options import checked_rate
 from pursuit.methods.rivals.populations import (
@@ -115,7 +115,6 @@ class LmCma(NamedTuple):
             x=x,
             mean=x.copy(),
             p_c=np.zeros(n),
-            z=np.zeros((self.popsize + 1) // 2 * n if self.is_later else 0),
             paths=np.zeros((m, n)),
             v=np.zeros((m, n)),
             b=np.zeros(m),
@@ -140,8 +139,6 @@ class LmCmaArrays(NamedTuple):
     mean: Vector
     """m."""
     p_c: Vector
-    z: Vector
-    """Room for the z of 2017; those of 2014 are the normals of the iteration."""
     paths: Matrix
     """The stored p_c, the oldest first."""
     v: Matrix
@@ -180,9 +177,9 @@ def _is_valid(scheme, arrays, numbers):
 @ask.register(LmCma)
 def _ask(team, scheme, arrays, numbers, normals):
     n, pairs = arrays.x.shape[0], (scheme.popsize + 1) // 2
-    z = arrays.z if scheme.is_later else normals
-    oldest = np.zeros(pairs, dtype=np.int64)
+    z, oldest = normals, np.zeros(pairs, dtype=np.int64)
     if scheme.is_later:
+        z = np.empty(pairs * n)
         for k in range(pairs):
             used = abs(normals[2 * k]) * (_USED_FIRST if k == 0 else _USED)
             oldest[k] = numbers.stored - math.ceil(min(used, float(numbers.stored)))
@@ -254,10 +251,9 @@ def _store(team, scheme, arrays, numbers):
     last = count - 1
     arrays.times[last] = numbers.t
     copy(team, arrays.paths[last], arrays.p_c)
-    new = arrays.products[last, :count]
-    fill(team, new, 0.0)
+    new = np.zeros(count)
     add_products(new, arrays.paths[:count], arrays.p_c, 0)
-    copy(team, arrays.products[:count, last], new)
+    arrays.products[last, :count] = arrays.products[:count, last] = new
     _invert(scheme, arrays, changed, count)
     _write_inverses(team, arrays, changed, count)
     return count
@@ -266,12 +262,9 @@ def _store(team, scheme, arrays, numbers):
 @compilable
 def _least_missed(scheme, arrays):
     """Return which path to forget, counted from the oldest."""
-    least, closest = 0, float(scheme.n_steps)
-    for i in range(1, scheme.m):
-        distance = arrays.times[i] - arrays.times[i - 1]
-        if distance < closest:
-            least, closest = i, distance
-    return least
+    distances = np.full(scheme.m, float(scheme.n_steps))
+    distances[1:] = np.diff(arrays.times)
+    return np.argmin(distances)
 
 
 @compilable
@@ -279,9 +272,8 @@ def _forget(team, arrays, forgotten):
     """Forget a path: later ones move one place up."""
     push(team, arrays.paths[forgotten:])
     push(team, arrays.products[forgotten:])
-    for i in range(forgotten, arrays.times.shape[0] - 1):
-        arrays.times[i] = arrays.times[i + 1]
-        copy(team, arrays.products[:, i], arrays.products[:, i + 1])
+    arrays.products[:, forgotten:-1] = arrays.products[:, forgotten + 1 :].copy()
+    arrays.times[forgotten:-1] = arrays.times[forgotten + 1 :].copy()
 
 
 @compilable
@@ -307,8 +299,7 @@ def _invert(scheme, arrays, changed, count):
                     part[j] -= arrays.d[t] * product * arrays.parts[t, j]
         square = 0.0
         for k in range(i + 1):
-            for j in range(count):
-                along[i, j] += part[k] * arrays.products[k, j]
+            along[i] += part[k] * arrays.products[k, :count]
         for j in range(i + 1):
             square += along[i, j] * part[j]
         if i >= changed:
@@ -324,7 +315,7 @@ def _write_inverses(team, arrays, changed, count):
     for start in range(0, n, SLICE):
         for i in range(changed, count):
             v = arrays.v[i, start : min(start + SLICE, n)]
-            fill(team, v, 0.0)
+            v[:] = 0.0
             mix_slice(v, 1.0, arrays.parts[i], arrays.paths[: i + 1], start)
 
 
@@ -335,8 +326,6 @@ def _success(values, before):
     It is the share of pairs with a better new value, less that of pairs with a better old one; pairs of equal
     values do not count.
     """
-    better = 0
-    for new in values:
-        for old in before:
-            better += 1 if new < old else (-1 if new > old else 0)
-    return better / (values.shape[0] * values.shape[0])
+    new = values.reshape(-1, 1)
+    better = np.count_nonzero(new < before) - np.count_nonzero(new > before)
+    return better / (values.size * values.size)
