@@ -14,13 +14,13 @@ import pursuit
 from golden.cases import RECORDED, Case, row_of
 from golden.test_golden import recorded
 from pursuit.compiling import jit
-from pursuit.compiling.hashing import write_signs
 from pursuit.compiling.vectors import SERIAL
 from pursuit.methods import Sarp, Step
 from pursuit.methods.contract import ask, tell
 from pursuit.methods.line_searches import AdaptiveStep, Line, begin_search, continue_search
 from pursuit.methods.nesterov import smoothed, weights_of
 from pursuit.methods.rivals.populations import drift_of, total
+from pursuit.methods.rivals.random_signs import write_signs
 from pursuit.problems.rosenbrock_problem import _quartic_minimizer
 
 

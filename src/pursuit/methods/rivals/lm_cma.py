@@ -38,7 +38,6 @@ from typing import NamedTuple
 import numpy as np
 
 from pursuit.checks import Vector, checked_choice, checked_count, checked_memory, checked_number
-from pursuit.compiling.hashing import write_signs
 from pursuit.compiling.jit import compilable
 from pursuit.compiling.rows import SLICE, add_products, mix_rows, mix_slice, push
 from pursuit.compiling.vectors import Matrix, copy
@@ -54,6 +53,7 @@ from pursuit.methods.rivals.populations import (
     ranked,
     usual_population,
 )
+from pursuit.methods.rivals.random_signs import write_signs
 
 # How many paths the pairs of 2017 use: the size of |N(0, 1)| of them, and of the first pair of a round.
 _USED, _USED_FIRST = 4.0, 40.0
