@@ -30,7 +30,7 @@ algorithms for solving linear systems, FOCS 2013.
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 
@@ -41,6 +41,7 @@ from pursuit.compiling.vectors import exchange
 from pursuit.methods.contract import Needs, Pair, State, ask, tell
 from pursuit.methods.line_searches import Bracketing, ExactStep, Line
 from pursuit.methods.nesterov import (
+    CurvatureOptions,
     Curvatures,
     Momentum,
     Move,
@@ -74,11 +75,10 @@ class Acdm(NamedTuple):
         cls,
         n: int,
         *,
-        L: float | None = None,  # noqa: N803 (the source's name)
-        m: float = 0.0,
         line_search: str = "exact",
         tolerance: float = 1e-3,
         mu: float | None = None,
+        **options: Unpack[CurvatureOptions],
     ) -> Acdm:
         """Return the scheme for the extreme curvatures, `L` and `m`; a search needs only their quotient.
 
@@ -86,7 +86,7 @@ class Acdm(NamedTuple):
         """
         if n < 2:
             raise ValueError(f"acdm needs at least 2 variables, but n={n}.")
-        curvatures = Curvatures.create("acdm", m, L, scale_free=line_search != "difference")
+        curvatures = Curvatures.create("acdm", options, scale_free=line_search != "difference")
         default = math.sqrt(2.0 * _EPSILON / curvatures.L)
         mu = checked_number("mu", default if mu is None else mu, above=0.0)
         differences = Differences(mu, curvatures.L)
@@ -101,7 +101,7 @@ class Acdm(NamedTuple):
 
     def needs(self, n: int) -> Needs:
         """Return what the scheme needs for n variables: one normal chooses a coordinate."""
-        return Needs(normals=1, points=2, patience=self.curvatures.patience(n))
+        return self.curvatures.needs(n, normals=1)
 
 
 class AcdmArrays(NamedTuple):

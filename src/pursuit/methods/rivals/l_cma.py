@@ -26,7 +26,7 @@ J. N. Knight and M. Lunacek, Reducing the space-time complexity of the CMA-ES, G
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import NamedTuple, Unpack
 
 import numpy as np
 
@@ -37,11 +37,11 @@ from pursuit.compiling.vectors import Matrix, add, blend, copy, dot, scale
 from pursuit.methods.contract import Needs, State, ask, is_valid, tell
 from pursuit.methods.rivals.populations import (
     CmaRates,
+    RateOptions,
     Samples,
     checked_population,
     drift_of,
     follow_path,
-    log_weights,
     needs_of_population,
     no_shape,
     ranked,
@@ -67,28 +67,19 @@ class LCma(NamedTuple):
         *,
         popsize: int | None = None,
         m: int | None = None,
-        c_sigma: float | None = None,
-        c_c: float | None = None,
-        c_cov: float | None = None,
+        **rates: Unpack[RateOptions],
     ) -> LCma:
         """Return the scheme; `popsize` is lambda, and m is at most n."""
         popsize = checked_population("l-cma", n, popsize, usual_population(n))
         m = min(n, usual_population(n) if m is None else checked_count("m", m, at_least=1))
         checked_memory(f"l-cma with m={m} eigenvectors of n={n} variables", (m + popsize // 2 + 1) * n)
-        return cls(popsize, m, CmaRates.create(n, popsize, c_sigma=c_sigma, c_c=c_c, c_cov=c_cov))
+        return cls(popsize, m, CmaRates.create(n, popsize, **rates))
 
     def init(self, x: Vector, fx: float, sigma: float) -> State:
         """Return the first state, without an eigenvector; its f is the best value of the latest round."""
         n = x.size
-        arrays = LCmaArrays(
-            x=x,
-            mean=x.copy(),
-            p_sigma=np.zeros(n),
-            p_c=np.zeros(n),
-            basis=np.zeros((self.m + self.rates.mu + 1, n)),
-            excess=np.zeros(self.m),
-            weights=log_weights(self.rates.mu),
-        )
+        basis, excess = np.zeros((self.m + self.rates.mu + 1, n)), np.zeros(self.m)
+        arrays = LCmaArrays(x, x.copy(), np.zeros(n), np.zeros(n), basis, excess)
         return State(arrays, LCmaNumbers(fx, fx, sigma, rest=1.0, rank=0, faded=1.0))
 
     def needs(self, n: int) -> Needs:
@@ -108,8 +99,6 @@ class LCmaArrays(NamedTuple):
     """The b_i, and room for what is new in a round."""
     excess: Vector
     """The e_i."""
-    weights: Vector
-    """w_1, ..., w_mu."""
 
 
 class LCmaNumbers(NamedTuple):
@@ -166,15 +155,14 @@ def _tell(team, scheme, arrays, numbers, query, values):
     order, f, fx = ranked(arrays, numbers, query, values)
     best = query.z.reshape(-1, n)[order[: rates.mu]]
     step = np.zeros((1, n))  # <y>, and then C^(-1/2) <y>
-    mix_rows(team, step[0], 1.0, arrays.weights, best)
+    mix_rows(team, step[0], 1.0, rates.weights, best)
     add(team, arrays.mean, numbers.sigma, step[0])
     whitened = step.copy()
     inverse_roots = 1.0 / np.sqrt(numbers.rest + arrays.excess[: numbers.rank])
     of_rest = 1.0 / math.sqrt(numbers.rest) if numbers.rest > 0.0 else 0.0
     _stretch(whitened, arrays.basis[: numbers.rank], inverse_roots, of_rest)
     path = follow_path(team, rates, arrays.p_sigma, numbers.faded, whitened[0])
-    gain = math.sqrt(rates.c_c * (2.0 - rates.c_c) * rates.mu_eff) if path.is_short else 0.0
-    blend(team, arrays.p_c, 1.0 - rates.c_c, gain, step[0])
+    blend(team, arrays.p_c, 1.0 - rates.c_c, path.gain, step[0])
     rest, rank = _learn(team, scheme, arrays, numbers, best)
     power = drift_of(math.sqrt(rest + total(team, rank, arrays.excess) / n))
     scale(team, arrays.excess, 1.0 / (power * power))
@@ -188,7 +176,7 @@ def _learn(team, scheme, arrays, numbers, best):
     """Update C, and keep its leading eigenvectors; return r and how many there are."""
     rates, n, basis, size = scheme.rates, arrays.x.size, arrays.basis, numbers.rank
     kept_part = (1.0 - rates.c_cov) * numbers.rest
-    weights = rates.c_cov * (1.0 - 1.0 / rates.mu_eff) * arrays.weights
+    weights = rates.c_cov * (1.0 - 1.0 / rates.mu_eff) * rates.weights
     small = np.zeros((len(basis) + 1, len(basis) + 1))
     for i in range(size):
         small[i, i] = (1.0 - rates.c_cov) * arrays.excess[i]

@@ -74,6 +74,8 @@ class LmCma(NamedTuple):
     z_star: float
     is_later: bool
     """Whether points are drawn as in 2017."""
+    weights: Vector
+    """w_1, ..., w_mu."""
 
     @classmethod
     def create(
@@ -106,6 +108,7 @@ class LmCma(NamedTuple):
             c_1=checked_number("c_1", 0.1 / math.log(n + 1.0) if c_1 is None else c_1, above=0.0, below=1.0),
             z_star=checked_number("z_star", (0.3 if is_later else 0.25) if z_star is None else z_star),
             is_later=is_later,
+            weights=log_weights(popsize // 2),
         )
 
     def init(self, x: Vector, fx: float, sigma: float) -> State:
@@ -122,7 +125,6 @@ class LmCma(NamedTuple):
             times=np.zeros(m),
             products=np.zeros((m, m)),
             parts=np.zeros((m, m)),
-            weights=log_weights(self.popsize // 2),
             before=np.full(self.popsize, np.inf),
         )
         return State(arrays, LmCmaNumbers(fx, fx, sigma, s=0.0, stored=0, t=0))
@@ -151,8 +153,6 @@ class LmCmaArrays(NamedTuple):
     """The inner products of the paths."""
     parts: Matrix
     """How much of each path is in each v."""
-    weights: Vector
-    """w_1, ..., w_mu."""
     before: Vector
     """The values of the round before."""
 
@@ -232,9 +232,9 @@ def _move(team, scheme, arrays, sigma, z, order):
     """Move the mean, and p_c with it."""
     n, pairs = arrays.x.shape[0], (scheme.popsize + 1) // 2
     weights = np.zeros(pairs)
-    for rank in range(arrays.weights.shape[0]):
+    for rank in range(scheme.weights.shape[0]):
         j = order[rank]
-        weights[j // 2] += arrays.weights[rank] if j % 2 == 0 else -arrays.weights[rank]
+        weights[j // 2] += scheme.weights[rank] if j % 2 == 0 else -scheme.weights[rank]
     gain = math.sqrt(scheme.c_c * (2.0 - scheme.c_c) * scheme.mu_w)
     steps = z.reshape(pairs, n)
     mix_rows(team, arrays.mean, 1.0, sigma * weights, steps)
