@@ -126,8 +126,8 @@ def options_of(method: str | type, n: int) -> tuple[str, ...]:
     for name, parameter in inspect.signature(cls.create).parameters.items():
         if parameter.kind is parameter.VAR_KEYWORD:
             # A record of options that methods share, `**options: Unpack[Record]`.
-            (record,) = get_args(get_type_hints(cls.create)[name])
-            names += record.__annotations__
+            for record in get_args(get_type_hints(cls.create).get(name)):
+                names += record.__annotations__
         else:
             names.append(name)
     return tuple(name for name in names if name != "n" and name not in settings)
