@@ -19,8 +19,8 @@ from pursuit.methods import Sarp, Step
 from pursuit.methods.contract import ask, tell
 from pursuit.methods.line_searches import AdaptiveStep, Line, begin_search, continue_search
 from pursuit.methods.nesterov import smoothed, weights_of
+from pursuit.methods.rivals.lm_cma import random_signs
 from pursuit.methods.rivals.populations import drift_of, total
-from pursuit.methods.rivals.random_signs import write_signs
 from pursuit.problems.rosenbrock_problem import _quartic_minimizer
 
 
@@ -112,13 +112,11 @@ def calls():
     first = scheme.init(np.ones(2), 1.0, 0.5)
     query = ask(SERIAL, scheme, *first, np.ones(2))
     step = Step(0.5, 0.25, 0.6, 1.0)
-    signs = np.empty(70)
-    write_signs(0.3, signs)
     return [
         (total(SERIAL, 3, np.array([2.0, 0.5, 1.0])), 3.5),
         (drift_of(3.0), 1.0),
         (smoothed(1.0, -2.0), 1.1),
-        (sorted(set(signs.tolist())), [-1.0, 1.0]),
+        (sorted(set(random_signs(0.3, 70).tolist())), [-1.0, 1.0]),
         (continue_search(search, state, np.array([0.5, 9.0])).step.length, 0.5),
         (query.origin.tolist(), [1.0, 1.0]),
         (tell(SERIAL, scheme, *first, query, step).f, 0.25),

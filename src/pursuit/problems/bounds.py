@@ -107,18 +107,14 @@ def make_box(lower: Vector, upper: Vector, sigma0: float | Vector) -> Box:
         return Box(lower, upper, np.minimum(sigma0, 0.5 * (upper - lower)))
 
 
-def _with_exact_start(box: Box, x0: Vector) -> Box:
-    """Return a box in which x0 is the image of some point, to the last bit.
+def with_margins(box: Box, x0: Vector, sigma0: float | Vector) -> Box:
+    """Return bounds with the margins of rounded mirrors, for which x0 is the image of some point.
 
-    Where rounding lets no point have that image, as with a margin that dwarfs x0, the margin is made smaller,
-    so that x0 is its own image.
+    It is so to the last bit. Where rounding lets no point have that image, as with a margin that dwarfs x0,
+    the margin is made smaller, so that x0 is its own image.
     """
+    box = make_box(box.lower, box.upper, sigma0)
     inexact = _images(preimage(x0, box), box) != x0
     with np.errstate(over="ignore"):
         distance = np.minimum(x0 - box.lower, box.upper - x0)
     return box._replace(margin=np.where(inexact, np.minimum(box.margin, 0.5 * distance), box.margin))
-
-
-def with_margins(box: Box, x0: Vector, sigma0: float | Vector) -> Box:
-    """Return bounds with the margins of rounded mirrors, around x0."""
-    return _with_exact_start(make_box(box.lower, box.upper, sigma0), x0)

@@ -33,7 +33,7 @@ LM-CMA: an alternative to L-BFGS for large-scale black box optimization, Evoluti
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -53,11 +53,14 @@ from pursuit.methods.rivals.populations import (
     ranked,
     usual_population,
 )
-from pursuit.methods.rivals.random_signs import write_signs
 
 # How many paths the pairs of 2017 use: the size of |N(0, 1)| of them, and of the first pair of a round.
 _USED, _USED_FIRST = 4.0, 40.0
 _C_SIGMA, _D_SIGMA = 0.3, 1.0
+# SplitMix64 (Steele, Lea and Flood 2014), and the factor that turns a standard normal into a whole number.
+_STEP = np.uint64(0x9E3779B97F4A7C15)
+_FIRST, _SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
+_WHOLE = 2.0**50
 
 
 class LmCma(NamedTuple):
@@ -183,9 +186,26 @@ def _ask(team, scheme, arrays, numbers, normals):
         for k in range(pairs):
             used = abs(normals[2 * k]) * (_USED_FIRST if k == 0 else _USED)
             oldest[k] = numbers.stored - math.ceil(min(used, float(numbers.stored)))
-            write_signs(normals[2 * k + 1], z[k * n : (k + 1) * n])
+            z[k * n : (k + 1) * n] = random_signs(normals[2 * k + 1], n)
     _transform(scheme, arrays, numbers.stored, z.reshape(pairs, n), oldest)
     return Samples(arrays.mean, numbers.sigma, z, scheme.popsize, 2, no_shape(arrays.mean))
+
+
+@compilable
+def random_signs(normal: Any, n: Any) -> Any:
+    """Return n signs that depend on one standard normal, so that they need not be kept."""
+    start = _hashed(np.full(1, np.uint64(abs(normal) * _WHOLE)))
+    words = _hashed(start + np.arange((n + 63) // 64).astype(np.uint64) * _STEP)
+    bits = (words.reshape(-1, 1) >> np.arange(64).astype(np.uint64)) & np.uint64(1)
+    return 1.0 - 2.0 * bits.ravel()[:n]
+
+
+@compilable
+def _hashed(words):
+    """Return the words hashed; integers wrap around, and so are the same on every processor."""
+    words = (words ^ (words >> np.uint64(30))) * _FIRST
+    words = (words ^ (words >> np.uint64(27))) * _SECOND
+    return words ^ (words >> np.uint64(31))
 
 
 @compilable
