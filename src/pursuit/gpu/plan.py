@@ -224,7 +224,7 @@ def _takes_arrays_apart(function: Any) -> bool:
 
 def first_own(setup: Setup, start: Vector, fx: float, key: Key, lanes: int) -> Own:
     """Return what belongs to a run that has evaluated its start."""
-    counters, trace = first_counters(fx, setup.setting.first_step, setup.place.at_bound(start))
+    counters, trace = first_counters(fx, setup.setting.first_step, setup.transform.at_bound(start))
     normals = setup.scheme.needs(start.size).normals if lanes > BLOCK else 0
     for column in trace:
         column[counters.rows :] = 0
