@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from pursuit.checks import Vector
 from pursuit.methods.differences.matrix import Dense, Limited, Mask
-from pursuit.methods.programs import Box, Ending
+from pursuit.methods.programs import Box, Ending, Ranges, check_bounds, check_numbers
 
 EPS = 2.0**-52
 # A positive number that is nothing beside any other, to divide by.
@@ -21,6 +21,17 @@ _ROUNDINGS = 100.0
 _CANCELLED = 0.01
 # The standard error of a running mean of values, in units of their noise.
 _AVERAGED = 0.3
+_RANGES = Ranges(
+    positive=frozenset({"batch", "sigma0", "radius", "lengths", "probe_factor", "diagonal"}),
+    not_negative=frozenset(
+        {"doubt", "level", "lowest_noise", "scale", "grain", "spacing", "blocks.curvature"}
+    ),
+    perhaps_infinite=frozenset({"xtol", "ftol", "at", "longest"}),
+    # Sweeps that lie before the first one have not been.
+    unlimited=frozenset({"box.lower", "box.upper", "measured", "looked"}),
+    # The inverse of what is nearly 0 is infinite.
+    anything=frozenset({"matrix.inverse"}),
+)
 
 
 @dataclass(frozen=True)
@@ -88,18 +99,14 @@ class Masked:
 
     mean: Vector
     """The running mean of the iterates."""
-    slow: float
-    """The running mean of their values,"""
-    fast: float
-    """and one that forgets faster: while they differ, f still falls."""
+    value: float
+    """That of their values."""
     lowest: float
     """The lowest running mean of values,"""
     lowest_x: Vector
     """the running mean of the iterates"""
     lowest_noise: float
-    """and the noise at that time,"""
-    idle: int = 0
-    """and how many sweeps ago that was; those without clear slopes count twice."""
+    """and the noise at that time."""
 
 
 @dataclass
@@ -147,8 +154,8 @@ class State:
     sweeps: int = 0
     failures: int = 0
     """Searches in a row that have found nothing better."""
-    still: int = 0
-    """Steps in a row that have gained next to nothing."""
+    idle: int = 0
+    """Sweeps in a row that have gained next to nothing; under noise, since the mean value has fallen."""
     sees: bool = False
     """Whether a value of the present sweep differs from f(x)."""
     flat: int = 0
@@ -185,9 +192,9 @@ class State:
     def answer(self) -> tuple[Vector, float, float]:
         """Return the current iterate, or the mean of the latest ones once f has stopped falling."""
         masked = self.masked
-        if masked is None or abs(masked.slow - masked.fast) >= self.noise:
+        if masked is None or not self.idle:
             return self.x, self.f, self.noise
-        return masked.mean, masked.slow, _AVERAGED * self.noise
+        return masked.mean, masked.value, _AVERAGED * self.noise
 
     def move(self, x: Vector, f: float, is_clear: bool = True) -> Vector:
         """Go to a point, and return the step; how long it is counts if it is clear that it was worth it."""
@@ -223,3 +230,19 @@ class State:
         """Return the noise of the gradient, relative to it."""
         noise = self.noise * math.sqrt(float(np.sum(1.5 / self.probes**2)))
         return noise / max(float(np.linalg.norm(self.gradient)), TINY)
+
+
+def check_state(state: State, n: int) -> None:
+    """Raise a `ValueError` if a state is not one for n variables."""
+    opening, blocks, matrix = state.opening, state.blocks, state.matrix
+    points = 0 if opening is None else opening.values.size
+    shapes = {"points": (points, n), "values": (points,), "hessian": (n, n), "B": (n, n), "inverse": (n, n)}
+    check_numbers(state, n, _RANGES, shapes)
+    means = () if state.masked is None else (state.masked.mean, state.masked.lowest_x)
+    check_bounds(state.box, state.x, *means)
+    if blocks is not None and not (blocks.done < n and np.array_equal(np.sort(blocks.order), np.arange(n))):
+        raise ValueError("its blocks must be a permutation of its variables, with some of them left")
+    if isinstance(matrix, Limited) and len(matrix.steps) != len(matrix.changes):
+        raise ValueError("its matrix must have as many steps as changes of the gradient")
+    if not state.probes.all():
+        raise ValueError("its probes must not be 0")
