@@ -57,46 +57,39 @@ def begin_masked(state: State) -> None:
 
 
 def masked_sweep(state: State, rng: np.random.Generator) -> Asking:
-    """Make a sweep while noise masks the slopes; if they stand out again, end the phase."""
+    """Make probes that stand out from noise, an eighth of them on both sides; curvatures are averaged.
+
+    If slopes stand out again, the phase ends.
+    """
+    n = state.x.size
     if state.sweeps % _AGAIN == 0 or state.failures or abs(state.f) < 0.1 * state.noise_model.at:
         yield from measure_noise(state, rng)
-    yield from _noisy_sweep(state, rng)
-    if not state.failures and state.curvature.any() and state.slope_noise() < CLEAR:
-        state.masked, state.idle = None, 0
-        state.matrix = first_matrix(state.x.size, sizes_of(state, state.typical_curvature()))
-
-
-def _noisy_sweep(state: State, rng: np.random.Generator) -> Asking:
-    """Make probes that stand out from noise, an eighth of them on both sides; curvatures are averaged."""
-    n, lengths = state.x.size, state.lengths
-    if state.curvature.any():
-        size = sizes_of(state, state.typical_curvature())
-        lengths = np.maximum(lengths, np.sqrt(state.probe_factor * state.noise / size))
-    choose_probes(state, lengths, rng)
+    standing_out = np.sqrt(state.probe_factor * state.noise / sizes_of(state))
+    choose_probes(state, np.maximum(state.lengths, standing_out), rng)
     F = yield from probe(state, np.arange(n))
     eighth = -(-n // 8)
     is_next = (np.arange(n) - eighth * state.sweeps) % n < eighth
     back = np.flatnonzero(is_next | (state.curvature == 0.0) | ~np.isfinite(F))
     yield from probe_back(state, back, F[back])
     end_sweep(state)
+    if not state.failures and state.slope_noise() < CLEAR:
+        state.masked, state.idle = None, 0
+        state.matrix = first_matrix(n, sizes_of(state))
 
 
 def masked_step(state: State) -> Asking:
     """Take a step, and choose the lengths of the next probes."""
-    step = None
-    if state.curvature.any():
-        a = sizes_of(state, state.typical_curvature())
-        step = yield from _plane_step(state, a)
-        if step is not None:
-            step = yield from _noisy_trial(state, step)
+    a = sizes_of(state)
+    step = yield from _plane_step(state, a)
+    if step is not None:
+        step = yield from _noisy_trial(state, step)
     state.last_step = step
     if step is not None:
         state.failures = 0
         state.lengths = 0.03 * np.sqrt(np.mean(a * step**2) / a) + 1e-12 * state.box.sigma0
     else:
         state.failures += 1
-        longer = np.minimum(10.0 * state.lengths, 1e3 * state.box.sigma0)
-        state.lengths = 0.5 * state.lengths if state.curvature.any() else longer
+        state.lengths = 0.5 * state.lengths
     _average(state)
 
 
@@ -166,7 +159,4 @@ def _noisy_trial(state: State, step: Vector) -> Generator[Request, Vector, Vecto
             mean = (f + again) / 2.0 if math.isfinite(again) else f
             return state.move(x, mean, is_clear=f < state.f - 3.0 * noise)
         step = 0.3 * step
-    values = yield np.repeat(state.x[np.newaxis], 4, axis=0)
-    if np.isfinite(values).any():
-        state.f = float(np.mean(values[np.isfinite(values)]))
     return None

@@ -34,13 +34,9 @@ def look_for_noise(state: State) -> Asking:
     """Evaluate f at x again: if the values differ, they are noisy."""
     state.evaluated_again = True
     again = yield state.x[np.newaxis]
-    value = float(again[0])
-    if value != state.f and math.isfinite(value):
-        more = yield np.repeat(state.x[np.newaxis], _REPEATS - 1, axis=0)
-        values = [state.f, value, *more[np.isfinite(more)].tolist()]
-        level, state.f = float(np.std(values, ddof=1)), float(np.mean(values))
-        scale = state.rounding_scale()
-        state.noise_model = Noise(level=level, at=abs(state.f), scale=scale, is_random=True)
+    if again[0] != state.f and math.isfinite(again[0]):
+        state.noise_model = Noise(is_random=True)
+        yield from repeat(state, float(again[0]))
 
 
 def is_loud(state: State, rng: np.random.Generator) -> Generator[Request, Vector, bool]:
@@ -63,10 +59,10 @@ def measure_noise(state: State, rng: np.random.Generator) -> Asking:
         yield from _measure_on_line(state, rng)
 
 
-def repeat(state: State) -> Asking:
+def repeat(state: State, *known: float) -> Asking:
     """Evaluate f at x again: what differs is noise, and the mean is a better value."""
     values = yield np.repeat(state.x[np.newaxis], _REPEATS, axis=0)
-    values = values[np.isfinite(values)]
+    values = np.array([*known, *values[np.isfinite(values)]])
     if values.size > 1:
         # The value that led to x tends to be a lucky one, so it does not count for the noise.
         _learn(state, float(np.std(values, ddof=1)))

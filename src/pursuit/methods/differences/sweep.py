@@ -80,7 +80,7 @@ def measuring_sweep(state: State, rng: np.random.Generator) -> Asking:
         yield from probe_back(state, others, (yield from probe(state, others)))
         is_convex = _is_convex(state.curvature)
         if is_convex:
-            sizes = sizes_of(state, state.typical_curvature())
+            sizes = sizes_of(state)
             low, high = np.quantile(sizes, [0.1, 0.9])
             differ = high > _DIFFER * low or sizes.max() > _OUTLIER * sizes.min()
             state.matrix = first_matrix(n, sizes if differ else float(sizes.mean()))
@@ -182,8 +182,9 @@ def end_sweep(state: State) -> None:
     state.sees = False
 
 
-def sizes_of(state: State, otherwise: Vector | float) -> Vector:
-    """Return the sizes of the curvatures, `otherwise` where there are none; all are positive."""
+def sizes_of(state: State, otherwise: Vector | float | None = None) -> Vector:
+    """Return the sizes of the curvatures, `otherwise` or the median where there are none; all are positive."""
+    otherwise = state.typical_curvature() if otherwise is None else otherwise
     sizes = np.where(state.curvature != 0.0, np.abs(state.curvature), otherwise)
     positive: Vector = np.maximum(sizes, _SMALLEST * sizes.max()) + TINY
     return positive
