@@ -3,17 +3,21 @@ PYTHON ?= python3
 BIN := .venv/bin
 TESTS ?=
 
-.PHONY: reproduce test test-full test-gpu test-wheel test-numba test-site lint types bench-speed bench-overhead bench-study bench-gpu bench-readings bench-pages bench-peers bench-values bench-cutest bench-tasks bench-rivals bench-parallel bench-constraints test-peers attack docs gallery count clean
+.PHONY: reproduce test test-fast test-full test-gpu test-wheel test-numba test-site lint types bench-speed bench-overhead bench-study bench-gpu bench-readings bench-pages bench-peers bench-values bench-cutest bench-tasks bench-rivals bench-parallel bench-constraints test-peers attack docs gallery count clean
 
 reproduce: .venv/installed
 	$(BIN)/pursuit reproduce
 
-test: lint types
+# Style and types are checked beside the tests.
+test: .venv/installed
+	+$(MAKE) --no-print-directory --jobs 3 lint types test-fast
+
+test-fast: .venv/installed
 	$(BIN)/python -m pytest --numprocesses 2 --dist loadgroup -m "not long and not site" $(TESTS)
 
 # What takes long by its nature: runs killed again and again, a thousand random problems.
 test-full: .venv/installed
-	$(BIN)/python -m pytest --numprocesses 2 -m long $(TESTS)
+	$(BIN)/python -m pytest --numprocesses 2 --dist loadgroup -m long $(TESTS)
 
 # All that has to do with a GPU, on one.
 test-gpu: .venv/installed
@@ -30,7 +34,7 @@ test-wheel:
 # The oldest Numba that we support, and the latest, each in an environment of its own.
 NUMBAS ?= numba==0.61.* numba
 WITH_NUMBA := $(addprefix tests/,compiling/test_cache.py compiling/test_dispatch.py compiling/test_vectors.py problems/test_jitted.py) \
-  $(foreach method,rp sarp cma ep-cma-4,'tests/golden/test_golden.py::test_trajectories_are_as_recorded[$(method)]')
+  $(foreach method,rp sarp cma ep-cma-4,'tests/golden/test_golden.py::test_trajectories_are_as_recorded[$(method)-1]')
 
 test-numba:
 	for numba in $(NUMBAS:%='%'); do \

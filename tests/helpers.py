@@ -1,8 +1,7 @@
 """What several tests need."""
 
 import pursuit
-from pursuit.engine.driving import Here, drive
-from pursuit.engine.interrupts import Interrupts
+from pursuit.engine.driving import Here, Interrupts, drive
 from pursuit.engine.iteration import BlackBox
 from pursuit.engine.memory import first_memory
 from pursuit.engine.run import Run

@@ -24,11 +24,19 @@ def attacked(attack, out, minutes):
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("attack", ["studies", "checkpoints", "stores", "load", "faults", "success"])
-def test_an_attack_counts_what_it_does(attack, tmp_path):
+@pytest.mark.parametrize("attack", ["studies", "checkpoints", "stores", "problems", "load", "faults"])
+def test_a_short_attack_finds_nothing(attack, tmp_path):
     status, (_, tried, happened, violations, _), text = attacked(attack, tmp_path / "attack.md", 0.02)
     assert int(tried.replace(" ", "")) > 0
-    assert happened or violations != "0"
+    assert happened
+    assert (status, violations) == (0, "0"), text
+
+
+@pytest.mark.long
+def test_wrong_successes_are_counted(tmp_path):
+    """Some random problems have one, which `python -m attack.success` lists; the attack itself goes on."""
+    status, (_, tried, _, violations, _), text = attacked("success", tmp_path / "attack.md", 0.02)
+    assert int(tried.replace(" ", "")) > 0
     assert "the attack itself failed" not in text
     assert status == int(violations != "0")
 

@@ -21,10 +21,8 @@ from pursuit.checks import (
     checked_trace,
 )
 from pursuit.engine.arguments import with_known_arguments
-from pursuit.engine.driving import Here, drive
-from pursuit.engine.evaluation import begin_worker, check_pickles, checked_workers
-from pursuit.engine.failures import Excused, failures_for
-from pursuit.engine.interrupts import Interrupts
+from pursuit.engine.driving import Here, Interrupts, drive
+from pursuit.engine.evaluation import Excused, begin_worker, check_pickles, checked_workers, failures_for
 from pursuit.engine.outcome import Outcome
 from pursuit.engine.setup import Setup, Task, set_up
 from pursuit.engine.staged import StagedRun

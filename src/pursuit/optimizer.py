@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from pursuit.checks import Vector, checked_array, checked_generator, checked_trace
 from pursuit.engine import checkpoint
 from pursuit.engine.arguments import with_known_arguments
-from pursuit.engine.interrupts import Interrupts
+from pursuit.engine.driving import Interrupts
 from pursuit.engine.memory import Memory, Unstarted
 from pursuit.engine.program_run import ProgramMemory
 from pursuit.engine.resuming import check_trace

@@ -140,11 +140,16 @@ def test_a_function_of_all_points_needs_no_workers():
 
 
 def test_nan_counts_as_infinity():
-    def holes(X):
-        return np.where(X[:, 0] > START[0] + 0.5, np.nan, bowls(X))
+    def run(nothing):
+        def holes(X):
+            return np.where(X[:, 0] > START[0] + 0.5, nothing, bowls(X))
 
-    result = pursuit.minimize(holes, START, rng=1, maxfev=300, vectorized=True)
-    assert np.isfinite(result.fun)
+        return pursuit.minimize(holes, START, rng=1, maxfev=300, vectorized=True)
+
+    result = run(np.nan)
+    assert_same(result, run(np.inf))
+    assert result.nfaulty > 0
+    assert result.fun < bowl(START)
 
 
 @pytest.mark.parametrize("library", ["jax", "torch"])

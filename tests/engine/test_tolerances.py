@@ -60,23 +60,32 @@ def test_a_run_ends_soon_after_all_digits_of_f_are_found(method):
 
 
 def assert_not_cut(method, name, n, L, most):
-    """Assert that a run which reaches 1e-9 does so with a hundred times the default tolerance as well."""
+    """Assert that a run reaches 1e-9 with a hundred times the default tolerance as well."""
     problem = make_problem(name, n, L)
     arguments = {"method": method, "rng": 3, "ftarget": 1e-9, "maxfev": most}
     free = pursuit.minimize(problem, problem.x0, xtol=0.0, ftol=0.0, **arguments)
-    if free.status == Reason.TARGET:
-        result = pursuit.minimize(problem, problem.x0, xtol=100.0 * XTOL, **arguments)
-        assert (result.status, result.nfev) == (Reason.TARGET, free.nfev)
+    assert free.status == Reason.TARGET
+    result = pursuit.minimize(problem, problem.x0, xtol=100.0 * XTOL, **arguments)
+    assert (result.status, result.nfev) == (Reason.TARGET, free.nfev)
 
 
-@pytest.mark.parametrize("method", list_methods())
-@pytest.mark.parametrize("name", ["exp", "lin", "two", "rosenbrock"])
+# These are slow where others are not; the first two never reach the end of the valley.
+SLOW = {"spsa": 10.0, "rg": 100.0, "r1-nes": 100.0}
+PROGRESS = [
+    (method, name)
+    for name in ("exp", "lin", "two", "rosenbrock")
+    for method in list_methods()
+    if name != "rosenbrock" or method not in ("spsa", "rg")
+]
+
+
+@pytest.mark.parametrize(("method", "name"), PROGRESS)
 def test_slow_progress_is_not_cut(method, name):
-    assert_not_cut(method, name, 20, 1e4, most=5_000_000)
+    assert_not_cut(method, name, 20, SLOW.get(method, 1e4), most=5_000_000)
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("method", list_methods())
+@pytest.mark.parametrize("method", [method for method in list_methods() if method not in SLOW])
 @pytest.mark.parametrize("name", ["exp", "lin", "two"])
 def test_very_slow_progress_is_not_cut(method, name):
     assert_not_cut(method, name, 20, 1e6, most=40_000_000)

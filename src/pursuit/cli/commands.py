@@ -22,13 +22,7 @@ from pursuit.optional import how_to_install
 # The modules that commands need beyond the package's own dependencies, by the extra that installs them.
 _STUDY = {"study": ("filelock", "matplotlib", "plotly", "polars", "rich")}
 _COCO = {**_STUDY, "coco": ("cocoex", "cocopp", "six")}
-_PRESETS, _DEVICES = ("quick", "main", "full", "rivals"), ("cpu", "gpu")
-_MEASURES = ("iterations", "evaluations")
-_WHICH = "the paper's study in three sizes, or its methods beside others: rivals (default: quick)"
-_JOBS = "the number of processes (default: one per core)"
-_AGAINST = "what the report shows (default: iterations for the paper's studies, evaluations for your own)"
-# Larger than any number of a function, a dimension or an instance.
-_LARGEST_NUMBER = 1_000_000
+_DEVICES = ("cpu", "gpu")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -53,22 +47,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(options: argparse.Namespace) -> int:
-    missing = {
-        extra: absent
-        for extra, names in options.needed.items()
-        if (absent := [name for name in names if find_spec(name) is None])
-    }
-    if missing:
-        absent = [name for names in missing.values() for name in names]
-        is_missing = "is missing" if len(absent) == 1 else "are missing"
-        return _fail(f"{', '.join(absent)} {is_missing}: {how_to_install(*missing)}")
+    absent = {name: extra for extra, names in options.needed.items() for name in names if not find_spec(name)}
+    if absent:
+        verb = "is" if len(absent) == 1 else "are"
+        extras = dict.fromkeys(absent.values())
+        return _fail(f"{', '.join(absent)} {verb} missing: {how_to_install(*extras)}")
     from pursuit.experiments.common.errors import StudyError
 
     try:
-        status: int = options.command(options)
+        return int(options.command(options) or 0)
     except StudyError as error:
         return _fail(str(error))
-    return status
 
 
 def _reproduce(options: argparse.Namespace) -> int:
@@ -86,7 +75,7 @@ def _reproduce(options: argparse.Namespace) -> int:
     """
     from pursuit.experiments.study import draw_report, reproduce
 
-    settings = _chosen(options, "reading", "only", "runs", "jobs", "device")
+    settings = {name: getattr(options, name) for name in ("reading", "only", "runs", "jobs", "device")}
     done = reproduce(options.file or options.preset, options.out, executor=options.dask, **settings)
     status = _print_failures(done.failures)
     if options.report:
@@ -94,7 +83,7 @@ def _reproduce(options: argparse.Namespace) -> int:
     return status
 
 
-def _report(options: argparse.Namespace) -> int:
+def _report(options: argparse.Namespace) -> None:
     """Rewrite the report of a stored study.
 
     Rewrite the figures, the tables and the report of a stored study, without running anything. A folder that
@@ -104,6 +93,7 @@ def _report(options: argparse.Namespace) -> int:
     --------
     pursuit report reproduced/quick
     pursuit report reproduced/quick --against evaluations
+    pursuit report reproduced/quick --publish docs/results/quick
     """
     from pursuit.experiments.study import draw_report, read_store
     from pursuit.experiments.study.report.tables import has_tables_alone
@@ -111,11 +101,10 @@ def _report(options: argparse.Namespace) -> int:
     if not has_tables_alone(options.folder):
         with read_store(options.folder) as store:
             _print_damaged(store.damaged())
-    _print_report(draw_report(options.folder, options.against, options.device))
-    return 0
+    _print_report(draw_report(options.folder, options.against, options.device, options.publish))
 
 
-def _status(options: argparse.Namespace) -> int:
+def _status(options: argparse.Namespace) -> None:
     """Show how many runs of a study are done.
 
     Show how many runs of each cell of a study are done, and how long they took. The study may still be
@@ -130,24 +119,22 @@ def _status(options: argparse.Namespace) -> int:
     with read_store(options.folder) as store:
         results, devices, unused = store.results(options.device), store.devices(), store.unused()
         _print_damaged(store.damaged())
-    shown = options.device or devices[0]
-    width = max((len(results.name_of(entry.cell)) for entry in results.cells), default=0)
-    for entry in results.cells:
-        done, each = len(entry.runs), f"  {entry.seconds / len(entry.runs):.3g} s each" if entry.runs else ""
-        print(f"{results.name_of(entry.cell):{width}}  {done:3} of {entry.wanted:3} runs{each}")
+    names = [results.name_of(entry.cell) for entry in results.cells]
+    for name, entry in zip(names, results.cells, strict=True):
+        each = f"  {entry.seconds / len(entry.runs):.3g} s each" if entry.runs else ""
+        print(f"{name:{max(map(len, names))}}  {len(entry.runs):3} of {entry.wanted:3} runs{each}")
     done, wanted = sum(len(entry.runs) for entry in results.cells), sum(e.wanted for e in results.cells)
     print(f"{done} of {wanted} runs are done. They took {sum(e.seconds for e in results.cells):.0f} s.")
+    shown = options.device or devices[0]
     print(f"Device: {shown}.")
-    for other in devices:
-        if other != shown:
-            print(f"There are also cells of the {other}, with runs of their own: --device {other}.")
+    for other in set(devices) - {shown}:
+        print(f"There are also cells of the {other}, with runs of their own: --device {other}.")
     if unused:
         print(f"{unused} more runs were made with other code, options or caps; they are kept, not used.")
     print("Made with:", ", ".join(f"{name} {value}" for name, value in results.made.items()))
-    return 0
 
 
-def _export(options: argparse.Namespace) -> int:
+def _export(options: argparse.Namespace) -> None:
     """Write runs and traces for other programs.
 
     Write the runs of a study and their traces to two files, as CSV or Parquet.
@@ -164,7 +151,6 @@ def _export(options: argparse.Namespace) -> int:
         _print_damaged(store.damaged())
         for path in export(store.results(options.device), options.to):
             print(path)
-    return 0
 
 
 def _coco(options: argparse.Namespace) -> int:
@@ -180,14 +166,15 @@ def _coco(options: argparse.Namespace) -> int:
     """
     from pursuit.experiments.coco import run_suite
 
-    settings = _chosen(options, "budget", "dimensions", "functions", "instances", "jobs")
+    named = ("budget", "dimensions", "functions", "instances", "jobs")
+    settings = {name: getattr(options, name) for name in named}
     done = run_suite(options.suite, options.method, options.out, **settings)
     status = _print_failures(done.failures)
     print(f"The data are in {done.data}: python -m cocopp {done.data}")
     return status
 
 
-def _coco_profiles(options: argparse.Namespace) -> int:
+def _coco_profiles(options: argparse.Namespace) -> None:
     """Draw data profiles of methods on a suite.
 
     Draw data profiles of several methods on a suite: the share of targets that each reached, against the
@@ -199,13 +186,12 @@ def _coco_profiles(options: argparse.Namespace) -> int:
     """
     from pursuit.experiments.coco import draw_profiles
 
-    chosen = _chosen(options, "functions", "dimensions")
+    chosen = {"functions": options.functions, "dimensions": options.dimensions}
     figure, table = draw_profiles(options.folders, options.out, **chosen)
     print(f"The data profiles are in {figure}, and as a table in {table}.")
-    return 0
 
 
-def _warmup(options: argparse.Namespace) -> int:
+def _warmup(options: argparse.Namespace) -> int | None:
     """Compile methods now, not in their first run.
 
     Compile what methods need to minimise a Python function, and say how long it took. Compiled code is kept
@@ -223,15 +209,8 @@ def _warmup(options: argparse.Namespace) -> int:
             (seconds,) = warmup(method).values()
         except ValueError as error:
             return _fail(str(error))
-        print(
-            f"{method}: compiled in {seconds:.1f} s." if seconds else f"{method}: compiled before.",
-            flush=True,
-        )
-    return 0
-
-
-def _chosen(options: argparse.Namespace, *names: str) -> dict[str, Any]:
-    return {name: getattr(options, name) for name in names}
+        print(f"{method}: compiled {f'in {seconds:.1f} s' if seconds else 'before'}.", flush=True)
+    return None
 
 
 def _print_damaged(names: Iterable[str]) -> None:
@@ -244,13 +223,11 @@ def _print_report(page: Path) -> None:
     print(f"The report is in {page}{'' if page == document else f', and as Markdown in {document}'}.")
 
 
-def _print_failures(failures: Iterable[object]) -> int:
+def _print_failures(failures: Sequence[object]) -> int:
     """Print what failed, and return the exit status."""
-    status = 0
     for failure in failures:
         print(f"Failed: {failure}", file=sys.stderr)
-        status = 1
-    return status
+    return 1 if failures else 0
 
 
 def _fail(sentence: str, status: int = 1) -> int:
@@ -267,12 +244,13 @@ def _positive(text: str) -> int:
 def _numbers(text: str) -> list[int]:
     numbers: set[int] = set()
     for part in text.split(","):
-        ends = re.fullmatch(r"(\d+)(?:-(\d+))?", part.strip())
-        if ends is None or not int(ends[1]) <= int(ends[2] or ends[1]) <= _LARGEST_NUMBER:
+        ends = re.fullmatch(r"(\d{1,6})(?:-(\d{1,6}))?", part.strip())
+        chosen = range(int(ends[1]), int(ends[2] or ends[1]) + 1) if ends else ()
+        if not chosen:
             raise argparse.ArgumentTypeError(
                 f"must be numbers and ranges such as 1-5,8, but {text} was given"
             )
-        numbers.update(range(int(ends[1]), int(ends[2] or ends[1]) + 1))
+        numbers.update(chosen)
     return sorted(numbers)
 
 
@@ -284,19 +262,21 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"pursuit {__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    for command, (add_options, needed) in COMMANDS.items():
-        name = command.__name__.lstrip("_").replace("_", "-")
+    for command, (needed, *options) in COMMANDS.items():
         # What it does is in its docstring, which Python can be told to leave out.
         line, description, examples = [*(inspect.getdoc(command) or "").split("\n\n"), "", ""][:3]
         added = commands.add_parser(
-            name,
+            command.__name__.lstrip("_").replace("_", "-"),
             help=line[:1].lower() + line[1:].rstrip("."),
             description=description,
             epilog="\n  ".join(["examples:", *examples.splitlines()[2:]]),
             formatter_class=_ExamplesAsTheyAre,
         )
         added.set_defaults(command=command, needed=needed)
-        add_options(added)
+        for one in options:
+            place = added.add_mutually_exclusive_group() if isinstance(one, list) else added
+            for names, settings in one if isinstance(one, list) else [one]:
+                place.add_argument(*names, **settings)
     return parser
 
 
@@ -307,87 +287,78 @@ class _ExamplesAsTheyAre(argparse.HelpFormatter):
         return text if text.startswith("examples:") else super()._fill_text(text, width, indent)
 
 
-def _add_reproduce_options(parser: argparse.ArgumentParser) -> None:
-    add = parser.add_argument
-    study = parser.add_mutually_exclusive_group()
-    study.add_argument("file", nargs="?", type=Path, metavar="FILE", help="a study of your own, in TOML")
-    study.add_argument("--preset", choices=_PRESETS, default="quick", help=_WHICH)
-    add("--reading", choices=(*READINGS, "all"), help="the reading of the paper (default: as declared)")
-    add("--out", type=Path, metavar="DIR", help="the folder to write (default: reproduced/NAME)")
-    add("--device", choices=_DEVICES, help="what executes the runs (default: as declared, else cpu)")
-    add("--jobs", type=_positive, metavar="N", help=_JOBS)
-    add("--dask", metavar="ADDRESS", help="a Dask scheduler, tcp://HOST:PORT, or local to start one")
-    add("--only", default="", metavar="EXPR", help='cells, such as "problem=exp,lin n=20" (default: all)')
-    add("--runs", type=_positive, metavar="N", help="at most this many runs of each cell")
-    add("--no-report", dest="report", action="store_false", help="do not write a report")
-    add("--against", choices=_MEASURES, help=_AGAINST)
+def _option(*names: str, **settings: Any) -> tuple[tuple[str, ...], dict[str, Any]]:
+    """Return an option, as `add_argument` takes it."""
+    return names, settings
 
 
-def _add_stored_options(parser: argparse.ArgumentParser) -> None:
-    add = parser.add_argument
-    add("folder", type=Path, metavar="DIR", help="the folder of a study")
-    add("--device", choices=_DEVICES, help="whose runs to read (default: those of the device that ran last)")
+def _path(name: str, what: str, metavar: str = "DIR", **settings: Any) -> tuple[Any, ...]:
+    return _option(name, type=Path, metavar=metavar, help=what, **settings)
 
 
-def _add_report_options(parser: argparse.ArgumentParser) -> None:
-    add = parser.add_argument
-    _add_stored_options(parser)
-    add("--against", choices=_MEASURES, help=_AGAINST)
+def _list(name: str, example: str) -> tuple[Any, ...]:
+    return _option(name, type=_numbers, metavar="LIST", help=f"such as {example} (default: all)")
 
 
-def _add_export_options(parser: argparse.ArgumentParser) -> None:
-    add = parser.add_argument
-    _add_stored_options(parser)
-    add("--to", type=Path, required=True, metavar="FILE", help="the file to write, as .csv or .parquet")
+def _count(name: str, what: str, default: int | None = None) -> tuple[Any, ...]:
+    return _option(name, type=_positive, metavar="N", default=default, help=what)
 
 
-def _add_coco_options(parser: argparse.ArgumentParser) -> None:
-    add = parser.add_argument
-    add("--suite", default="bbob-largescale", help="bbob or bbob-largescale (default: bbob-largescale)")
-    add("--method", default=DEFAULT_METHOD, help=f"ours, or module:function (default: {DEFAULT_METHOD})")
-    add(
-        "--budget",
-        type=_positive,
-        default=1000,
-        metavar="N",
-        help="evaluations per dimension (default: 1000)",
-    )
-    _add_selections(parser, dimensions="20,40", functions="1-5,8", instances="1-5")
-    add("--jobs", type=_positive, metavar="N", help=_JOBS)
-    add("--out", type=Path, metavar="DIR", help="the folder to write (default: coco/SUITE-METHOD)")
-
-
-def _add_profiles_options(parser: argparse.ArgumentParser) -> None:
-    add = parser.add_argument
-    add("folders", nargs="+", type=Path, metavar="DIR", help="folders of `pursuit coco`, one per method")
-    _add_selections(parser, dimensions="20,40", functions="10-14")
-    add("--out", type=Path, required=True, metavar="FILE", help="the file to write, as .svg, .png or .pdf")
-
-
-def _add_warmup_options(parser: argparse.ArgumentParser) -> None:
-    add = parser.add_argument
-    add("methods", nargs="*", metavar="METHOD", help=f"the methods, or all (default: {DEFAULT_METHOD})")
-
-
-def _add_selections(parser: argparse.ArgumentParser, **examples: str) -> None:
-    for name, example in examples.items():
-        parser.add_argument(
-            f"--{name}", type=_numbers, metavar="LIST", help=f"such as {example} (default: all)"
-        )
-
-
-_AddOptions = Callable[[argparse.ArgumentParser], None]
-# Each command, with what adds its options, and the modules that it needs.
-COMMANDS: dict[Callable[[argparse.Namespace], int], tuple[_AddOptions, dict[str, Any]]] = {
-    _reproduce: (_add_reproduce_options, _STUDY),
-    _report: (_add_report_options, _STUDY),
-    _status: (_add_stored_options, _STUDY),
-    _export: (_add_export_options, _STUDY),
-    _coco: (_add_coco_options, _COCO),
-    _coco_profiles: (_add_profiles_options, _COCO),
-    _warmup: (_add_warmup_options, {}),
+_FOLDER = _path("folder", "the folder of a study")
+_JOBS = _count("--jobs", "the number of processes (default: one per core)")
+_WHOSE = _option("--device", choices=_DEVICES, help="whose runs to read (default: those that ran last)")
+_AGAINST = _option(
+    "--against",
+    choices=("iterations", "evaluations"),
+    help="what the report shows (default: iterations for the paper's studies, evaluations for your own)",
+)
+_PRESET = _option(
+    "--preset",
+    choices=("quick", "main", "full", "rivals"),
+    default="quick",
+    help="the paper's study in three sizes, or its methods beside others: rivals (default: quick)",
+)
+# Each command, with the modules that it needs, and its options; of options in a list one at most is given.
+COMMANDS: dict[Callable[[argparse.Namespace], int | None], tuple[Any, ...]] = {
+    _reproduce: (
+        _STUDY,
+        [_path("file", "a study of your own, in TOML", "FILE", nargs="?"), _PRESET],
+        _option("--reading", choices=(*READINGS, "all"), help="that of the paper (default: as declared)"),
+        _path("--out", "the folder to write (default: reproduced/NAME)"),
+        _option("--device", choices=_DEVICES, help="what executes the runs (default: as declared, else cpu)"),
+        _JOBS,
+        _option("--dask", metavar="ADDRESS", help="a Dask scheduler, tcp://HOST:PORT, or local to start one"),
+        _option("--only", default="", metavar="EXPR", help='cells, as "problem=exp,lin n=20" (default: all)'),
+        _count("--runs", "at most this many runs of each cell"),
+        _option("--no-report", dest="report", action="store_false", help="do not write a report"),
+        _AGAINST,
+    ),
+    _report: (
+        _STUDY,
+        _FOLDER,
+        _WHOSE,
+        _AGAINST,
+        _path("--publish", "a folder for report.md, its pictures and packed tables, instead"),
+    ),
+    _status: (_STUDY, _FOLDER, _WHOSE),
+    _export: (_STUDY, _FOLDER, _WHOSE, _path("--to", "as .csv or .parquet", "FILE", required=True)),
+    _coco: (
+        _COCO,
+        _option("--suite", default="bbob-largescale", help="bbob, or by default bbob-largescale"),
+        _option("--method", default=DEFAULT_METHOD, help=f"or module:function (default: {DEFAULT_METHOD})"),
+        _count("--budget", "evaluations per dimension (default: 1000)", 1000),
+        _list("--dimensions", "20,40"),
+        _list("--functions", "1-5,8"),
+        _list("--instances", "1-5"),
+        _JOBS,
+        _path("--out", "the folder to write (default: coco/SUITE-METHOD)"),
+    ),
+    _coco_profiles: (
+        _COCO,
+        _path("folders", "folders of `pursuit coco`, one per method", nargs="+"),
+        _list("--dimensions", "20,40"),
+        _list("--functions", "10-14"),
+        _path("--out", "the file to write, as .svg, .png or .pdf", "FILE", required=True),
+    ),
+    _warmup: ({}, _option("methods", nargs="*", metavar="METHOD", help=f"default: {DEFAULT_METHOD}")),
 }
-
-
-if __name__ == "__main__":
-    sys.exit(main())

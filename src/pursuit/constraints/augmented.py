@@ -28,9 +28,8 @@ from pursuit.checks import Vector, checked_number, shown
 from pursuit.constraints.forms import checked_constraints
 from pursuit.constraints.lagrangian import Lagrangian, Parts
 from pursuit.engine.counters import UNLIMITED, Trace
-from pursuit.engine.driving import Evaluate, Here
+from pursuit.engine.driving import Evaluate, Here, Interrupts
 from pursuit.engine.evaluation import at_once, evaluator
-from pursuit.engine.interrupts import Interrupts
 from pursuit.engine.monitor import Monitor, scipy_style
 from pursuit.engine.outcome import Outcome
 from pursuit.engine.running import Conduct, driven, excused, keep_to

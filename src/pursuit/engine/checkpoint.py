@@ -37,11 +37,8 @@ from typing import Any, BinaryIO, TypeVar
 import numpy as np
 
 from pursuit.checks import Vector, checked_memory, cut
-from pursuit.engine.archive import read_arrays
+from pursuit.engine.archive import as_json, from_json, generator_in_state, read_arrays, replacing
 from pursuit.engine.counters import LIMITS, Trace, check_counters, first_counters
-from pursuit.engine.files import replacing
-from pursuit.engine.generators import generator_in_state
-from pursuit.engine.headers import as_json, from_json
 from pursuit.engine.memory import Memory, Unstarted
 from pursuit.engine.past_entries import past_arrays, past_entries, past_of, past_shapes
 from pursuit.engine.program_entries import program_entries, program_memory
@@ -198,7 +195,11 @@ class Checkpoint:
             {f"state.{name}": shape for name, shape in shapes.items()}
             | {f"trace.{name}": column.shape for name, column in trace_like._asdict().items()}
         )
-        kept = {name.removeprefix("state."): array for name, array in self._arrays.items()}
+        kept = {
+            name.removeprefix("state."): array
+            for name, array in self._arrays.items()
+            if name.startswith("state.")
+        }
         counters = _rebuilt(counters_like, _checked_dict("counters", header["counters"]))
         check_counters(counters)
         arrays = _rebuilt(state_like.arrays, kept)
@@ -321,8 +322,10 @@ def _rebuilt(like: Any, entries: Mapping[str, Any], prefix: str = "") -> Any:
     """Return a record like the one given, made of these entries."""
     if not prefix:
         names = {name for name, _ in _entries(like)}
-        if not names <= entries.keys():
-            raise ValueError(f"the entry {min(names - entries.keys())} is missing")
+        if names != entries.keys():
+            raise ValueError(
+                f"the entry {min(names ^ entries.keys())} is missing, or not one of a checkpoint"
+            )
     return type(like)(
         *(
             _rebuilt(entry, entries, f"{prefix}{name}.")

@@ -23,8 +23,7 @@ from pursuit.checks import Vector
 from pursuit.compiling.jit import before_compiling, compilable, inlined, loop_for
 from pursuit.compiling.lending import lent
 from pursuit.compiling.vectors import Matrix
-from pursuit.engine.counters import Counting, Unfinished
-from pursuit.engine.judging import count_iteration, is_measured, reason_to_stop
+from pursuit.engine.counters import Counting, Unfinished, count_iteration, is_measured, reason_to_stop
 from pursuit.engine.queries import answer_to, open_query, points_to_spend, position_of, receive
 from pursuit.engine.stopping import Reason
 from pursuit.methods.contract import ask, spread, tell, write_point

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import math
+import os
 import time
+import warnings
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from pursuit.checks import takes_intermediate_result
+from pursuit.engine.archive import check_writable
+from pursuit.engine.checkpoint import check_options, save
 from pursuit.engine.outcome import Outcome
+from pursuit.engine.setting import Setting
 from pursuit.engine.staged import StagedRun
 from pursuit.engine.stopping import Reason
 from pursuit.reporting.progress import Progress
@@ -90,3 +96,28 @@ def scipy_style(callback: Any, result_of: Callable[[Outcome], Any]) -> Callable[
     if takes_intermediate_result(callback):
         return lambda outcome: callback(intermediate_result=result_of(outcome))
     return lambda outcome: callback(outcome.x)
+
+
+class Saver:
+    """Writes the checkpoints of a run; that they can be written is checked before the run begins."""
+
+    def __init__(self, path: str | os.PathLike[str], setting: Setting) -> None:
+        self._path = Path(path)
+        check_options(setting)
+        try:
+            check_writable(self._path)
+        except OSError as error:
+            sentence = f"The checkpoint cannot be written, so the run was not started: {error.strerror}"
+            raise type(error)(error.errno, sentence, str(path)) from None
+
+    def __call__(self, run: StagedRun) -> None:
+        """Write a checkpoint; if that fails, warn, since the run is worth more than its checkpoint."""
+        try:
+            save(self._path, run.setup.setting, run.memory())
+        except OSError as error:
+            warnings.warn(
+                f"The checkpoint {self._path} could not be written: {error.strerror or error}. The run "
+                "continues and tries again later; what was written before is still there.",
+                RuntimeWarning,
+                stacklevel=2,
+            )

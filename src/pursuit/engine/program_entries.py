@@ -17,8 +17,8 @@ from typing import Any
 
 import numpy as np
 
+from pursuit.engine.archive import generator_in_state
 from pursuit.engine.counters import UNLIMITED, Trace
-from pursuit.engine.generators import generator_in_state
 from pursuit.engine.program_run import Counts, ProgramMemory
 from pursuit.methods.programs import ENDINGS, Program
 

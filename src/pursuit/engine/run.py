@@ -10,7 +10,7 @@ import numpy as np
 from pursuit.checks import Vector
 from pursuit.compiling.cache import compiled, specialized
 from pursuit.compiling.vectors import SERIAL
-from pursuit.engine.counters import Counters, Counting, Limits, Unfinished
+from pursuit.engine.counters import Counters, Counting, Limits, Unfinished, reason_to_stop
 from pursuit.engine.iteration import (
     Bench,
     BlackBox,
@@ -26,7 +26,6 @@ from pursuit.engine.iteration import (
     snapshot,
     write_points,
 )
-from pursuit.engine.judging import reason_to_stop
 from pursuit.engine.memory import Memory
 from pursuit.engine.outcome import BestPoint, Outcome, outcome_of
 from pursuit.engine.stopping import Reason

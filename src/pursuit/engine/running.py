@@ -15,8 +15,10 @@ import numpy as np
 from pursuit.checks import Vector, checked_flag, checked_generator, checked_number, checked_trace
 from pursuit.engine.checkpoint import Checkpoint
 from pursuit.engine.counters import UNLIMITED
-from pursuit.engine.driving import Driven, Evaluate, Here, drive
+from pursuit.engine.driving import Driven, Evaluate, Here, Interrupts, drive
 from pursuit.engine.evaluation import (
+    Excused,
+    Failures,
     Futures,
     Map,
     Processes,
@@ -24,14 +26,12 @@ from pursuit.engine.evaluation import (
     at_once,
     checked_workers,
     evaluator,
+    failures_for,
 )
-from pursuit.engine.failures import Excused, Failures, failures_for
-from pursuit.engine.interrupts import Interrupts
 from pursuit.engine.memory import Memory, Unstarted
-from pursuit.engine.monitor import Monitor, scipy_style
+from pursuit.engine.monitor import Monitor, Saver, scipy_style
 from pursuit.engine.program_run import ProgramMemory
 from pursuit.engine.resuming import check_batch, check_objective, check_trace, resumed
-from pursuit.engine.saver import Saver
 from pursuit.engine.setup import Setup, Task, set_up
 from pursuit.engine.staged import StagedRun
 from pursuit.engine.stopping import Reason

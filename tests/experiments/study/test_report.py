@@ -7,6 +7,7 @@ import math
 import re
 import shutil
 
+import numpy as np
 import pytest
 
 from experiments.study.drawn import spec, titles_of
@@ -19,6 +20,8 @@ from pursuit.experiments.study.report import write_report
 from pursuit.experiments.study.report.analysis import analyse
 from pursuit.experiments.study.report.opening import opening_of
 from pursuit.experiments.study.report.page import page_of
+from pursuit.experiments.study.report.tables import read_tables
+from pursuit.experiments.study.stats import distributions_of
 
 
 @pytest.fixture(scope="module")
@@ -148,6 +151,7 @@ def test_a_study_that_is_not_the_papers_shows_no_claims_and_no_empty_tables(tmp_
         "summary.csv",
         "runs.csv",
         "curves.csv",
+        "distributions.csv",
         "study.json",
     }
     text = (tmp_path / "report.md").read_text()
@@ -224,7 +228,7 @@ def test_verdicts_are_put_together_by_reading():
 
 
 def test_tables_alone_are_enough_to_write_the_report_again(tmp_path):
-    """But for the page, and for what needs the traces of all runs."""
+    """But for the page; runtime distributions have all their targets."""
     results = made_up_results()
     write_report(results, tmp_path / "first")
     (tmp_path / "second").mkdir()
@@ -235,17 +239,30 @@ def test_tables_alone_are_enough_to_write_the_report_again(tmp_path):
         table.unlink()
     assert draw_report(tmp_path / "second") == tmp_path / "second" / "report.md"
     first, second = files_of(tmp_path / "first"), files_of(tmp_path / "second")
-    for name in (f"tables/{name}.csv" for name in ("summary", "growth", "curves", "rates")):
+    for name in (f"tables/{name}.csv" for name in ("summary", "growth", "curves", "rates", "distributions")):
         assert first[name] == second[name], name
     # What was packed stays packed.
     assert "tables/claims.csv" not in second
     assert second["tables/claims.csv.gz"] == gzip.compress(first["tables/claims.csv"], mtime=0)
-    texts = [files["report.md"].decode() for files in (first, second)]
-    assert texts[0].partition("## Figures")[0] == texts[1].partition("## Figures")[0]
+    assert first["report.md"] == second["report.md"]
+    assert b"The 56 targets lie between 100 and 1e-9." in second["report.md"]
     assert {name for name in second if name.endswith(".png")} == {
         name for name in first if name.endswith(".png")
     }
-    assert "the share of runs that reached 1e-9 within so many iterations" in texts[1]
+
+
+def test_distributions_from_tables_are_those_of_the_traces(tmp_path):
+    results = made_up_results(places=[("exp", 1e4), ("rosenbrock", None)], figures=[])
+    write_report(results, tmp_path)
+    again = read_tables(tmp_path / "tables")
+    for measure in ("iterations", "evaluations"):
+        for n in (5, 10):
+            drawn = distributions_of(results, "printed", n, measure)
+            kept = distributions_of(again, "printed", n, measure)
+            assert [one.scheme for one in kept] == [one.scheme for one in drawn] == ["rp", "sarp", "cma"]
+            for one, other in zip(kept, drawn, strict=True):
+                np.testing.assert_allclose(one.budgets, other.budgets, rtol=1e-3)
+                np.testing.assert_allclose(one.shares, other.shares, rtol=1e-3)
 
 
 def test_markdown_shows_every_figure_as_a_file_beside_it(report):

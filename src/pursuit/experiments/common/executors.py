@@ -14,7 +14,7 @@ from contextlib import AbstractContextManager
 from importlib.util import find_spec
 from typing import NamedTuple
 
-from pursuit.engine.interrupts import Interrupts
+from pursuit.engine.driving import Interrupts
 from pursuit.experiments.common.errors import StudyError
 from pursuit.optional import how_to_install
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import filelock
 
-from pursuit.engine.files import replacing
+from pursuit.engine.archive import replacing
 from pursuit.experiments.common.errors import StudyError
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import polars as pl
 
-from pursuit.engine.files import replacing
+from pursuit.engine.archive import replacing
 from pursuit.experiments.common.errors import StudyError
 from pursuit.experiments.study.results import CellResults, Results, RunRecord
 

@@ -20,8 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pursuit.checks import Vector
-from pursuit.engine.archive import read_arrays
-from pursuit.engine.files import replacing
+from pursuit.engine.archive import read_arrays, replacing
 from pursuit.experiments.common.errors import StudyError
 from pursuit.experiments.common.files import remove_leftovers
 from pursuit.experiments.study.grid import Key

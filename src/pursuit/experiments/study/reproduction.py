@@ -125,7 +125,12 @@ def reproduce(
         return Reproduced(folder, execute_missing(entries, store, make_pool, listener))
 
 
-def draw_report(folder: str | Path, against: str | None = None, device: str | None = None) -> Path:
+def draw_report(
+    folder: str | Path,
+    against: str | None = None,
+    device: str | None = None,
+    publish: str | Path | None = None,
+) -> Path:
     """Write the report of a study from its stored runs, or from the tables of an earlier report.
 
     Parameters
@@ -138,6 +143,9 @@ def draw_report(folder: str | Path, against: str | None = None, device: str | No
         of the report. By default iterations for the paper's studies and evaluations for your own.
     device : str
         ``"cpu"`` or ``"gpu"``: whose runs to report, by default those of the device that ran last.
+    publish : path
+        A folder for a small report, instead: packed tables, and the ``report.md`` and figures as PNG that
+        follow from these.
 
     Returns
     -------
@@ -156,19 +164,24 @@ def draw_report(folder: str | Path, against: str | None = None, device: str | No
     """
     # Matplotlib takes long to import, and the worker processes, which import this module, never draw.
     from pursuit.experiments.study.report import write_report
-    from pursuit.experiments.study.report.tables import has_tables_alone, read_tables
+    from pursuit.experiments.study.report.analysis import analyse
+    from pursuit.experiments.study.report.tables import has_tables_alone, read_tables, write_tables
 
     with contextlib.ExitStack() as stack:
         if has_tables_alone(folder):
             results = read_tables(Path(folder, "tables"))
         else:
             results = stack.enter_context(read_store(folder)).results(device)
-        stack.enter_context(locked(Path(folder), _REPORT_LOCK, _NO_REPORT))
+        target = Path(publish or folder)
+        stack.enter_context(locked(target, _REPORT_LOCK, _NO_REPORT))
         try:
-            remove_leftovers(*_report_folders(Path(folder)))
-            return write_report(results, Path(folder), against)
+            remove_leftovers(*_report_folders(target))
+            if publish is not None:
+                write_tables(analyse(results), target / "tables", packed=True)
+                results = read_tables(target / "tables")
+            return write_report(results, target, against)
         except OSError as error:
-            raise StudyError(f"{_NO_REPORT} {folder}: {error.strerror or error}.") from None
+            raise StudyError(f"{_NO_REPORT} {target}: {error.strerror or error}.") from None
 
 
 def _pool_maker(executor: Executor | str | None, jobs: int | None) -> PoolMaker:

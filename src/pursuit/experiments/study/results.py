@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -116,6 +117,16 @@ class FigureSpec(NamedTuple):
         return cls(**{**content, "where": where, "without": tuple(content.get("without", ()))})
 
 
+class Distribution(NamedTuple):
+    """The runtime distribution of a scheme over its cells."""
+
+    scheme: str
+    budgets: NDArray[np.float64]
+    """Iterations or evaluations divided by n."""
+    shares: NDArray[np.float64]
+    """Which share of runs and targets is reached within each."""
+
+
 class KeptTraces(NamedTuple):
     """What the tables of a report keep of the traces of its runs."""
 
@@ -125,6 +136,8 @@ class KeptTraces(NamedTuple):
     """Of the runs of a cell, as `convergence_rate` takes them."""
     remark: str
     """Which runs these are, for readers."""
+    distributions: Mapping[tuple[str, int, str], Sequence[Distribution]] = MappingProxyType({})
+    """Of each reading, n and measure."""
 
 
 class Results(NamedTuple):

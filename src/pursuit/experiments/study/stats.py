@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pursuit.checks import Vector, checked_choice
-from pursuit.experiments.study.results import CellResults, Results, RunRecord, Trace
+from pursuit.experiments.study.results import CellResults, Distribution, Results, RunRecord, Trace
 
 MEASURES = ("iterations", "evaluations")
 TARGETS: Vector = 10.0 ** np.linspace(2.0, -9.0, 56)
@@ -30,6 +30,8 @@ _TAIL = 0.025
 _HOPELESS = ("diverged", "stalled", "unbounded")
 # From here on only the flattest directions are left: at the paper's start, one of them alone has f = 1/2.
 _LAST_STRETCH = 0.1
+# Of a runtime distribution: steps that are closer cannot be seen.
+_STEPS_PER_DECADE = 50
 
 
 class Estimate(NamedTuple):
@@ -270,7 +272,25 @@ def _rate(trace: Trace, run: RunRecord) -> float:
 
 def targets_of(results: Results) -> Vector:
     """Return the targets of runtime distributions: `TARGETS`, or those of the study without its traces."""
-    return np.unique([entry.target for entry in results.cells]) if results.kept else TARGETS
+    if results.kept is None or results.kept.distributions:
+        return TARGETS
+    return np.unique([entry.target for entry in results.cells])
+
+
+def distributions_of(results: Results, reading: str, n: int, measure: str) -> list[Distribution]:
+    """Return the runtime distributions in n dimensions, without steps too small to see."""
+    if results.kept and results.kept.distributions:
+        return list(results.kept.distributions.get((reading, n, measure), ()))
+    found = []
+    entries = results.select(reading=reading, n=n)
+    for scheme in dict.fromkeys(entry.cell.scheme for entry in entries):
+        own = [entry for entry in entries if entry.cell.scheme == scheme]
+        budgets, shares = ecdf(results, own, targets_of(results), measure)
+        with np.errstate(divide="ignore"):
+            steps = np.floor(_STEPS_PER_DECADE * np.log10(budgets))
+        last = np.append(steps[1:] != steps[:-1], True)[: budgets.size]
+        found.append(Distribution(scheme, budgets[last], shares[last]))
+    return found
 
 
 def ecdf(

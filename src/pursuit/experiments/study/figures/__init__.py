@@ -12,11 +12,11 @@ from pursuit.checks import Vector, checked_choice
 from pursuit.experiments.common.formatting import file_name, power, shortened
 from pursuit.experiments.common.plotting import FORMATS, print_style, save
 from pursuit.experiments.study.figures.curves import curve_of, draw_curves, frame_of
-from pursuit.experiments.study.figures.distributions import budgets_of, distributions_of, draw_distributions
+from pursuit.experiments.study.figures.distributions import budgets_of, draw_distributions
 from pursuit.experiments.study.figures.layout import new_figure, panels_of, positions_of, shown_in
 from pursuit.experiments.study.figures.styles import SCHEME_STYLES, Style, legend_order, style_of
 from pursuit.experiments.study.results import Cell, CellResults, FigureSpec, Results
-from pursuit.experiments.study.stats import MEASURES, targets_of
+from pursuit.experiments.study.stats import MEASURES, distributions_of, targets_of
 
 __all__ = ["SCHEME_STYLES", "DrawnFigure", "build_distributions", "build_figure", "draw_figures", "style_of"]
 
@@ -141,7 +141,7 @@ def build_distributions(
     """
     entries = results.select(reading=reading)
     dimensions = sorted({entry.cell.n for entry in entries})
-    panels = {n: distributions_of(results, results.select(reading=reading, n=n), measure) for n in dimensions}
+    panels = {n: distributions_of(results, reading, n, measure) for n in dimensions}
     budgets = budgets_of(list(panels.values()))
     styles = _styles(results, (entry.cell.scheme for entry in entries))
     targets = " and targets" if targets_of(results).size > 1 else ""

@@ -25,13 +25,21 @@ from pursuit.experiments.study.report.analysis import Analysis
 from pursuit.experiments.study.results import (
     Cell,
     CellResults,
+    Distribution,
     FigureSpec,
     KeptTraces,
     Results,
     RunRecord,
     Trace,
 )
-from pursuit.experiments.study.stats import Estimate, rates_of, thinned, trace_of_median
+from pursuit.experiments.study.stats import (
+    MEASURES,
+    Estimate,
+    distributions_of,
+    rates_of,
+    thinned,
+    trace_of_median,
+)
 
 _DECLARATION = "study.json"
 # Of a curve in a table: enough for print.
@@ -41,12 +49,16 @@ _UNKNOWN = Estimate(math.nan, math.nan, math.nan)
 Row = dict[str, Any]
 
 
-def write_tables(analysis: Analysis, folder: Path) -> None:
-    """Write the tables of a report, but for those without rows and those that the results come from."""
+def write_tables(analysis: Analysis, folder: Path, *, packed: bool = False) -> None:
+    """Write the tables of a report, but for those without rows and those that the results come from.
+
+    A table that is there already stays packed, or not; `packed` is for new ones.
+    """
     results = analysis.results
     tables = {"summary": _summary(analysis), "growth": _growth(analysis), "claims": _claims(analysis)}
     if results.kept is None:
         tables |= {"runs": _runs(results), "rates": _rates(results), "curves": _curves(results)}
+        tables |= {"distributions": _distributions(results)}
         content = {
             "title": results.title,
             "judges_claims": results.judges_claims,
@@ -56,26 +68,24 @@ def write_tables(analysis: Analysis, folder: Path) -> None:
         }
         write_file(folder / _DECLARATION, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
     for name, rows in tables.items():
-        _write_table(folder / f"{name}.csv", rows)
+        plain, zipped = folder / f"{name}.csv", folder / f"{name}.csv.gz"
+        if not rows:
+            plain.unlink(missing_ok=True)
+            zipped.unlink(missing_ok=True)
+        elif zipped.exists() or (packed and not plain.exists()):
+            # Without the time of writing, the same rows give the same bytes.
+            write_file(zipped, gzip.compress(_table(rows), mtime=0))
+        else:
+            write_file(plain, _table(rows))
 
 
-def _write_table(path: Path, rows: list[Row]) -> None:
-    """Write a table, if it has rows; one that was packed stays packed."""
-    packed = path.with_suffix(".csv.gz")
-    if not rows:
-        path.unlink(missing_ok=True)
-        packed.unlink(missing_ok=True)
-        return
+def _table(rows: list[Row]) -> bytes:
     text = io.StringIO()
     writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
     writer.writeheader()
     # A NaN is not equal to itself.
     writer.writerows({key: value for key, value in row.items() if value == value} for row in rows)
-    if packed.exists():
-        # Without the time of writing, the same rows give the same bytes.
-        write_file(packed, gzip.compress(text.getvalue().encode(), mtime=0))
-    else:
-        write_file(path, text.getvalue())
+    return text.getvalue().encode()
 
 
 def has_tables_alone(folder: str | Path) -> bool:
@@ -108,19 +118,12 @@ def read_tables(folder: Path) -> Results:
             RunRecord(int(number), int(nit), int(nfev), float(fun), reason, seconds=math.nan)
             for number, nit, nfev, fun, reason in rows
         )
-        for cell, rows in _read(folder, "runs", "run", "nit", "nfev", "fun", "reason").items()
+        for cell, rows in _by_cell(folder, "runs", "run", "nit", "nfev", "fun", "reason").items()
     }
     cells = tuple(
         CellResults(cell, float(target), int(cap), int(wanted), code="", runs=runs.get(cell, ()))
-        for cell, ((target, cap, wanted),) in _read(folder, "summary", "target", "cap", "wanted").items()
+        for cell, ((target, cap, wanted),) in _by_cell(folder, "summary", "target", "cap", "wanted").items()
     )
-    rates = {
-        cell: tuple(float(rate) for (rate,) in rows) for cell, rows in _read(folder, "rates", "rate").items()
-    }
-    curves = {
-        cell: Trace(*(np.array([kind(row[i]) for row in rows]) for i, kind in enumerate((int, int, float))))
-        for cell, rows in _read(folder, "curves", "nit", "nfev", "fun").items()
-    }
 
     def no_trace(cell: Cell, number: int) -> NoReturn:
         raise StudyError("The tables of a report have no traces.")
@@ -132,21 +135,48 @@ def read_tables(folder: Path) -> Results:
         trace=no_trace,
         made=declared["made"],
         judges_claims=declared["judges_claims"],
-        kept=KeptTraces(curves, rates, declared["curves"]),
+        kept=_kept(folder, declared["curves"]),
     )
 
 
-def _read(folder: Path, name: str, *columns: str) -> dict[Cell, list[list[str]]]:
-    """Return some columns of the rows of each cell in a table; nothing if there is no such table."""
+def _kept(folder: Path, remark: str) -> KeptTraces:
+    rates = {
+        cell: tuple(float(row[0]) for row in rows) for cell, rows in _by_cell(folder, "rates", "rate").items()
+    }
+    curves = {
+        cell: Trace(*(np.array([kind(row[i]) for row in rows]) for i, kind in enumerate((int, int, float))))
+        for cell, rows in _by_cell(folder, "curves", "nit", "nfev", "fun").items()
+    }
+    steps: dict[tuple[str, int, str], dict[str, list[list[float]]]] = {}
+    for row in _rows(folder, "distributions"):
+        schemes = steps.setdefault((row["reading"], int(row["n"]), row["measure"]), {})
+        # A scheme that reaches nothing has a row without a step.
+        schemes.setdefault(row["scheme"], []).extend(
+            [[float(row["budget"]), float(row["share"])]] if row["budget"] else []
+        )
+    distributions = {
+        place: [Distribution(scheme, *np.reshape(found, (-1, 2)).T) for scheme, found in schemes.items()]
+        for place, schemes in steps.items()
+    }
+    return KeptTraces(curves, rates, remark, distributions)
+
+
+def _rows(folder: Path, name: str) -> list[dict[str, str]]:
+    """Return the rows of a table; nothing if there is no such table."""
     path, packed = folder / f"{name}.csv", folder / f"{name}.csv.gz"
     if not packed.exists() and not path.exists():
-        return {}
-    found: dict[Cell, list[list[str]]] = {}
+        return []
     with gzip.open(packed, "rt", newline="") if packed.exists() else path.open(newline="") as file:
-        for row in csv.DictReader(file):
-            condition = float(row["L"]) if row["L"] else None
-            cell = Cell(row["problem"], condition, int(row["n"]), row["scheme"], row["reading"])
-            found.setdefault(cell, []).append([row[column] for column in columns])
+        return list(csv.DictReader(file))
+
+
+def _by_cell(folder: Path, name: str, *columns: str) -> dict[Cell, list[list[str]]]:
+    """Return some columns of the rows of each cell in a table."""
+    found: dict[Cell, list[list[str]]] = {}
+    for row in _rows(folder, name):
+        condition = float(row["L"]) if row["L"] else None
+        cell = Cell(row["problem"], condition, int(row["n"]), row["scheme"], row["reading"])
+        found.setdefault(cell, []).append([row[column] for column in columns])
     return found
 
 
@@ -231,6 +261,19 @@ def _curves(results: Results) -> list[Row]:
         {**entry.cell._asdict(), "nit": nit, "nfev": nfev, "fun": f"{fun:.4g}"}
         for entry in results.select()
         for nit, nfev, fun in zip(*thinned(trace_of_median(results, entry), _MOST_POINTS), strict=True)
+    ]
+
+
+def _distributions(results: Results) -> list[Row]:
+    """Return the steps of all runtime distributions."""
+    columns = ("reading", "n", "measure", "scheme", "budget", "share")
+    return [
+        dict(zip(columns, (reading, n, measure, found.scheme, *step), strict=True))
+        for reading, n in dict.fromkeys((entry.cell.reading, entry.cell.n) for entry in results.select())
+        for measure in MEASURES
+        for found in distributions_of(results, reading, n, measure)
+        for step in [(f"{b:.4g}", f"{s:.4g}") for b, s in zip(found.budgets, found.shares, strict=True)]
+        or [("", "")]
     ]
 
 

@@ -31,7 +31,14 @@ from pursuit.experiments.study.report.analysis import (
     side_by_side,
 )
 from pursuit.experiments.study.results import CellResults, Results
-from pursuit.experiments.study.stats import MEASURES, Summary, ecdf, median_run, targets_of, thinned
+from pursuit.experiments.study.stats import (
+    MEASURES,
+    Summary,
+    distributions_of,
+    median_run,
+    targets_of,
+    thinned,
+)
 
 _DIGITS = 6
 _MOST_POINTS = 400
@@ -176,30 +183,21 @@ def _curve(results: Results, entry: CellResults, summary: dict[str, Summary]) ->
 
 def _distributions(results: Results) -> dict[str, Any]:
     """Return the runtime distributions: a panel per n, a curve per scheme and reading over all problems."""
-    panels: dict[int, dict[tuple[str, str], list[CellResults]]] = {}
-    for entry in results.select():
-        cell = entry.cell
-        panels.setdefault(cell.n, {}).setdefault((cell.scheme, cell.reading), []).append(entry)
-    return {
-        "note": distributions_note(targets_of(results), "iterations or evaluations"),
-        "panels": [
-            {"title": f"n = {n}", "curves": [_distribution(results, group) for group in groups.values()]}
-            for n, groups in sorted(panels.items())
-        ],
-    }
-
-
-def _distribution(results: Results, group: Sequence[CellResults]) -> dict[str, Any]:
-    curve: dict[str, Any] = {
-        "scheme": group[0].cell.scheme,
-        "reading": group[0].cell.reading,
-        "problems": len(group),
-        "runs": sum(len(entry.runs) for entry in group),
-    }
-    for measure in MEASURES:
-        budgets, fractions = thinned(ecdf(results, group, targets_of(results), measure), _MOST_POINTS)
-        curve[measure] = {"budgets": budgets, "fractions": fractions}
-    return curve
+    panels = []
+    for n in sorted({entry.cell.n for entry in results.select()}):
+        curves = []
+        for reading in dict.fromkeys(entry.cell.reading for entry in results.select(n=n)):
+            both = (distributions_of(results, reading, n, measure) for measure in MEASURES)
+            for found in zip(*both, strict=True):
+                group = results.select(n=n, reading=reading, scheme=found[0].scheme)
+                curve = {"scheme": found[0].scheme, "reading": reading, "problems": len(group)}
+                curve["runs"] = sum(len(entry.runs) for entry in group)
+                for measure, one in zip(MEASURES, found, strict=True):
+                    curve[measure] = {"budgets": one.budgets, "fractions": one.shares}
+                curves.append(curve)
+        panels.append({"title": f"n = {n}", "curves": curves})
+    note = distributions_note(targets_of(results), "iterations or evaluations")
+    return {"note": note, "panels": panels}
 
 
 def _row(entry: CellResults, summary: dict[str, Summary]) -> dict[str, Any]:
