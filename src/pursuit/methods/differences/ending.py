@@ -27,6 +27,7 @@ from pursuit.methods.differences.masked import IN_VAIN
 from pursuit.methods.differences.matrix import first_matrix
 from pursuit.methods.differences.noise import look_for_noise, repeat
 from pursuit.methods.differences.state import EPS, TINY, State
+from pursuit.methods.differences.sweep import choose_probes, probe
 from pursuit.methods.programs import CONVERGED, FLAT, KINKS, NOISE, STUCK, UNBOUNDED, Asking, Ending, Request
 
 # f is taken to be unbounded if it is negative and still falling this many first steps away.
@@ -53,6 +54,8 @@ _PATIENCE = 28
 # It is lost when the mean value has risen by so many times the noise at the lowest, which is then evaluated
 # again so often.
 _LOST, _REPEATS = 6.0, 8
+# How far apart, in lengths of probes, two gradients are that tell what the matrix has not learnt.
+_APART = 100.0
 _UNBOUNDED = "f seems to be unbounded below: it is negative, and still falls very far from the start."
 _FLAT = "All values around x are equal: nothing shows where f might be lower."
 _KINKS = "f has kinks: its second differences do not behave like those of a smooth f."
@@ -95,7 +98,8 @@ def _judge_standstill(state: State, rng: np.random.Generator) -> Asking:
             return
     if is_over:
         ending = Ending(CONVERGED, _ROUNDING if left <= hidden else _STEPS)
-        yield from end_unless_better(state, rng, ending, small)
+        suspect = yield from _unexplained(state, rng)
+        yield from end_unless_better(state, rng, ending, small, suspect)
     elif not noise.is_known and state.idle >= _MOST:
         state.ending = Ending(KINKS, _FAILING)
 
@@ -118,10 +122,12 @@ def judge_masked(state: State, rng: np.random.Generator) -> Asking:
         yield from end_in_noise(state, rng)
 
 
-def end_unless_better(state: State, rng: np.random.Generator, ending: Ending, small: float) -> Asking:
+def end_unless_better(
+    state: State, rng: np.random.Generator, ending: Ending, small: float, suspect: Vector | None = None
+) -> Asking:
     """End the run, unless a point around x is better: then continue from there."""
     x, f, _ = state.answer()
-    better = yield from find_better(x, f, state.box, state.noise, rng)
+    better = yield from find_better(x, f, state.box, state.noise, rng, suspect=suspect)
     if better is None or not better[1] < f - small:
         state.ending = ending
         return
@@ -129,6 +135,22 @@ def end_unless_better(state: State, rng: np.random.Generator, ending: Ending, sm
     state.masked = state.last_step = state.last_gradient = None
     state.failures = state.idle = 0
     state.matrix, state.is_scaled = first_matrix(x.size, np.maximum(state.matrix.diagonal, TINY)), False
+
+
+def _unexplained(state: State, rng: np.random.Generator) -> Generator[Request, Vector, Vector]:
+    """Return a direction along which f may curve less than the matrix says.
+
+    Steps that have never led along a direction of negative curvature say nothing of it. Where B is the
+    matrix, H the second derivatives, and v any vector, B^-1 (B - H) v is made of what B has not learnt.
+    """
+    x, f, g, every = state.x, state.f, state.gradient, np.arange(state.x.size)
+    v = state.box.clip(x + _APART * state.lengths * rng.standard_normal(x.size)) - x
+    state.x, state.f = x + v, float((yield (x + v)[np.newaxis])[0])
+    choose_probes(state, state.lengths, rng)
+    yield from probe(state, every)
+    direction = v + state.matrix.step(state.gradient - g, every >= 0, -math.inf, math.inf)
+    state.x, state.f, state.gradient = x, f, g
+    return direction
 
 
 def has_kinks(state: State, rng: np.random.Generator) -> Generator[Request, Vector, bool]:

@@ -55,7 +55,7 @@ class Dense:
             fresh=False,
         )
 
-    def step(self, g: Vector, free: Mask, low: Vector, high: Vector) -> Vector:
+    def step(self, g: Vector, free: Mask, low: Vector | float, high: Vector | float) -> Vector:
         """Return the minimum of the model g'p + p'Bp/2 between bounds.
 
         Variables that would cross a bound stop on it, and the others are solved for again: p = -H (g + w),
@@ -103,7 +103,7 @@ class Limited:
             self.diagonal * factor, (*self.steps, s)[-most:], (*self.changes, change)[-most:], False
         )
 
-    def step(self, g: Vector, free: Mask, low: Vector, high: Vector) -> Vector:
+    def step(self, g: Vector, free: Mask, low: Vector | float, high: Vector | float) -> Vector:
         """Return the step of L-BFGS among the free variables, cut at the bounds."""
         all_free = bool(free.all())
         q = g.copy() if all_free else np.where(free, g, 0.0)

@@ -183,7 +183,7 @@ def end_sweep(state: State) -> None:
 
 
 def sizes_of(state: State, otherwise: Vector | float | None = None) -> Vector:
-    """Return the sizes of the curvatures, `otherwise` or the median where there are none; all are positive."""
+    """Return the sizes of the curvatures, `otherwise` or the median where there are none."""
     otherwise = state.typical_curvature() if otherwise is None else otherwise
     sizes = np.where(state.curvature != 0.0, np.abs(state.curvature), otherwise)
     positive: Vector = np.maximum(sizes, _SMALLEST * sizes.max()) + TINY
