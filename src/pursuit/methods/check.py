@@ -11,7 +11,6 @@ from collections.abc import Generator
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pursuit.checks import Vector
 from pursuit.methods.programs import Box, Probes, Request
@@ -47,12 +46,9 @@ def find_better(
     along = yield from _along_coordinates(x, f, box, noise, rng)
     if along is None:
         along = yield from _along_directions(x, f, box, noise, rng)
-    if (
-        along is None
-        and suspect is not None
-        and 0.0 < (length := np.linalg.norm(suspect / box.sigma0)) < np.inf
-    ):
-        along = yield from _along(x, f, box, noise, _LENGTHS * suspect * (np.sqrt(x.size) / length))
+    if along is None and suspect is not None and np.isfinite(suspect).all():
+        size = float(np.sqrt(np.mean((suspect / box.sigma0) ** 2)))
+        along = yield from _along_directions(x, f, box, noise, rng, suspect / (size + 1e-300))
     if along is None or noise == 0.0:
         return along
     again = yield np.repeat(along[0][np.newaxis], _AGAIN, axis=0)
@@ -85,22 +81,14 @@ def _along_coordinates(
 
 
 def _along_directions(
-    x: Vector, f: float, box: Box, noise: float, rng: np.random.Generator
+    x: Vector, f: float, box: Box, noise: float, rng: np.random.Generator, given: Vector | None = None
 ) -> Generator[Request, Vector, Found]:
-    """Look along random directions, several at a time while their points take little memory."""
+    """Look along a given direction or random ones, several points at once if these take little memory."""
     for some in np.array_split(_LENGTHS, min(_DIRECTIONS, -(-x.size * _DIRECTIONS // _NUMBERS))):
-        steps = box.sigma0 * some * rng.standard_normal((len(some), x.size))
-        found = yield from _along(x, f, box, noise, steps)
-        if found is not None:
-            return found
+        steps = some * (box.sigma0 * rng.standard_normal((len(some), x.size)) if given is None else given)
+        points = box.clip(np.concatenate([x + steps, x - steps]))
+        values = yield points
+        i = int(np.argmin(values))
+        if values[i] < f - _CLEAR * noise:
+            return points[i], float(values[i])
     return None
-
-
-def _along(
-    x: Vector, f: float, box: Box, noise: float, steps: NDArray[np.float64]
-) -> Generator[Request, Vector, Found]:
-    """Look to both sides along steps."""
-    points = box.clip(np.concatenate([x + steps, x - steps]))
-    values = yield points
-    i = int(np.argmin(values))
-    return (points[i], float(values[i])) if values[i] < f - _CLEAR * noise else None

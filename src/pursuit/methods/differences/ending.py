@@ -143,14 +143,14 @@ def _unexplained(state: State, rng: np.random.Generator) -> Generator[Request, V
     Steps that have never led along a direction of negative curvature say nothing of it. Where B is the
     matrix, H the second derivatives, and v any vector, B^-1 (B - H) v is made of what B has not learnt.
     """
-    x, f, g, every = state.x, state.f, state.gradient, np.arange(state.x.size)
-    v = state.box.clip(x + _APART * state.lengths * rng.standard_normal(x.size)) - x
-    state.x, state.f = x + v, float((yield (x + v)[np.newaxis])[0])
+    x, f, g = state.x, state.f, state.gradient
+    state.x = state.box.clip(x + _APART * state.lengths * rng.standard_normal(x.size))
+    state.f = float((yield state.x[np.newaxis])[0])
     choose_probes(state, state.lengths, rng)
-    yield from probe(state, every)
-    direction = v + state.matrix.step(state.gradient - g, every >= 0, -math.inf, math.inf)
+    yield from probe(state, np.arange(x.size))
+    change, apart = state.gradient - g, state.x - x
     state.x, state.f, state.gradient = x, f, g
-    return direction
+    return apart + state.matrix.step(change, np.ones(x.size, dtype=bool), -math.inf, math.inf)
 
 
 def has_kinks(state: State, rng: np.random.Generator) -> Generator[Request, Vector, bool]:
