@@ -98,7 +98,7 @@ def _judge_standstill(state: State, rng: np.random.Generator) -> Asking:
             return
     if is_over:
         ending = Ending(CONVERGED, _ROUNDING if left <= hidden else _STEPS)
-        suspect = yield from _unexplained(state, rng)
+        suspect = (yield from _unexplained(state, rng)) if state.x.size > 1 else None
         yield from end_unless_better(state, rng, ending, small, suspect)
     elif not noise.is_known and state.idle >= _MOST:
         state.ending = Ending(KINKS, _FAILING)
