@@ -21,7 +21,7 @@ from pursuit.methods.differences.sweep import choose_probes, end_sweep, probe, p
 from pursuit.methods.programs import KINKS, Asking, Ending, Request
 
 # As many idle sweeps as end a run in which nothing was gained.
-IN_VAIN = 11
+IN_VAIN = 7
 # The noise of the slopes, relative to them, at which it begins and ceases to mask them; those of pure noise
 # have more than the last.
 BLURRED, CLEAR, _HIDDEN = 0.3, 0.03, 0.6
@@ -102,7 +102,7 @@ def _average(state: State) -> None:
     state.masked = replace(masked, mean=mean, value=value)
     if value < masked.lowest - _FALL * state.noise:
         state.masked = replace(state.masked, lowest=value, lowest_x=mean, lowest_noise=state.noise)
-        state.idle = 0 if not is_hidden else state.idle + 2
+        state.idle = state.idle if is_hidden else 0
     else:
         state.idle += 1 + is_hidden
 

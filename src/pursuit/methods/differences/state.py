@@ -227,8 +227,9 @@ class State:
         return abs(self.f) + _CANCELLED * abs(self.start - self.f)
 
     def slope_noise(self) -> float:
-        """Return the noise of the gradient, relative to it."""
-        noise = self.noise * math.sqrt(float(np.sum(1.5 / self.probes**2)))
+        """Return by how much noise disturbs the gradient, relative to it."""
+        values, curvatures = 1.2 * self.noise / self.probes, 0.5 * self.probes * self.curvature * self.doubt
+        noise = math.sqrt(float(values @ values + curvatures @ curvatures))
         return noise / max(float(np.linalg.norm(self.gradient)), TINY)
 
 
