@@ -14,7 +14,7 @@ from dataclasses import replace
 import numpy as np
 
 from pursuit.checks import Vector
-from pursuit.methods.differences.matrix import first_matrix
+from pursuit.methods.differences.matrix import first_matrix, norm
 from pursuit.methods.differences.noise import measure_noise
 from pursuit.methods.differences.state import TINY, Masked, State
 from pursuit.methods.differences.sweep import choose_probes, end_sweep, probe, probe_back, sizes_of
@@ -102,7 +102,7 @@ def _average(state: State) -> None:
     state.masked = replace(masked, mean=mean, value=value)
     if value < masked.lowest - _FALL * state.noise:
         state.masked = replace(state.masked, lowest=value, lowest_x=mean, lowest_noise=state.noise)
-        state.idle = state.idle if is_hidden else 0
+        state.idle = state.idle + 1 if is_hidden else 0
     else:
         state.idle += 1 + is_hidden
 
@@ -112,7 +112,7 @@ def _plane_step(state: State, a: Vector) -> Generator[Request, Vector, Vector | 
     f, noise = state.f, state.noise
     radius = _FARTHEST * max(state.box.largest * math.sqrt(a.size), state.longest) / 2.0**state.failures
     p = np.where(state.free(), -state.gradient / a, 0.0)
-    length = float(np.linalg.norm(p))
+    length = norm(p)
     if not 0.0 < length < math.inf:
         return None
     V = np.array([p * min(1.0, radius / length)] + ([] if state.last_step is None else [state.last_step]))
@@ -141,7 +141,7 @@ def _plane_step(state: State, a: Vector) -> Generator[Request, Vector, Vector | 
     r = np.sqrt(np.diag(H))
     values, U = np.linalg.eigh(H / np.outer(r, r))
     step: Vector = -((U @ ((U.T @ (slope / r)) / np.maximum(np.abs(values), 0.05))) / r) @ V
-    length = float(np.linalg.norm(step))
+    length = norm(step)
     return step * min(1.0, radius / max(length, TINY)) if math.isfinite(length) else None
 
 

@@ -28,7 +28,7 @@ from pursuit.methods.differences.blocks import FEWEST, begin_blocks, iterate_blo
 from pursuit.methods.differences.ending import judge, judge_masked
 from pursuit.methods.differences.line import first_multiple, search
 from pursuit.methods.differences.masked import BLURRED, begin_masked, masked_step, masked_sweep
-from pursuit.methods.differences.matrix import first_matrix
+from pursuit.methods.differences.matrix import first_matrix, norm
 from pursuit.methods.differences.noise import is_loud, look_for_noise, measure_noise
 from pursuit.methods.differences.state import TINY, State, check_state
 from pursuit.methods.differences.sweep import choose_lengths, measuring_sweep, sizes_of, sweep
@@ -186,7 +186,7 @@ def _learn(state: State) -> None:
     before, after = float(step @ g), float(step @ state.gradient)
     # A twelfth of the change of the curvature along the step, if that change is linear.
     off = state.last_decrease + (before + after) / 2.0
-    if after - before > 2.0 * state.noise * float(np.linalg.norm(step / state.probes)):
+    if after - before > 2.0 * state.noise * norm(step / state.probes):
         # The curvature at x, where that from slopes alone would be its mean along the step.
         low, high = _CHANGE_OF_CURVATURE
         now = min(max(1.0 + 6.0 * off / (after - before), low), high)
@@ -241,7 +241,7 @@ def _direction(state: State) -> tuple[Vector, float]:
         p = np.clip(np.where(free, -g / state.matrix.diagonal, 0.0), low, high)
     if not np.isfinite(p).all():
         return np.zeros_like(g), 0.0
-    length = float(np.linalg.norm(p))
+    length = norm(p)
     reach = _REACH_IN_NOISE if state.noise_model.is_known else _REACH
     farthest = reach * max(state.longest, state.box.largest * math.sqrt(g.size))
     if length > farthest and state.is_scaled:
@@ -258,7 +258,7 @@ def _move(state: State, x: Vector, f: float) -> None:
         return
     gain = state.last_decrease = state.f - f
     step = state.move(x, f, is_clear=gain > 3.0 * state.noise or not state.noise_model.is_known)
-    is_still = gain <= state.ftol * abs(f) or float(np.linalg.norm(step)) <= state.xtol * state.longest
+    is_still = gain <= state.ftol * abs(f) or norm(step) <= state.xtol * state.longest
     state.idle = state.idle + 1 if is_still else 0
     state.last_step, state.last_gradient, state.failures = step, state.gradient, 0
     state.last_probes = None if state.is_scaled else state.probes

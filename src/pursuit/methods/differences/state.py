@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pursuit.checks import Vector
-from pursuit.methods.differences.matrix import Dense, Limited, Mask
+from pursuit.methods.differences.matrix import Dense, Limited, Mask, norm
 from pursuit.methods.programs import Box, Ending, Ranges, check_bounds, check_numbers
 
 EPS = 2.0**-52
@@ -177,7 +177,7 @@ class State:
         """How long steps are at present, per variable."""
         if self.last_step is None:
             return float(np.min(self.box.sigma0))
-        return float(np.linalg.norm(self.last_step)) / math.sqrt(self.x.size)
+        return norm(self.last_step) / math.sqrt(self.x.size)
 
     @property
     def noise(self) -> float:
@@ -200,7 +200,7 @@ class State:
         """Go to a point, and return the step; how long it is counts if it is clear that it was worth it."""
         step = x - self.x
         if is_clear:
-            self.longest = max(self.longest, float(np.linalg.norm(step)))
+            self.longest = max(self.longest, norm(step))
         self.x, self.f = x, f
         return step
 
@@ -211,8 +211,8 @@ class State:
 
     def free(self) -> Mask:
         """Return which variables may move: not those that f presses against a bound."""
-        free: Mask = ~self.pressed(self.gradient) & np.not_equal(self.gradient, 0.0)
-        return free
+        free: Mask = np.not_equal(self.gradient, 0.0)
+        return free & ~self.pressed(self.gradient) if self.box.is_bounded else free
 
     def pressed(self, gradient: Vector) -> Mask:
         """Return which variables are on a bound, and pressed against it by such a gradient."""
@@ -230,7 +230,7 @@ class State:
         """Return by how much noise disturbs the gradient, relative to it."""
         values, curvatures = 1.2 * self.noise / self.probes, 0.5 * self.probes * self.curvature * self.doubt
         noise = math.sqrt(float(values @ values + curvatures @ curvatures))
-        return noise / max(float(np.linalg.norm(self.gradient)), TINY)
+        return noise / max(norm(self.gradient), TINY)
 
 
 def check_state(state: State, n: int) -> None:
