@@ -23,7 +23,7 @@ import numpy as np
 
 from pursuit.checks import Vector
 from pursuit.methods.check import find_better
-from pursuit.methods.differences.masked import IN_VAIN
+from pursuit.methods.differences.masked import REPEATING
 from pursuit.methods.differences.matrix import first_matrix
 from pursuit.methods.differences.noise import look_for_noise, repeat
 from pursuit.methods.differences.state import EPS, TINY, State
@@ -49,8 +49,8 @@ _CLEAR, _CLEAR_FAR = 20.0, 1e7
 # A run under noise ends when the mean value has not fallen for so many sweeps; those in which slopes did not
 # stand out from noise count twice.
 _PATIENCE = 28
-# `IN_VAIN` are enough if nothing was gained since the start, or if noise is not random, so that means tell no
-# more than values.
+# Fewer are enough if noise is not random, so that means tell no more than values, or if nothing was gained.
+_IN_VAIN = 7
 # It is lost when the mean value has risen by so many times the noise at the lowest, which is then evaluated
 # again so often.
 _LOST, _REPEATS = 6.0, 8
@@ -117,8 +117,9 @@ def judge_masked(state: State, rng: np.random.Generator) -> Asking:
         state.masked = replace(masked, mean=state.x, value=f)
         state.ending = Ending(STUCK, "Noise differs too much from place to place.")
         return
-    in_vain = masked.value > state.start - 2.0 * state.noise or not state.noise_model.is_random
-    if state.idle >= (IN_VAIN if in_vain else _PATIENCE):
+    in_vain = masked.value > state.start - 2.0 * state.noise and state.noise_model.is_random
+    patience = _IN_VAIN if in_vain else _PATIENCE if state.noise_model.is_random else REPEATING
+    if state.idle >= patience:
         yield from end_in_noise(state, rng)
 
 

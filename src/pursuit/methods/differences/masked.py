@@ -20,8 +20,8 @@ from pursuit.methods.differences.state import TINY, Masked, State
 from pursuit.methods.differences.sweep import choose_probes, end_sweep, probe, probe_back, sizes_of
 from pursuit.methods.programs import KINKS, Asking, Ending, Request
 
-# As many idle sweeps as end a run in which nothing was gained.
-IN_VAIN = 7
+# As many idle sweeps as end a run whose noise is not random.
+REPEATING = 11
 # The noise of the slopes, relative to them, at which it begins and ceases to mask them; those of pure noise
 # have more than the last.
 BLURRED, CLEAR, _HIDDEN = 0.3, 0.03, 0.6
@@ -52,7 +52,7 @@ def begin_masked(state: State) -> None:
     )
     # Values that are not random tell the same as the last time.
     is_again = f > lowest - state.noise and not state.noise_model.is_random
-    state.idle = IN_VAIN if is_again else 0
+    state.idle = REPEATING if is_again else 0
     state.last_step, state.last_gradient, state.failures = None, None, 0
 
 

@@ -192,7 +192,7 @@ class State:
     def answer(self) -> tuple[Vector, float, float]:
         """Return the current iterate, or the mean of the latest ones once f has stopped falling."""
         masked = self.masked
-        if masked is None or not self.idle:
+        if masked is None or abs(masked.value - self.f) > self.noise:
             return self.x, self.f, self.noise
         return masked.mean, masked.value, _AVERAGED * self.noise
 
