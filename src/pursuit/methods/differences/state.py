@@ -19,8 +19,9 @@ TINY = 1e-300
 _ROUNDINGS = 100.0
 # The part of what f has fallen by that counts as well: terms of f that large may cancel each other.
 _CANCELLED = 0.01
-# The standard error of a running mean of values, in units of their noise.
-_AVERAGED = 0.3
+# The standard error of a running mean of values, in units of their noise; and how far apart it and the latest
+# value, which is the mean of a few, are by chance.
+_AVERAGED, _APART = 0.3, 2.0
 _RANGES = Ranges(
     positive=frozenset({"batch", "sigma0", "radius", "lengths", "probe_factor", "diagonal"}),
     not_negative=frozenset(
@@ -192,7 +193,7 @@ class State:
     def answer(self) -> tuple[Vector, float, float]:
         """Return the current iterate, or the mean of the latest ones once f has stopped falling."""
         masked = self.masked
-        if masked is None or abs(masked.value - self.f) > self.noise:
+        if masked is None or abs(masked.value - self.f) > _APART * self.noise:
             return self.x, self.f, self.noise
         return masked.mean, masked.value, _AVERAGED * self.noise
 
