@@ -134,7 +134,7 @@ def probe(state: State, i: Indices, D: Vector | float | None = None) -> Generato
     """Probe along some coordinates, which gives slopes, given curvatures; return the values."""
     h = state.probes[i]
     F = yield Probes(state.x, i, h)
-    state.sees |= bool((state.f != F).any())
+    state.sees |= bool(np.not_equal(F, state.f).any())
     D = _curvature(state)[i] if D is None else D
     state.gradient = state.gradient.copy()
     state.gradient[i] = np.where(np.abs(h) > TINY, (F - state.f) / h - h * D / 2.0, 0.0)
@@ -149,7 +149,7 @@ def probe_back(state: State, i: Indices, F: Vector) -> Asking:
     f, h = state.f, state.probes[i]
     is_inside = (state.box.clip(state.x - state.probes) == state.x - state.probes)[i]
     B = yield Probes(state.x, i, np.where(is_inside, -h, h / 2.0))
-    state.sees |= bool((f != B).any())
+    state.sees |= bool(np.not_equal(B, f).any())
     D = np.where(is_inside, F + B - 2.0 * f, 4.0 * (F - 2.0 * B + f)) / h**2
     noise = np.where(is_inside, _NOISE_OF_D, 4.0 * _NOISE_OF_D) * state.noise / h**2
     gradient, curvature, doubt = state.gradient.copy(), state.curvature.copy(), state.doubt.copy()
