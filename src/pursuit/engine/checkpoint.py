@@ -157,7 +157,7 @@ def _entries(setup: Setup, snapshot: Snapshot, told: Told) -> dict[str, Any]:
     return entries
 
 
-def _points_of(kept: Mapping[int, Vector]) -> _Points:
+def _points_of(kept: dict[int, Vector]) -> _Points:
     return _Points(np.array(list(kept), dtype=np.int64), np.array(list(kept.values())))
 
 

@@ -150,7 +150,7 @@ class StagedRun:
     def _unstarted(self, reason: Reason) -> Outcome:
         """Return the outcome of a stage whose start has not been evaluated."""
         return Outcome(
-            x=self.setup.place.moved(self._waiting()),
+            x=self.setup.transform.moved(self._waiting()),
             fun=math.inf,
             nit=0,
             nfev=0,
@@ -202,7 +202,7 @@ class StagedRun:
     def _wait_at(self, start: Vector) -> None:
         """Ask for the value at the start of a stage."""
         self._run, self._start = None, start
-        self.rows = [self.setup.place.moved(start)]
+        self.rows = [self.setup.transform.moved(start)]
 
     def _continue(self) -> None:
         """Show the next points, of the next stage if the present one has ended."""
