@@ -231,15 +231,19 @@ def iterate(session: Any, bench: Any, problem: Any, rng: Any, until: Any) -> Any
 
 
 def open_session(bench: Any, numbers: Any, counters: Any, reason: Any) -> Any:
-    """Return a session for `iterate`, or with a bench for `advance`.
+    """Return a session whose next query is asked, with the first row of normals, but not evaluated yet."""
+    bench = lent(bench)
+    return _opened(bench, _asked(bench, numbers, 0), numbers, counters, reason)
 
-    Then its next query is asked, with the first row of normals, but not evaluated yet.
-    """
-    if bench is None:
-        query = query_state = None
-    else:
-        bench = lent(bench)
-        query, query_state = _asked(bench, numbers, 0)
+
+def open_loop(numbers: Any, counters: Any, reason: Any) -> Any:
+    """Return a session for `iterate`."""
+    return _opened(None, (None, None), numbers, counters, reason)
+
+
+@inlined
+def _opened(bench: Any, asked: Any, numbers: Any, counters: Any, reason: Any) -> Any:
+    query, query_state = asked
     return Session(
         numbers=numbers,
         counters=counters,

@@ -20,6 +20,7 @@ from pursuit.engine.iteration import (
     draw_normals,
     evaluate_points,
     iterate,
+    open_loop,
     open_session,
     present,
     receive_one,
@@ -106,7 +107,9 @@ class Run:
         self._bench = Bench(SERIAL, scheme, known, self._arrays, snapshot.trace, limits, buffers)
         numbers, counters = snapshot.state.numbers, snapshot.counters
         beginning = numbers, counters, reason_to_stop(counters, limits, numbers)
-        self._session = entry(open_session)(None if loops else self._bench, *beginning)
+        self._session = (
+            entry(open_loop)(*beginning) if loops else entry(open_session)(self._bench, *beginning)
+        )
         # All of this is compiled now, so that the time of a run is that of its iterations.
         self._present = specialized(entry(present), self._session)
         self._received: list[float] = []
