@@ -19,15 +19,16 @@ from pursuit.checks import (
     checked_generator,
     checked_seeds,
     checked_trace,
+    with_known_arguments,
 )
-from pursuit.engine.arguments import with_known_arguments
 from pursuit.engine.driving import Here, Interrupts, drive
 from pursuit.engine.evaluation import Excused, begin_worker, check_pickles, checked_workers, failures_for
 from pursuit.engine.outcome import Outcome
-from pursuit.engine.setup import Setup, Task, set_up
+from pursuit.engine.setup import Setup, set_up
 from pursuit.engine.staged import StagedRun
 from pursuit.engine.stopping import FTOL, XTOL, Reason
 from pursuit.methods.catalogue import DEFAULT_METHOD
+from pursuit.methods.stages import Task
 from pursuit.problems.objective import as_value, function_of_point
 from pursuit.problems.protocol import Problem
 from pursuit.reporting.progress import showing_compilation

@@ -11,15 +11,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pursuit.checks import Vector, checked_array, checked_generator, checked_trace
+from pursuit.checks import Vector, checked_array, checked_generator, checked_trace, with_known_arguments
 from pursuit.engine import checkpoint
-from pursuit.engine.arguments import with_known_arguments
 from pursuit.engine.driving import Interrupts
-from pursuit.engine.setup import Setup, Task, rounds_of, set_up
+from pursuit.engine.setup import Setup, rounds_of, set_up
 from pursuit.engine.snapshot import Snapshot
 from pursuit.engine.staged import StagedRun
 from pursuit.engine.stopping import FTOL, XTOL, Reason
 from pursuit.methods.catalogue import DEFAULT_METHOD
+from pursuit.methods.stages import Task
 from pursuit.problems.objective import checked_values
 from pursuit.reporting.progress import showing_compilation
 from pursuit.result import Result, result_of

@@ -33,12 +33,13 @@ from pursuit.engine.evaluation import at_once, evaluator
 from pursuit.engine.monitor import Monitor, scipy_style
 from pursuit.engine.outcome import Outcome
 from pursuit.engine.running import Conduct, driven, excused, keep_to
-from pursuit.engine.setup import Setup, Task, Unknown, set_up
+from pursuit.engine.setup import Setup, set_up
 from pursuit.engine.staged import StagedRun
 from pursuit.engine.stopping import Reason
 from pursuit.methods.catalogue import DEFAULT_METHOD
 from pursuit.methods.contract import Findings, Rounds
 from pursuit.methods.programs import is_program
+from pursuit.methods.stages import Task, Unknown
 from pursuit.problems.boxes import Box, active_mask
 from pursuit.problems.objective import function_of_point
 from pursuit.reporting.progress import showing_compilation

@@ -37,12 +37,13 @@ from pursuit.engine.archive import (
     write_entries,
 )
 from pursuit.engine.counters import LIMITS, Counters, Trace, check_counters, first_counters
-from pursuit.engine.setup import Setup, Task, Unknown, set_up
+from pursuit.engine.setup import Setup, set_up
 from pursuit.engine.snapshot import Counts, Snapshot, check_counts
 from pursuit.engine.stages import Past, check_past, stage_of
 from pursuit.methods.catalogue import method_text
 from pursuit.methods.contract import Rounds, Scheme, State, is_valid
 from pursuit.methods.programs import ENDINGS, Program, is_program
+from pursuit.methods.stages import Task, Unknown
 from pursuit.problems.boxes import Box
 from pursuit.problems.scales import Scale, factors
 

@@ -29,12 +29,13 @@ from pursuit.engine.evaluation import (
     failures_for,
 )
 from pursuit.engine.monitor import Monitor, Saver, scipy_style
-from pursuit.engine.setup import Setup, Task, rounds_of, set_up
+from pursuit.engine.setup import Setup, rounds_of, set_up
 from pursuit.engine.snapshot import Snapshot
 from pursuit.engine.staged import StagedRun
 from pursuit.engine.stopping import Reason
 from pursuit.methods.catalogue import method_text
 from pursuit.methods.programs import is_program
+from pursuit.methods.stages import Task
 from pursuit.problems.objective import as_value, function_of_point, row_by_row
 from pursuit.reporting.progress import showing_compilation
 from pursuit.result import Result, result_of

@@ -24,8 +24,8 @@ from pursuit.engine.stages import Past
 from pursuit.methods.catalogue import create_scheme, method_name, resolved
 from pursuit.methods.contract import Rounds
 from pursuit.methods.programs import Start, is_program
-from pursuit.methods.restarts import first_stage
-from pursuit.methods.stages import Stage, Wish
+from pursuit.methods.restarts import first_stage, has_stages
+from pursuit.methods.stages import Stage, Task, Unknown
 from pursuit.problems.bounds import preimage, with_margins
 from pursuit.problems.boxes import Box, Clipping, checked_box
 from pursuit.problems.contract import value
@@ -37,53 +37,6 @@ from pursuit.problems.transform import Transform, Transformed
 _SMALLEST_SIGMA0, _LARGEST_SIGMA0 = 1e-200, 1e100
 # The points of a round per worker, and for a function that takes all at once, if the method has as many.
 _POINTS_EACH, _POINTS_OF_A_CALL = 8, 64
-
-
-class Unknown(NamedTuple):
-    """Stands for a function that the caller evaluates."""
-
-
-class Task(NamedTuple):
-    """What the caller asks for: every stage of a run is set up from it, once it is checked."""
-
-    x0: Any
-    """The start, a vector once it is checked."""
-    method: str | type
-    limits: dict[str, Any]
-    """The arguments of `Limits.of`."""
-    sigma0: Any = 1.0
-    bounds: Any = None
-    options: Any = None
-    restarts: Any = 0
-    rounds: Rounds | None = None
-    fun: Any = Unknown()
-    """The function; unknown if the caller evaluates it."""
-    args: Any = ()
-
-    def checked(self) -> Task:
-        """Return the same with its arguments checked; the function is checked when it is wrapped."""
-        x0 = checked_point("x0", self.x0)
-        if self.rounds is not None:
-            most = self.rounds.most
-            checked_memory(f"A round of {most} points of n={x0.size} variables", most * x0.size)
-        return self._replace(
-            x0=x0,
-            options=checked_options(self.options),
-            restarts=checked_count("restarts", self.restarts, at_least=0),
-            sigma0=checked_steps(self.sigma0, x0.size),
-        )
-
-    @property
-    def wish(self) -> Wish:
-        """What the choice of stages depends on."""
-        has_target = self.limits.get("ftarget") is not None
-        return Wish(self.method, self.options, self.x0.size, self.restarts, has_target)
-
-    @property
-    def has_stages(self) -> bool:
-        """Whether another stage may follow the first."""
-        cls, _ = resolved(self.method, self.x0.size)
-        return self.restarts > 0 or hasattr(cls, "next_stage")
 
 
 class Setup(NamedTuple):
@@ -107,8 +60,7 @@ class Setup(NamedTuple):
     @property
     def n(self) -> int:
         """The number of variables."""
-        n: int = self.task.x0.size
-        return n
+        return self.task.n
 
     @property
     def first_step(self) -> float:
@@ -191,7 +143,7 @@ class Setup(NamedTuple):
             first = first_program_snapshot(self.scheme, self._start_at(start, fx, step), rng, at_bound)
         else:
             first = first_snapshot(self.scheme, start, fx, self.first_step, rng, at_bound)
-        past = Past.first(self.task.x0, fx, self.stage) if self.task.has_stages else None
+        past = Past.first(self.task.x0, fx, self.stage) if has_stages(self.task) else None
         return first._replace(past=past, points={} if trace == "x" else None)
 
     def _start_at(self, x: Vector, fx: float, step: float) -> Start:
@@ -246,13 +198,27 @@ def rounds_of(batch: Any, workers: int | None = None, *, vectorized: bool = Fals
 
 def set_up(task: Task) -> tuple[Setup, Vector]:
     """Check what was asked for; return the setup of the first stage and its start, as the scheme sees it."""
-    task = task.checked()
+    task = _checked(task)
     n, start = task.x0.size, task.x0
-    stage = first_stage(task.wish)
+    stage = first_stage(task)
     if stage.method != task.method:
         # Wrong options of later stages are errors at once, too.
         create_scheme(task.method, n, task.options, task.fun)
-    return set_up_stage(task, stage, start.copy() if task.has_stages else start)
+    return set_up_stage(task, stage, start.copy() if has_stages(task) else start)
+
+
+def _checked(task: Task) -> Task:
+    """Return what is asked for with its arguments checked; the function is checked when it is wrapped."""
+    x0 = checked_point("x0", task.x0)
+    if task.rounds is not None:
+        most = task.rounds.most
+        checked_memory(f"A round of {most} points of n={x0.size} variables", most * x0.size)
+    return task._replace(
+        x0=x0,
+        options=checked_options(task.options),
+        restarts=checked_count("restarts", task.restarts, at_least=0),
+        sigma0=checked_steps(task.sigma0, x0.size),
+    )
 
 
 def set_up_stage(task: Task, stage: Stage, x0: Vector) -> tuple[Setup, Vector]:

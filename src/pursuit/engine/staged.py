@@ -231,9 +231,7 @@ class StagedRun:
         records = (*past.ended, past.record(now))
         left = total - sum(record.nfev for record in records)
         methods = {method_text(self.setup.task.method): self.setup.task.method}
-        following = (
-            next_stage(self.setup.task.wish, ended_stages(records, methods, past.f0)) if left > 0 else None
-        )
+        following = next_stage(self.setup.task, ended_stages(records, methods, past.f0)) if left > 0 else None
         if following is None:
             return False
         if self._points is not None:
