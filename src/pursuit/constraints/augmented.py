@@ -15,10 +15,10 @@ Augmented Lagrangian Methods for Constrained Optimization, 2014. Bounds are left
 
 from __future__ import annotations
 
-import contextlib
 import math
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from contextlib import nullcontext
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,7 +28,7 @@ from pursuit.checks import Vector, checked_number, shown
 from pursuit.constraints.forms import checked_constraints
 from pursuit.constraints.lagrangian import Lagrangian, Parts
 from pursuit.engine.counters import UNLIMITED, Trace
-from pursuit.engine.driving import Evaluate, Here, Interrupts
+from pursuit.engine.driving import Evaluate, Interrupts
 from pursuit.engine.evaluation import at_once, evaluator
 from pursuit.engine.monitor import Monitor, scipy_style
 from pursuit.engine.outcome import Outcome
@@ -40,7 +40,7 @@ from pursuit.methods.catalogue import DEFAULT_METHOD
 from pursuit.methods.contract import Findings, Rounds
 from pursuit.methods.programs import is_program
 from pursuit.methods.stages import Task, Unknown
-from pursuit.problems.boxes import Box, active_mask
+from pursuit.problems.boxes import Box, number_at_bound
 from pursuit.problems.objective import function_of_point
 from pursuit.reporting.progress import showing_compilation
 from pursuit.result import Result, result_of
@@ -80,7 +80,9 @@ def minimize_within(task: Task, conduct: Conduct, constraints: list[Any], ctol: 
     if conduct.failures is not None:
         fun, _ = excused(fun, conduct.failures, task, vectorized=conduct.vectorized)
     parts = Parts(fun, wanted)
-    with showing_compilation(conduct.progress), _crew_of(parts, conduct) as evaluate:
+    read = tuple if conduct.failures is None else conduct.failures.read_parts
+    crew = nullcontext(_at_once(parts)) if conduct.vectorized else evaluator(parts, conduct.workers, read)
+    with showing_compilation(conduct.progress), crew as evaluate:
         return _Rounds(setup, Lagrangian(wanted, tolerance, evaluate), conduct).result(evaluate)
 
 
@@ -100,25 +102,17 @@ def _check_combination(task: Task, conduct: Conduct) -> None:
             )
 
 
-@contextlib.contextmanager
-def _crew_of(parts: Parts, conduct: Conduct) -> Iterator[Evaluate]:
-    """Yield what puts f and the constraints at points into a list."""
-    read = tuple if conduct.failures is None else conduct.failures.read_parts
-    if conduct.vectorized:
-        values = at_once(parts.fun)
+def _at_once(parts: Parts) -> Evaluate:
+    """Return what puts f at points, found in one call, and the constraints into a list."""
+    values = at_once(parts.fun)
 
-        def evaluate(rows: list[Vector], found: list[Any]) -> None:
-            column: list[Any] = [None] * len(rows)
-            values(rows, column)
-            for j, (f, row) in enumerate(zip(column, rows, strict=True)):
-                found[j] = f, parts.constraints.at(row)
+    def evaluate(rows: list[Vector], found: list[Any]) -> None:
+        column: list[Any] = [None] * len(rows)
+        values(rows, column)
+        for j, (f, row) in enumerate(zip(column, rows, strict=True)):
+            found[j] = f, parts.constraints.at(row)
 
-        yield evaluate
-    elif conduct.workers == 1:
-        yield Here(parts, read)
-    else:
-        with evaluator(parts, conduct.workers, read) as elsewhere:
-            yield elsewhere
+    return evaluate
 
 
 class _Row(NamedTuple):
@@ -183,12 +177,9 @@ class _Rounds:
         monitor = Monitor(maxtime=conduct.maxtime, callback=call, progress=conduct.progress)
         self._measure(monitor.deadline)
         keep_to(evaluate, monitor.deadline)
-        # A monitor needs no more of a run than its setup, its iterations and its outcome.
-        watch: Watch = monitor
-        end: Callable[[Any], None] = monitor.close
         with Interrupts() as interrupts:
-            reason = self._all_rounds(watch, interrupts)
-            end(self)
+            reason = self._all_rounds(monitor, interrupts)
+            monitor.close(self)
         result = self._result_of(self.outcome(reason), trace=conduct.trace)
         result.time = monitor.seconds
         return result if conduct.failures is None else conduct.failures.told_in(result)
@@ -220,16 +211,15 @@ class _Rounds:
     def _row(self, nfev: int) -> _Row:
         """Return the best point so far as a row of the trace."""
         best, box = self._lagrangian.best, self.setup.box
-        at_bound = 0 if box is None else int(np.count_nonzero(active_mask(best.x, box)))
-        return _Row(nit=self.nit, nfev=nfev, fun=best.f, sigma=self._step_size, at_bound=at_bound)
+        return _Row(self.nit, nfev, best.f, self._step_size, at_bound=number_at_bound(best.x, box))
 
     def _measure(self, deadline: float) -> None:
         """Evaluate the start, and points beside it to learn how large f and the constraints are there."""
         seen, task, box = self._lagrangian, self.setup.task, self.setup.box
-        sizes = np.broadcast_to(task.sigma0, task.x0.size)
+        sizes = np.broadcast_to(task.sigma0, task.n)
         seen.begin_at(task.x0)
         self._note()
-        if self._left() <= task.x0.size:
+        if self._left() <= task.n:
             return
         start, probes = seen.here, _probes(task.x0, _PROBE * sizes, box)
         points, most = [], 1 if task.rounds is None else task.rounds.most
@@ -248,7 +238,7 @@ class _Rounds:
     def _all_rounds(self, monitor: Watch, interrupts: Interrupts) -> Reason:
         """Find minima and learn multipliers in turn; return why that ended."""
         seen, task, tolerance = self._lagrangian, self.setup.task, _FIRST_TOLERANCE
-        sizes = np.broadcast_to(task.sigma0, task.x0.size)
+        sizes = np.broadcast_to(task.sigma0, task.n)
         finest = max(_LAST_TOLERANCE, task.limits["ftol"])
         at_rest, fine = max(_AT_REST, finest), max(_FINE, finest)
         steps = task.sigma0
@@ -256,7 +246,7 @@ class _Rounds:
             if self._left() < 1:
                 return Reason.MAXFEV
             before = seen.here
-            most = min(self._left(), (_EACH + number * _MORE) * task.x0.size)
+            most = min(self._left(), (_EACH + number * _MORE) * task.n)
             reason = self._round(tolerance, steps, int(most), monitor, interrupts)
             if reason in _STOPPED:
                 return reason

@@ -64,8 +64,8 @@ class Monitor:
         shows = math.isfinite(self._progress.next)
         return not (self._callback or self._save or shows or math.isfinite(self.deadline))
 
-    def __call__(self, run: StagedRun) -> Reason:
-        """Do what is due."""
+    def __call__(self, run: Any) -> Reason:
+        """Do what is due beside a run, of which its setup, its iterations and its outcome are needed."""
         if self._callback is not None and run.nit != self._called_at:
             self._called_at = run.nit
             try:
@@ -80,7 +80,7 @@ class Monitor:
             self._progress.show(run, now)
         return Reason.MAXTIME if now >= self.deadline else Reason.RUNNING
 
-    def close(self, run: StagedRun) -> None:
+    def close(self, run: Any) -> None:
         """Stop the clock, and show progress for the last time."""
         self.seconds = time.perf_counter() - self._begin
         self._progress.close(run)

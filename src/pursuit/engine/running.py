@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import math
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import Executor
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -93,8 +93,15 @@ def minimize_task(task: Task, conduct: Conduct) -> Result:
         setup, start = set_up(task)
     call = scipy_style(conduct.callback, lambda outcome: result_of(outcome, setup.name, trace=False))
     save = None if conduct.checkpoint is None else Saver(conduct.checkpoint, setup)
-    with showing_compilation(conduct.progress), _crew_of(fun, conduct) as crew:
-        elsewhere = None if crew.is_here and failures is None else crew.evaluate
+    read = as_value if failures is None else failures.read
+    # Workers get the function itself, at points inside the bounds: nothing else need pickle.
+    crew = (
+        contextlib.nullcontext(at_once(fun)) if conduct.vectorized else evaluator(fun, conduct.workers, read)
+    )
+    with showing_compilation(conduct.progress), crew as evaluate:
+        # In this process a whole loop may be compiled.
+        is_here = isinstance(evaluate, Here)
+        elsewhere = None if is_here and failures is None else evaluate
         try:
             found, setup, snapshot, rng = _begin(setup, start, conduct, elsewhere)
         except ValueError as error:
@@ -104,7 +111,7 @@ def minimize_task(task: Task, conduct: Conduct) -> Result:
         with Interrupts() as interrupts:
 
             def open_run() -> StagedRun:
-                return StagedRun(setup, snapshot, rng, here=crew.is_here)
+                return StagedRun(setup, snapshot, rng, here=is_here)
 
             run = open_run() if found is None else found.checked(open_run)
             monitor = Monitor(
@@ -114,11 +121,11 @@ def minimize_task(task: Task, conduct: Conduct) -> Result:
                 save_every=conduct.checkpoint_every,
                 progress=conduct.progress,
             )
-            keep_to(crew.evaluate, monitor.deadline)
+            keep_to(evaluate, monitor.deadline)
             try:
                 reason = driven(
                     run,
-                    crew.evaluate,
+                    evaluate,
                     interrupts=interrupts,
                     monitor=None if monitor.is_idle else monitor,
                     # A callback is called after every iteration.
@@ -244,26 +251,3 @@ def keep_to(evaluate: Evaluate, deadline: float) -> None:
     """Make those keep to a time limit that can."""
     if isinstance(evaluate, Here | Processes | Futures):
         evaluate.deadline = deadline
-
-
-class _Crew(NamedTuple):
-    """What evaluates the points of a run."""
-
-    evaluate: Evaluate
-    is_here: bool = False
-    """Whether that is this process, where a whole loop may be compiled."""
-
-
-@contextlib.contextmanager
-def _crew_of(fun: Callable[[Any], Any], conduct: Conduct) -> Iterator[_Crew]:
-    """Yield what evaluates the points of a run."""
-    workers = conduct.workers
-    read = as_value if conduct.failures is None else conduct.failures.read
-    if conduct.vectorized:
-        yield _Crew(at_once(fun))
-    elif workers == 1:
-        yield _Crew(Here(fun, read), is_here=True)
-    else:
-        # Workers get the function itself, at points inside the bounds: nothing else need pickle.
-        with evaluator(fun, workers, read) as evaluate:
-            yield _Crew(evaluate)
