@@ -119,5 +119,5 @@ def test_nothing_is_compiled_while_the_clock_runs(fun, bounds, empty_cache, monk
             fun, EXP.x0, method="rp", rng=1, maxiter=5000, callback=lambda x: None, bounds=bounds
         )
     assert result.time > 0.0
-    assert "snapshot" in seen[: seen.index("begin")]
+    assert "present" in seen[: seen.index("begin")]
     assert seen[seen.index("begin") + 1] == "end"
