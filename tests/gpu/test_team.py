@@ -15,7 +15,7 @@ from numba import cuda
 from pursuit.compiling import rows as rows_of
 from pursuit.compiling import vectors
 from pursuit.compiling.vectors import SERIAL, repeated, summed
-from pursuit.gpu.access import Memory, access_to, doubles_at, piece
+from pursuit.gpu.access import Memory, doubles_at, piece, reading
 from pursuit.gpu.device import Gpu
 from pursuit.gpu.layout import Where, image_of
 from pursuit.gpu.philox import Key
@@ -100,7 +100,7 @@ def on_gpu(operation, lanes):
     compiled = numba.njit(operation)
     team_of = team_class(Shape(lanes, N, N, 2))
     image = image_of(arrays(), lambda owner, name, array: (Where.IMAGE, 0))
-    read = access_to(image).read
+    read = reading(image.root)
 
     def kernel(address, ignored):
         shared = cuda.shared.array(0, numba.float64)
