@@ -31,7 +31,7 @@ _HOPELESS = ("diverged", "stalled", "unbounded")
 # From here on only the flattest directions are left: at the paper's start, one of them alone has f = 1/2.
 _LAST_STRETCH = 0.1
 # Of a runtime distribution: steps that are closer cannot be seen.
-_STEPS_PER_DECADE = 50
+_STEPS_PER_DECADE = 40
 
 
 class Estimate(NamedTuple):
@@ -272,15 +272,28 @@ def _rate(trace: Trace, run: RunRecord) -> float:
 
 def targets_of(results: Results) -> Vector:
     """Return the targets of runtime distributions: `TARGETS`, or those of the study without its traces."""
-    if results.kept is None or results.kept.distributions:
-        return TARGETS
-    return np.unique([entry.target for entry in results.cells])
+    known = results.kept is None or results.distributions
+    return TARGETS if known else np.unique([entry.target for entry in results.cells])
 
 
-def distributions_of(results: Results, reading: str, n: int, measure: str) -> list[Distribution]:
+def with_distributions(results: Results) -> Results:
+    """Return a study that knows its runtime distributions, so that its traces are read once."""
+    if results.distributions or results.kept:
+        return results
+    places = dict.fromkeys((entry.cell.reading, entry.cell.n) for entry in results.select())
+    return results._replace(
+        distributions={
+            (reading, n, measure): distributions_of(results, reading, n, measure)
+            for reading, n in places
+            for measure in MEASURES
+        }
+    )
+
+
+def distributions_of(results: Results, reading: str, n: int, measure: str) -> Sequence[Distribution]:
     """Return the runtime distributions in n dimensions, without steps too small to see."""
-    if results.kept and results.kept.distributions:
-        return list(results.kept.distributions.get((reading, n, measure), ()))
+    if results.distributions:
+        return results.distributions.get((reading, n, measure), ())
     found = []
     entries = results.select(reading=reading, n=n)
     for scheme in dict.fromkeys(entry.cell.scheme for entry in entries):

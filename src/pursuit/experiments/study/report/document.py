@@ -15,6 +15,7 @@ from pursuit.experiments.study.report.analysis import (
     claims_of,
     distinct,
     facts,
+    left_out,
     missing,
     side_by_side,
 )
@@ -53,12 +54,17 @@ def _escaped(rows: Iterable[tuple[str, str]]) -> list[list[str]]:
 
 
 def _missing(results: Results) -> list[str]:
+    """Return what is not there: runs that were wanted, and cells that the study does not declare."""
     rows = [
         [escaped(results.name_of(entry.cell)), str(len(entry.runs)), str(entry.wanted)]
         for entry in missing(results)
     ]
-    title = f"Cells that have fewer runs than wanted: {len(rows)}"
-    return [folded(title, table(["cell", "runs", "wanted"], rows))] if rows else []
+    others = [[escaped(results.name_of(cell))] for cell in left_out(results)]
+    found = {
+        f"Cells that have fewer runs than wanted: {len(rows)}": (["cell", "runs", "wanted"], rows),
+        f"Cells that the study leaves out: {len(others)}": (["cell"], others),
+    }
+    return [folded(title, table(*content)) for title, content in found.items() if content[1]]
 
 
 def _claims(analysis: Analysis) -> list[str]:

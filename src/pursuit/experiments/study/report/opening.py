@@ -6,6 +6,7 @@ import itertools
 import math
 
 from pursuit.experiments.common.formatting import brief, spaced, table
+from pursuit.experiments.study.claims import VERDICTS_SO_FAR
 from pursuit.experiments.study.evidence import PaperProblem
 from pursuit.experiments.study.report.analysis import Analysis
 
@@ -42,10 +43,11 @@ def _what_was_run(analysis: Analysis) -> str:
     span = " to ".join(str(n) for n in dict.fromkeys((dimensions[0], dimensions[-1])))
     runs = sum(len(entry.runs) for entry in analysis.results.cells)
     claims = len({judgement.number for judgement in analysis.judgements})
+    so_far = any(judgement.verdict in VERDICTS_SO_FAR for judgement in analysis.judgements)
+    note = " (a claim whose runs are not all there counts as what it is so far)" if so_far else ""
     return (
         f"{len(schemes)} schemes on {len(problems)} problems in {span} dimensions: {spaced(runs)} runs. "
-        f"{claims} claims of the paper, judged under each reading of what it leaves open (a claim whose runs "
-        "are not all there counts as what it is so far):"
+        f"{claims} claims of the paper, judged under each reading of what it leaves open{note}:"
     )
 
 
