@@ -10,7 +10,7 @@ from benchmarks.lm_cma import judged, report
 from benchmarks.readings.declare import FILES
 
 from pursuit.experiments.study.claims import CLAIMS
-from pursuit.experiments.study.report.opening import VERDICT_COLUMNS
+from pursuit.experiments.study.report.document import VERDICT_COLUMNS
 from pursuit.experiments.study.report.tables import read_tables
 
 ROOT = Path(__file__).parents[3]

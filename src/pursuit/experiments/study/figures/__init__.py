@@ -11,10 +11,23 @@ import matplotlib.figure
 from pursuit.checks import Vector, checked_choice
 from pursuit.experiments.common.formatting import file_name, power, shortened
 from pursuit.experiments.common.plotting import FORMATS, PRINT, print_style, save
-from pursuit.experiments.study.figures.curves import curve_of, draw_curves, frame_of
-from pursuit.experiments.study.figures.distributions import budgets_of, draw_distributions
-from pursuit.experiments.study.figures.layout import new_figure, panels_of, positions_of, shown_in
-from pursuit.experiments.study.figures.styles import SCHEME_STYLES, Style, legend_order, style_of
+from pursuit.experiments.study.figures.layout import (
+    SCHEME_STYLES,
+    Style,
+    legend_order,
+    new_figure,
+    panels_of,
+    positions_of,
+    shown_in,
+    style_of,
+)
+from pursuit.experiments.study.figures.panels import (
+    budgets_of,
+    curve_of,
+    draw_curves,
+    draw_distributions,
+    frame_of,
+)
 from pursuit.experiments.study.results import Cell, CellResults, FigureSpec, Results
 from pursuit.experiments.study.stats import MEASURES, distributions_of, targets_of
 

@@ -101,8 +101,11 @@ def left_out(results: Results) -> list[Cell]:
     cells = [entry.cell for entry in results.cells]
     schemes, readings = distinct(cell.scheme for cell in cells), distinct(cell.reading for cell in cells)
     places = distinct(cell[:3] for cell in cells)
-    every = (Cell(*each[0], *each[1:]) for each in itertools.product(places, schemes, readings))
-    return [cell for cell in every if cell not in set(cells)]
+    return [
+        cell
+        for (problem, condition, n), scheme, reading in itertools.product(places, schemes, readings)
+        if (cell := Cell(problem, condition, n, scheme, reading)) not in cells
+    ]
 
 
 def facts(results: Results) -> list[tuple[str, str]]:
