@@ -14,14 +14,14 @@ import pursuit
 from golden.cases import RECORDED, Case, row_of
 from golden.test_golden import recorded
 from pursuit.compiling import jit
-from pursuit.compiling.hashing import write_signs
 from pursuit.compiling.vectors import SERIAL
 from pursuit.methods import Sarp, Step
 from pursuit.methods.contract import ask, tell
 from pursuit.methods.line_searches import AdaptiveStep, Line, begin_search, continue_search
 from pursuit.methods.nesterov import smoothed, weights_of
 from pursuit.methods.rivals.eigenvectors import diagonalise
-from pursuit.methods.rivals.populations import drift_of, order_of
+from pursuit.methods.rivals.populations import drift_of, total
+from pursuit.methods.rivals.random_signs import write_signs
 from pursuit.problems.rosenbrock_problem import _quartic_minimizer
 
 
@@ -117,7 +117,7 @@ def calls():
     signs = np.empty(70)
     write_signs(0.3, signs)
     return [
-        (order_of(np.array([2.0, 0.5, 1.0])).tolist(), [1, 2, 0]),
+        (total(SERIAL, 3, np.array([2.0, 0.5, 1.0])), 3.5),
         (drift_of(3.0), 1.0),
         (smoothed(1.0, -2.0), 1.1),
         (sorted(set(signs.tolist())), [-1.0, 1.0]),

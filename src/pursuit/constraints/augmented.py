@@ -142,6 +142,8 @@ class _Rounds:
         self._rows: list[_Row] = []
         self._points: list[Vector] = []
         """The best points of these rows, if they are kept."""
+        self._unsuited = ""
+        """Why the function did not suit the method in the last round, in its words."""
 
     @property
     def nit(self) -> int:
@@ -159,6 +161,10 @@ class _Rounds:
         message = reason.sentence()
         if reason == Reason.STALLED:
             message = f"Stalled: the multipliers have not settled within {_MOST_ROUNDS} rounds."
+        if reason == Reason.FTOL:
+            message = "f and the multipliers have settled, but x is not known to be a minimum."
+        if not reason.is_success and self._unsuited:
+            message += f" The last round said: {self._unsuited}"
         if seen.best.excess > 0.0:
             message += f" The constraints are violated by up to {seen.best.violation:.3g}, more than "
             message += f"ctol={seen.ctol:g}."
@@ -312,6 +318,7 @@ class _Rounds:
         run.settle()
         ended = run.outcome(reason, last=True)
         self._nit, self._sigma, self._run = self.nit, ended.sigma, None
+        self._unsuited = ended.message if ended.reason.is_unsuited else ""
         if ended.findings.is_estimate and self._left() >= 1:
             # Next to an estimate, the point with the lowest value is only the luckiest.
             seen.begin_at(ended.x)

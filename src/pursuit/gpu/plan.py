@@ -15,7 +15,7 @@ from pursuit.compiling.terms import reads_entries
 from pursuit.engine.counters import Counters, Limits, Trace, Unfinished, first_counters
 from pursuit.engine.setup import Setup
 from pursuit.gpu.errors import GpuError
-from pursuit.gpu.layout import Image, Space, Where, arrays_in, image_of, words_of
+from pursuit.gpu.layout import Image, Space, Where, image_of, parts_in, words_of
 from pursuit.gpu.philox import Key
 from pursuit.gpu.team import checked_lanes
 from pursuit.gpu.threads import BLOCK, GRID, WARP, Shape
@@ -91,7 +91,7 @@ class Plan(NamedTuple):
     def reads_images(self) -> bool:
         """Whether iterations read arrays in global memory."""
         state = self.own.root.parts[Own._fields.index("state")]
-        return any(array.where == Where.IMAGE for array in (*arrays_in(state), *arrays_in(self.fixed.root)))
+        return any(array.where == Where.IMAGE for array in (*parts_in(state), *parts_in(self.fixed.root)))
 
     @property
     def shared_bytes(self) -> int:

@@ -53,5 +53,5 @@ def full_search_named(name: Any, tolerance: float, others: Mapping[str, Any] | N
 
 
 def checked_rate(name: str, value: float | None, default: float) -> float:
-    """Return a learning rate, at least 0 and below 1: `default` for None."""
-    return checked_number(name, default if value is None else value, at_least=0.0, below=1.0)
+    """Return a learning rate: `default` for None, and otherwise at least 0 and below 1."""
+    return default if value is None else checked_number(name, value, at_least=0.0, below=1.0)

@@ -70,8 +70,8 @@ def judge(state: State, rng: np.random.Generator, left: float) -> Asking:
         # Nothing is known of its rounding but that of the values around it.
         hidden += 10.0 * EPS**2 * float(np.abs(state.curvature) @ state.probes**2)
     small = max(hidden, 10.0 * state.ftol * abs(state.f), 10.0 * state.xtol**2 * fallen)
-    is_still = state.still >= _STANDSTILL and left <= small
-    is_over = (is_still or (state.failures >= _STANDSTILL and left <= hidden)) and not noise.is_known
+    # After steps that failed the next probes are longer, and slopes less exact.
+    is_over = max(state.still, state.failures) >= _STANDSTILL and left <= small and not noise.is_known
     if is_over or state.sweeps >= state.looked + _PAUSE:
         state.looked = state.sweeps
         if (yield from has_kinks(state, rng)):
@@ -83,7 +83,8 @@ def judge(state: State, rng: np.random.Generator, left: float) -> Asking:
                 state.ending = Ending(KINKS, _KINKS)
             return
     if is_over:
-        yield from end_unless_better(state, rng, Ending(CONVERGED, _STEPS if is_still else _ROUNDING), small)
+        ending = Ending(CONVERGED, _STEPS if left > hidden else _ROUNDING)
+        yield from end_unless_better(state, rng, ending, small)
     elif not noise.is_known and (state.failures >= _MOST or state.still >= _MOST_STILL):
         state.ending = Ending(KINKS, _FAILING)
 

@@ -56,16 +56,17 @@ import numpy as np
 from pursuit.checks import Vector
 from pursuit.compiling.jit import compilable
 from pursuit.compiling.rows import SLICE, mix_rows
-from pursuit.compiling.vectors import blend, dot, fill, scale, summed
+from pursuit.compiling.vectors import add, blend, dot, scale
 from pursuit.methods.contract import Needs, State, ask, tell
 from pursuit.methods.rivals.populations import (
     RoundNumbers,
     Samples,
+    Shape,
     checked_population,
     expected_length,
-    keep_best_sample,
     needs_of_population,
-    order_of,
+    ranked,
+    total,
     usual_population,
     utilities,
 )
@@ -112,14 +113,9 @@ class CrFmNes(NamedTuple):
             v=np.zeros(n),
             p_sigma=np.zeros(n),
             p_c=np.zeros(n),
-            step=np.zeros(n),
-            s=np.zeros(n),
-            t=np.zeros(n),
             products=np.zeros(pairs),
-            along=np.zeros(pairs),
             squares=np.zeros(pairs),
             raw=utilities(self.popsize),
-            weights=np.zeros(self.popsize),
         )
         return State(arrays, RoundNumbers(fx, fx, sigma, k=0))
 
@@ -139,71 +135,61 @@ class CrFmNesArrays(NamedTuple):
     v: Vector
     p_sigma: Vector
     p_c: Vector
-    step: Vector
-    """The weighted sum of the z_j, then that of y_j <y_j, v'>, then v'^2."""
-    s: Vector
-    """The natural gradient in D."""
-    t: Vector
-    """The natural gradient in v."""
     products: Vector
     """<z, v> of a pair."""
-    along: Vector
-    """How much of v is added to the z of a pair."""
     squares: Vector
     """|z|^2 of a pair."""
     raw: Vector
     """w'_j, by rank."""
-    weights: Vector
-    """w_j, by point."""
 
 
 @ask.register(CrFmNes)
 def _ask(team, scheme, arrays, numbers, normals):
     n, v = arrays.x.shape[0], arrays.v
     if numbers.k == 0:
-        for i in range(n):
-            v[i] = normals[i] / math.sqrt(n)
-    excess = _excess(dot(team, n, v, v))
+        v[:] = normals[:n] / math.sqrt(n)
     for k in range(scheme.popsize // 2):
         z = normals[(k + 1) * n : (k + 2) * n]
         arrays.products[k] = dot(team, n, z, v)
-        arrays.along[k] = excess * arrays.products[k]
         arrays.squares[k] = dot(team, n, z, z)
-    return Samples(
-        mean=arrays.mean,
-        scales=arrays.scales,
-        direction=v,
-        along=arrays.along,
-        z=normals[n:],
-        sigma=numbers.sigma,
-        size=scheme.popsize,
-        sides=2,
-    )
+    shape = Shape(arrays.scales, v, _excess(dot(team, n, v, v)) * arrays.products)
+    return Samples(arrays.mean, numbers.sigma, normals[n:], scheme.popsize, 2, shape)
+
+
+@compilable
+def _excess(square):
+    """Return by what multiple of <z, v> v the y of a z differs from it, where |v|^2 is `square`."""
+    return (math.sqrt(1.0 + square) - 1.0) / square
 
 
 @tell.register(CrFmNes)
 def _tell(team, scheme, arrays, numbers, query, values):
     n, p_sigma = arrays.x.shape[0], arrays.p_sigma
-    order = order_of(values)
-    f = values[order[0]]
-    fx = keep_best_sample(arrays, numbers, query, order[0], f)
+    order, f, fx = ranked(arrays, numbers, query, values)
     finite = _sort_the_infinite(arrays, values, order)
     share = finite / scheme.popsize
-    _weigh_steps(team, scheme, arrays, query.z, order, 0.0)
+    weights, step = _weighted(team, scheme, arrays, query, order, 0.0)
     gain = math.sqrt(scheme.c_sigma * (2.0 - scheme.c_sigma) * scheme.mu_w)
-    blend(team, p_sigma, 1.0 - scheme.c_sigma, gain, arrays.step)
+    blend(team, p_sigma, 1.0 - scheme.c_sigma, gain, step)
     relative = math.sqrt(dot(team, n, p_sigma, p_sigma)) / scheme.length
     moves = relative >= 1.0
     if moves:
-        _weigh_steps(team, scheme, arrays, query.z, order, scheme.distance * math.sqrt(share))
-    _move(scheme, arrays, numbers.sigma)
+        alpha = scheme.distance * math.sqrt(share)
+        weights, step = _weighted(team, scheme, arrays, query, order, alpha)
+    # The step is the sum of the y_j: that of the z_j, and what v adds to them.
+    of_v = growth = 0.0
+    for k in range(arrays.products.size):
+        of_v += (weights[2 * k] - weights[2 * k + 1]) * query.shape.along[k]
+    step = arrays.scales * (step + of_v * arrays.v)
+    blend(team, arrays.p_c, 1.0 - scheme.c_c, math.sqrt(scheme.c_c * (2.0 - scheme.c_c) * scheme.mu_w), step)
+    add(team, arrays.mean, numbers.sigma, step)
     # D has been divided by det(A)^(1/n) in all rounds but the first.
     root = math.exp(math.log(1.0 + dot(team, n, arrays.v, arrays.v)) / (2.0 * n)) if numbers.k == 0 else 1.0
     eta = math.tanh((min(0.02 * finite, 3.0 * math.log(n)) + 5.0) / (0.23 * n + 25.0))
-    _learn(team, scheme, arrays, query, eta, scheme.c_1 * share if moves else 0.0)
-    growth = 0.0
+    weights_of_pairs = eta * (weights[::2] + weights[1::2])
+    _learn(team, arrays, query.z, weights_of_pairs, scheme.c_1 * share if moves else 0.0)
     for j in range(scheme.popsize):
-        growth += arrays.weights[j] * (arrays.squares[j // 2] / n - 1.0)
+        growth += weights[j] * (arrays.squares[j // 2] / n - 1.0)
     if moves and growth < 0.0:
         growth = 0.0
     _renormalise(team, arrays)
@@ -218,142 +204,90 @@ def _sort_the_infinite(arrays, values, order):
     while finite < values.shape[0] and values[order[finite]] < math.inf:
         finite += 1
     others = order[finite:].copy()
-    order[finite:] = others[order_of(arrays.squares[others // 2])]
+    order[finite:] = others[np.argsort(arrays.squares[others // 2], kind="mergesort")]
     return finite
 
 
 @compilable
-def _weigh_steps(team, scheme, arrays, z, order, alpha):
-    """Write the weights of points, those of ranks times exp(alpha |z|), and the weighted sum of the z_j."""
-    longest, total = math.sqrt(np.max(arrays.squares)), 0.0
+def _weighted(team, scheme, arrays, query, order, alpha):
+    """Return the weights of points, those of ranks times exp(alpha |z|), and the weighted sum of the z_j."""
+    weights, longest, total = np.zeros(scheme.popsize), math.sqrt(np.max(arrays.squares)), 0.0
     for rank in range(scheme.popsize):
-        j = order[rank]
-        arrays.weights[j] = arrays.raw[rank]
-        if alpha > 0.0 and arrays.raw[rank] > 0.0:
+        j, weight = order[rank], arrays.raw[rank]
+        if alpha > 0.0 and weight > 0.0:
             # The longest z counts 1: a factor common to all weights cancels, and might be infinite.
-            arrays.weights[j] *= math.exp(alpha * (math.sqrt(arrays.squares[j // 2]) - longest))
-        total += arrays.weights[j]
-    for j in range(scheme.popsize):
-        arrays.weights[j] = arrays.weights[j] / total - 1.0 / scheme.popsize
-    fill(team, arrays.step, 0.0)
-    rows = z.reshape(arrays.along.shape[0], arrays.x.shape[0])
-    mix_rows(team, arrays.step, 1.0, arrays.weights[::2] - arrays.weights[1::2], rows)
+            weight *= math.exp(alpha * (math.sqrt(arrays.squares[j // 2]) - longest))
+        weights[j] = weight
+        total += weight
+    weights = weights / total - 1.0 / scheme.popsize
+    step = np.zeros(arrays.x.size)
+    mix_rows(team, step, 1.0, weights[::2] - weights[1::2], query.z.reshape(-1, step.size))
+    return weights, step
 
 
 @compilable
-def _move(scheme, arrays, sigma):
-    """Move the mean, and p_c with it, by the sum of the y_j: that of the z_j, and what v adds to them."""
-    of_v = 0.0
-    for k in range(arrays.along.shape[0]):
-        of_v += (arrays.weights[2 * k] - arrays.weights[2 * k + 1]) * arrays.along[k]
-    gain = math.sqrt(scheme.c_c * (2.0 - scheme.c_c) * scheme.mu_w)
-    for i in range(arrays.x.shape[0]):
-        step = arrays.scales[i] * (arrays.step[i] + of_v * arrays.v[i])
-        arrays.p_c[i] = (1.0 - scheme.c_c) * arrays.p_c[i] + gain * step
-        arrays.mean[i] += sigma * step
-
-
-@compilable
-def _excess(square):
-    """Return by what multiple of <z, v> v the y of a z differs from it, where |v|^2 is `square`."""
-    return (math.sqrt(1.0 + square) - 1.0) / square
-
-
-@compilable
-def _learn(team, scheme, arrays, query, eta, c_1):
-    """Change v and D along the natural gradient."""
-    n, v, s, t = arrays.x.shape[0], arrays.v, arrays.s, arrays.t
+def _learn(team, arrays, z, weights, c_1):
+    """Change v and D along the natural gradient, given the weights of pairs, eta_B among them."""
+    n, v, scales = arrays.x.shape[0], arrays.v, arrays.scales
     square = dot(team, n, v, v)
     length, g = math.sqrt(square), 1.0 + square
-    constant = _sum_gradients(team, arrays, query, eta, c_1)
-    highest = 0.0
-    for i in range(n):
-        highest = max(highest, v[i] * v[i])
-    root = math.sqrt(square * square + (2.0 * g - math.sqrt(g)) * square / highest)
+    s, t, mixed, constant = _sum_gradients(team, arrays, z, weights, c_1)
+    way = v * (1.0 / length)  # v'
+    ways = way * way
+    root = math.sqrt(square * square + (2.0 * g - math.sqrt(g)) * square / np.max(v * v))
     a = min(1.0, root / (2.0 + square))
     b = 2.0 * a * a - (1.0 - a * a) * square * square / g
-    c = b + 2.0 * a * a
-    v_t, per_length, ways = dot(team, n, v, t) / length, 1.0 / length, arrays.step
-    for i in range(n):
-        way = v[i] * per_length
-        s[i] -= constant + square / g * way * arrays.step[i]
-        s[i] -= a / g * ((2.0 + square) * t[i] * way - square * way * way * v_t)
-        ways[i] = way * way
-    part = _divided(team, n, ways, s, c) / (1.0 + b * _divided(team, n, ways, ways, c))
-    for i in range(n):
-        s[i] = (s[i] - b * ways[i] * part) / (2.0 - c * ways[i])
-    inner_product = dot(team, n, ways, s)
-    for i in range(n):
-        way = v[i] * per_length
-        t[i] -= a * ((2.0 + square) * s[i] * way - way * inner_product)
-        v[i] += t[i] * per_length
-        arrays.scales[i] += s[i] * arrays.scales[i]
-
-
-@summed
-def _divided(i, ways, x, c):
-    """Return the inner product of v'^2 and x/H."""
-    return ways[i] * x[i] / (2.0 - c * ways[i])
-
-
-@summed
-def _along(i, p, scales, v):
-    """Return the inner product of p/D and v."""
-    return p[i] / scales[i] * v[i]
+    H = 2.0 - (b + 2.0 * a * a) * ways  # noqa: N806 (the source's name)
+    s -= constant + square / g * way * mixed
+    s -= a / g * ((2.0 + square) * t * way - square * way * way * (dot(team, n, v, t) / length))
+    part = total(team, n, ways * s / H) / (1.0 + b * total(team, n, ways * ways / H))
+    s = (s - b * ways * part) / H
+    t -= a * ((2.0 + square) * s * way - way * dot(team, n, ways, s))
+    v += t * (1.0 / length)
+    scales += s * scales
 
 
 @compilable
-def _sum_gradients(team, arrays, query, eta, c_1):
-    """Sum up y^2 in `s`, y <y, v'> in `step`, and t_1 in `t`; return the sum of the weights.
+def _sum_gradients(team, arrays, z, weights, c_1):
+    """Return the sums of y^2, of t_1, of y <y, v'>, and of the weights.
 
     As y = z + e <z, v> v and <y, v> = sqrt(g) <z, v>, they follow from the sums of z^2 and of z <z, v>.
     """
-    n, v, s, mixed = arrays.x.shape[0], arrays.v, arrays.s, arrays.step
+    n, v = arrays.x.shape[0], arrays.v
     square = dot(team, n, v, v)
     length, g, excess = math.sqrt(square), 1.0 + square, _excess(square)
-    total, products = 0.0, 0.0
-    for k in range(arrays.products.shape[0]):
-        weight = _weight_of_pair(arrays, eta, k)
-        total += weight
-        products += weight * arrays.products[k] * arrays.products[k]
-    for start in range(0, n, SLICE):
-        _sum_slice(arrays, query.z, eta, start, min(start + SLICE, n))
-    ratio, of_v = math.sqrt(g) / length, excess * products
-    for i in range(n):
-        s[i] += excess * v[i] * (2.0 * mixed[i] + of_v * v[i])
-        mixed[i] = ratio * (mixed[i] + of_v * v[i])
+    squares, mixed = _sums_of_squares(z.reshape(-1, n), arrays.products, weights)
+    constant = products = 0.0
+    for k in range(weights.size):
+        constant += weights[k]
+        products += weights[k] * arrays.products[k] * arrays.products[k]
+    of_v = excess * products
+    squares += excess * v * (2.0 * mixed + of_v * v)
+    mixed = math.sqrt(g) / length * (mixed + of_v * v)
     products *= g / square
     if c_1 > 0.0:
-        product = _along(team, n, arrays.p_c, arrays.scales, v) / length
-        total += c_1
+        y = arrays.p_c / arrays.scales
+        product = dot(team, n, y, v) / length
+        constant += c_1
         products += c_1 * product * product
-        for i in range(n):
-            y = arrays.p_c[i] / arrays.scales[i]
-            s[i] += c_1 * y * y
-            mixed[i] += c_1 * product * y
-    of_v = (products + g * total) / (2.0 * length)
-    for i in range(n):
-        arrays.t[i] = mixed[i] - of_v * v[i]
-    return total
+        squares += c_1 * y * y
+        mixed += c_1 * product * y
+    return squares, mixed - (products + g * constant) / (2.0 * length) * v, mixed, constant
 
 
 @compilable
-def _sum_slice(arrays, normals, eta, start, end):
-    """Sum up z^2 in `s` and z <z, v> in `step`, for the variables of a slice."""
-    n, s, mixed = arrays.x.shape[0], arrays.s[start:end], arrays.step[start:end]
-    for i in range(end - start):
-        s[i] = mixed[i] = 0.0
-    for k in range(arrays.products.shape[0]):
-        weight = _weight_of_pair(arrays, eta, k)
-        z, times = normals[k * n + start : k * n + end], weight * arrays.products[k]
-        for i in range(end - start):
-            s[i] += weight * z[i] * z[i]
-            mixed[i] += times * z[i]
-
-
-@compilable
-def _weight_of_pair(arrays, eta, k):
-    return eta * (arrays.weights[2 * k] + arrays.weights[2 * k + 1])
+def _sums_of_squares(rows, products, weights):
+    """Return the weighted sums of z^2 and of z <z, v>, slice by slice, so that they stay in the cache."""
+    n = rows.shape[1]
+    squares, mixed = np.zeros(n), np.zeros(n)
+    for start in range(0, n, SLICE):
+        end = min(start + SLICE, n)
+        squares_here, mixed_here = squares[start:end], mixed[start:end]
+        for k in range(weights.size):
+            z = rows[k, start:end]
+            squares_here += weights[k] * z * z
+            mixed_here += weights[k] * products[k] * z
+    return squares, mixed
 
 
 @compilable

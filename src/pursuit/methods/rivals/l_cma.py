@@ -38,14 +38,14 @@ from pursuit.methods.contract import Needs, State, ask, is_valid, tell
 from pursuit.methods.rivals.eigenvectors import diagonalise
 from pursuit.methods.rivals.populations import (
     CmaRates,
+    Samples,
     checked_population,
     drift_of,
     follow_path,
-    keep_best_sample,
     log_weights,
     needs_of_population,
-    order_of,
-    samples_around,
+    no_shape,
+    ranked,
     usual_population,
 )
 
@@ -144,8 +144,7 @@ def _is_valid(scheme, arrays, numbers):
 def _ask(team, scheme, arrays, numbers, normals):
     z = normals.reshape(scheme.popsize, arrays.x.shape[0])
     _stretch(arrays, numbers, z, math.sqrt(numbers.rest), scheme.half)
-    mean = arrays.mean
-    return samples_around(mean, mean[:0], normals, numbers.sigma, scheme.popsize, 1)
+    return Samples(arrays.mean, numbers.sigma, normals, scheme.popsize, 1, no_shape(arrays.mean))
 
 
 @compilable
@@ -171,9 +170,7 @@ def _stretch(arrays, numbers, z, of_rest, exponent):
 @tell.register(LCma)
 def _tell(team, scheme, arrays, numbers, query, values):
     rates, n = scheme.rates, arrays.x.shape[0]
-    order = order_of(values)
-    f = values[order[0]]
-    fx = keep_best_sample(arrays, numbers, query, order[0], f)
+    order, f, fx = ranked(arrays, numbers, query, values)
     fill(team, arrays.step, 0.0)
     for rank in range(rates.mu):
         j = order[rank]
@@ -214,7 +211,7 @@ def _learn(team, scheme, arrays, numbers, z, order):
     small = small[:size, :size].copy()
     vectors = diagonalise(small)
     eigenvalues = np.diag(small)
-    leading = order_of(-eigenvalues)
+    leading = np.argsort(-eigenvalues, kind="mergesort")
     kept = min(scheme.m, size)
     lost = 0.0
     for i in range(kept, size):

@@ -38,22 +38,22 @@ from typing import NamedTuple
 import numpy as np
 
 from pursuit.checks import Vector, checked_choice, checked_count, checked_memory, checked_number
-from pursuit.compiling.hashing import write_signs
 from pursuit.compiling.jit import compilable
 from pursuit.compiling.rows import SLICE, add_products, mix_rows, mix_slice, push
 from pursuit.compiling.vectors import Matrix, copy, fill
 from pursuit.methods.contract import Needs, State, ask, is_valid, tell
 from pursuit.methods.options import checked_rate
 from pursuit.methods.rivals.populations import (
+    Samples,
     checked_population,
     effective_size,
-    keep_best_sample,
     log_weights,
     needs_of_population,
-    order_of,
-    samples_around,
+    no_shape,
+    ranked,
     usual_population,
 )
+from pursuit.methods.rivals.random_signs import write_signs
 
 # How many paths the pairs of 2017 use: the size of |N(0, 1)| of them, and of the first pair of a round.
 _USED, _USED_FIRST = 4.0, 40.0
@@ -188,8 +188,7 @@ def _ask(team, scheme, arrays, numbers, normals):
             oldest[k] = numbers.stored - math.ceil(min(used, float(numbers.stored)))
             write_signs(normals[2 * k + 1], z[k * n : (k + 1) * n])
     _transform(scheme, arrays, numbers.stored, z.reshape(pairs, n), oldest)
-    mean = arrays.mean
-    return samples_around(mean, mean[:0], z, numbers.sigma, scheme.popsize, 2)
+    return Samples(arrays.mean, numbers.sigma, z, scheme.popsize, 2, no_shape(arrays.mean))
 
 
 @compilable
@@ -218,9 +217,7 @@ def _transform(scheme, arrays, stored, z, oldest):
 
 @tell.register(LmCma)
 def _tell(team, scheme, arrays, numbers, query, values):
-    order = order_of(values)
-    f = values[order[0]]
-    fx = keep_best_sample(arrays, numbers, query, order[0], f)
+    order, f, fx = ranked(arrays, numbers, query, values)
     _move(team, scheme, arrays, numbers.sigma, query.z, order)
     is_due = numbers.t % scheme.period == 0
     count = _store(team, scheme, arrays, numbers) if is_due else numbers.stored

@@ -34,7 +34,7 @@ import numpy as np
 
 from pursuit.checks import Vector, checked_count, checked_memory
 from pursuit.compiling.jit import compilable
-from pursuit.compiling.vectors import blend, dot
+from pursuit.compiling.vectors import blend, dot, summed
 from pursuit.methods.contract import Needs, Patience, count_points, spread, write_point
 from pursuit.methods.options import checked_rate
 
@@ -49,9 +49,9 @@ def usual_population(n: int) -> int:
     return 4 + math.floor(3.0 * math.log(n))
 
 
-def checked_population(method: str, n: int, popsize: Any, default: int, fewest: int = 2) -> int:
+def checked_population(method: str, n: int, popsize: Any, default: int) -> int:
     """Return the size of a population: `default` for None."""
-    size = default if popsize is None else checked_count("popsize", popsize, at_least=fewest)
+    size = default if popsize is None else checked_count("popsize", popsize, at_least=2)
     checked_memory(f"A round of {method} with popsize={size} points of n={n} variables", size * n)
     return size
 
@@ -78,39 +78,35 @@ class RoundNumbers(NamedTuple):
 # --- points ----------------------------------------------------------------------------------------
 
 
+class Shape(NamedTuple):
+    """What turns z_k into a step; arrays are empty where a method has no such thing."""
+
+    scales: Vector
+    """D."""
+    direction: Vector
+    """v."""
+    along: Vector
+    """The b_k."""
+
+
 class Samples(NamedTuple):
     """A query of points drawn from a normal distribution; the answer is the array of their values."""
 
     mean: Vector
-    scales: Vector
-    """D; empty for the identity."""
-    direction: Vector
-    """v; empty where there is none."""
-    along: Vector
-    """The b_k; empty where there is no direction."""
+    sigma: float
     z: Vector
     """The z_k, one after the other."""
-    sigma: float
     size: int
     """How many points there are."""
     sides: int
     """How many points share a z: 1, or 2 that are mirror images of each other."""
+    shape: Shape
 
 
 @compilable
-def samples_around(mean: Any, scales: Any, z: Any, sigma: Any, size: Any, sides: Any) -> Any:
-    """Return the points m + sigma D z_k."""
-    nothing = mean[:0]
-    return Samples(
-        mean=mean,
-        scales=scales,
-        direction=nothing,
-        along=nothing,
-        z=z,
-        sigma=sigma,
-        size=size,
-        sides=sides,
-    )
+def no_shape(x: Any) -> Any:
+    """Return what leaves the z_k as they are."""
+    return Shape(x[:0], x[:0], x[:0])
 
 
 @count_points.register(Samples)
@@ -127,56 +123,47 @@ def _write(team, query, position, out):
 def write_sample(query: Any, j: Any, out: Any) -> Any:
     """Write the j-th point of a round into `out`."""
     n, k = out.shape[0], j // query.sides
-    z = query.z[k * n : (k + 1) * n]
+    scales, direction, along = query.shape
     length = query.sigma if j % query.sides == 0 else -query.sigma
-    for i in range(n):
-        step = z[i]
-        if query.direction.shape[0] > 0:
-            step += query.along[k] * query.direction[i]
-        if query.scales.shape[0] > 0:
-            step *= query.scales[i]
-        out[i] = query.mean[i] + length * step
+    out[:] = query.z[k * n : (k + 1) * n]
+    if direction.size > 0:
+        out += along[k] * direction
+    if scales.size > 0:
+        out *= scales
+    out[:] = query.mean + length * out
 
 
 @spread.register(Samples)
 def _spread(team, query, sigma):
-    n, square = query.mean.shape[0], 0.0
-    if query.direction.shape[0] + query.scales.shape[0] == 0:
+    n, (scales, direction, _) = query.mean.shape[0], query.shape
+    if direction.size + scales.size == 0:
         count = (query.size + query.sides - 1) // query.sides * n
         return query.sigma * math.sqrt(dot(team, count, query.z, query.z) / count)
-    for i in range(n):
-        variance = 1.0
-        if query.direction.shape[0] > 0:
-            variance += query.direction[i] * query.direction[i]
-        if query.scales.shape[0] > 0:
-            variance *= query.scales[i] * query.scales[i]
-        square += variance
-    return query.sigma * math.sqrt(square / n)
+    variances = np.ones(n)
+    if direction.size > 0:
+        variances += direction * direction
+    if scales.size > 0:
+        variances *= scales * scales
+    return query.sigma * math.sqrt(total(team, n, variances) / n)
+
+
+@summed
+def total(i, x):
+    """Return the sum of x."""
+    return x[i]
 
 
 @compilable
-def order_of(values: Any) -> Any:
-    """Return the indices of values, the lowest first; equal ones keep their order.
+def ranked(arrays: Any, numbers: Any, query: Any, values: Any) -> Any:
+    """Return the points of a round, the best first, the best value, and that of all rounds.
 
-    There are usually only a few more points than log n, so insertion sort is as good as any.
+    Points with equal values keep their order. The best point of all is written into x.
     """
-    order = np.empty(values.shape[0], dtype=np.int64)
-    for j in range(values.shape[0]):
-        k = j
-        while k > 0 and values[order[k - 1]] > values[j]:
-            order[k] = order[k - 1]
-            k -= 1
-        order[k] = j
-    return order
-
-
-@compilable
-def keep_best_sample(arrays: Any, numbers: Any, query: Any, j: Any, value: Any) -> Any:
-    """Write the j-th point of a round into x if it is the best of all; return the best value."""
-    if value < numbers.fx:
-        write_sample(query, j, arrays.x)
-        return value
-    return numbers.fx
+    order = np.argsort(values, kind="mergesort")
+    f = values[order[0]]
+    if f < numbers.fx:
+        write_sample(query, order[0], arrays.x)
+    return order, f, min(f, numbers.fx)
 
 
 # --- weights and rates -----------------------------------------------------------------------------

@@ -30,15 +30,15 @@ import numpy as np
 
 from pursuit.checks import Vector, checked_number
 from pursuit.compiling.jit import compilable
-from pursuit.compiling.vectors import add, blend, dot, fill, scale
+from pursuit.compiling.vectors import add, dot
 from pursuit.methods.contract import Needs, State, ask, tell
 from pursuit.methods.rivals.populations import (
     RoundNumbers,
     Samples,
+    Shape,
     checked_population,
-    keep_best_sample,
     needs_of_population,
-    order_of,
+    ranked,
     utilities,
 )
 
@@ -67,8 +67,6 @@ class R1Nes(NamedTuple):
             x=x,
             mean=x.copy(),
             u=np.zeros(n),
-            step=np.zeros(n),
-            gradient=np.zeros(n),
             utilities=raw / sum(raw),
         )
         return State(arrays, RoundNumbers(fx, fx, sigma, k=0))
@@ -85,67 +83,41 @@ class R1NesArrays(NamedTuple):
     mean: Vector
     """mu."""
     u: Vector
-    step: Vector
-    """The weighted sum of the w_j."""
-    gradient: Vector
-    """u', the natural gradient in u."""
     utilities: Vector
     """q_j, by rank."""
 
 
 @ask.register(R1Nes)
 def _ask(team, scheme, arrays, numbers, normals):
-    n, u = arrays.x.shape[0], arrays.u
+    n, p, u = arrays.x.shape[0], scheme.popsize, arrays.u
     if numbers.k == 0:
-        first = normals[:n]
-        length = math.sqrt(dot(team, n, first, first))
-        for i in range(n):
-            u[i] = first[i] / length
-    return Samples(
-        mean=arrays.mean,
-        scales=u[:0],
-        direction=u,
-        along=normals[n : n + scheme.popsize],
-        z=normals[n + scheme.popsize :],
-        sigma=numbers.sigma,
-        size=scheme.popsize,
-        sides=1,
-    )
+        u[:] = normals[:n] / math.sqrt(dot(team, n, normals[:n], normals[:n]))
+    shape = Shape(u[:0], u, normals[n : n + p])
+    return Samples(arrays.mean, numbers.sigma, normals[n + p :], p, 1, shape)
 
 
 @tell.register(R1Nes)
 def _tell(team, scheme, arrays, numbers, query, values):
-    n, order = arrays.x.shape[0], order_of(values)
-    f = values[order[0]]
-    fx = keep_best_sample(arrays, numbers, query, order[0], f)
-    growth = _sum_gradients(team, arrays, query, order)
-    add(team, arrays.mean, numbers.sigma, arrays.step)
-    _turn(team, n, arrays.u, arrays.gradient, scheme.eta)
-    return RoundNumbers(fx, f, numbers.sigma * math.exp(scheme.eta * growth), numbers.k + 1)
-
-
-@compilable
-def _sum_gradients(team, arrays, query, order):
-    """Write the weighted sum of the w_j and u'; return lambda'."""
+    order, f, fx = ranked(arrays, numbers, query, values)
     n, u = arrays.x.shape[0], arrays.u
     square = dot(team, n, u, u)
     r = math.sqrt(square)
-    fill(team, arrays.step, 0.0)
-    fill(team, arrays.gradient, 0.0)
-    growth, along = 0.0, 0.0
-    for rank in range(order.shape[0]):
+    step, gradient = np.zeros(n), np.zeros(n)  # the sum of the q_j w_j, and u'
+    growth = of_v = 0.0  # lambda', and the part of v in u'
+    for rank in range(order.size):
         q, j = arrays.utilities[rank], order[rank]
         if q > 0.0:
-            w, b = query.z[j * n : (j + 1) * n], query.along[j]
-            add(team, w, b, u)
-            length, product = dot(team, n, w, w), dot(team, n, w, u) / r
-            growth += q * ((length - n) - (product * product - 1.0)) / (2.0 * (n - 1.0))
-            part = (square - n + 2.0) * product * product - (square + 1.0) * length
-            along += q * part / (2.0 * r * (n - 1.0))
-            add(team, arrays.step, q, w)
-            add(team, arrays.gradient, q * product / r, w)
-    add(team, arrays.gradient, along / r, u)
-    return growth
+            w = query.z[j * n : (j + 1) * n] + query.shape.along[j] * u
+            length, along = dot(team, n, w, w), dot(team, n, w, u) / r
+            growth += q * ((length - n) - (along * along - 1.0)) / (2.0 * (n - 1.0))
+            part = (square - n + 2.0) * along * along - (square + 1.0) * length
+            of_v += q * part / (2.0 * r * (n - 1.0))
+            step += q * w
+            gradient += q * along / r * w
+    gradient += of_v / r * u
+    add(team, arrays.mean, numbers.sigma, step)
+    _turn(team, n, u, gradient, scheme.eta)
+    return RoundNumbers(fx, f, numbers.sigma * math.exp(scheme.eta * growth), numbers.k + 1)
 
 
 @compilable
@@ -155,8 +127,7 @@ def _turn(team, n, u, gradient, eta):
     size, growth = math.sqrt(dot(team, n, gradient, gradient)), dot(team, n, gradient, u) / (r * r)
     rate = min(eta, 2.0 * r / size) if size > 0.0 else 0.0
     if growth > 0.0:
-        add(team, u, rate, gradient)
+        u += rate * gradient
     else:
-        # v + e v', in place of u
-        blend(team, u, (1.0 - rate * growth) / r, rate / r, gradient)
-        scale(team, u, r * math.exp(rate * growth) / math.sqrt(dot(team, n, u, u)))
+        v = (1.0 - rate * growth) / r * u + rate / r * gradient
+        u[:] = r * math.exp(rate * growth) / math.sqrt(dot(team, n, v, v)) * v

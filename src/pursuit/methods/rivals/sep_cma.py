@@ -24,19 +24,18 @@ from typing import NamedTuple
 import numpy as np
 
 from pursuit.checks import Vector
-from pursuit.compiling.jit import compilable
-from pursuit.compiling.vectors import fill, scale
 from pursuit.methods.contract import Needs, State, ask, tell
 from pursuit.methods.rivals.populations import (
     CmaRates,
+    Samples,
+    Shape,
     checked_population,
     drift_of,
     follow_path,
-    keep_best_sample,
     log_weights,
     needs_of_population,
-    order_of,
-    samples_around,
+    ranked,
+    total,
     usual_population,
 )
 
@@ -72,8 +71,6 @@ class SepCma(NamedTuple):
             scales=np.ones(n),
             p_sigma=np.zeros(n),
             p_c=np.zeros(n),
-            step=np.zeros(n),
-            squares=np.zeros(n),
             weights=log_weights(self.rates.mu),
         )
         return State(arrays, SepCmaNumbers(fx, fx, sigma, faded=1.0))
@@ -93,10 +90,6 @@ class SepCmaArrays(NamedTuple):
     """D."""
     p_sigma: Vector
     p_c: Vector
-    step: Vector
-    """<z>, the weighted mean of the best z_j."""
-    squares: Vector
-    """The weighted mean of their squares."""
     weights: Vector
     """w_1, ..., w_mu."""
 
@@ -113,50 +106,29 @@ class SepCmaNumbers(NamedTuple):
 
 @ask.register(SepCma)
 def _ask(team, scheme, arrays, numbers, normals):
-    return samples_around(arrays.mean, arrays.scales, normals, numbers.sigma, scheme.popsize, 1)
+    nothing = arrays.mean[:0]
+    shape = Shape(arrays.scales, nothing, nothing)
+    return Samples(arrays.mean, numbers.sigma, normals, scheme.popsize, 1, shape)
 
 
 @tell.register(SepCma)
 def _tell(team, scheme, arrays, numbers, query, values):
-    order = order_of(values)
-    f = values[order[0]]
-    fx = keep_best_sample(arrays, numbers, query, order[0], f)
-    _recombine(team, scheme, arrays, numbers.sigma, query.z, order)
-    path = follow_path(team, scheme.rates, arrays.p_sigma, numbers.faded, arrays.step)
-    power = drift_of(_learn(scheme.rates, arrays, path.is_short))
-    if power != 1.0:
-        scale(team, arrays.scales, 1.0 / power)
-        scale(team, arrays.p_c, 1.0 / power)
-    return SepCmaNumbers(fx, f, numbers.sigma * power * path.change, path.faded)
-
-
-@compilable
-def _recombine(team, scheme, arrays, sigma, z, order):
-    """Write the weighted means of the best z_j and of their squares, and move the mean."""
-    n = arrays.x.shape[0]
-    fill(team, arrays.step, 0.0)
-    fill(team, arrays.squares, 0.0)
-    for rank in range(scheme.rates.mu):
-        j, weight = order[rank], arrays.weights[rank]
-        row = z[j * n : (j + 1) * n]
-        for i in range(n):
-            arrays.step[i] += weight * row[i]
-            arrays.squares[i] += weight * row[i] * row[i]
-    for i in range(n):
-        arrays.mean[i] += sigma * arrays.scales[i] * arrays.step[i]
-
-
-@compilable
-def _learn(rates, arrays, is_short):
-    """Learn p_c, which takes the step only where p_sigma is short, and C; return the mean size of D."""
-    total = 0.0
+    order, f, fx = ranked(arrays, numbers, query, values)
+    rates, n = scheme.rates, arrays.x.shape[0]
+    mean, scales, p_c = arrays.mean, arrays.scales, arrays.p_c
+    step, squares = np.zeros(n), np.zeros(n)
+    for rank in range(rates.mu):
+        z = query.z[order[rank] * n : (order[rank] + 1) * n]
+        step += arrays.weights[rank] * z
+        squares += arrays.weights[rank] * z * z
+    mean += numbers.sigma * scales * step
+    path = follow_path(team, rates, arrays.p_sigma, numbers.faded, step)
+    gain = math.sqrt(rates.c_c * (2.0 - rates.c_c) * rates.mu_eff) if path.is_short else 0.0
+    p_c[:] = (1.0 - rates.c_c) * p_c + gain * scales * step
     one, many = rates.c_cov / rates.mu_eff, rates.c_cov * (1.0 - 1.0 / rates.mu_eff)
-    gain = math.sqrt(rates.c_c * (2.0 - rates.c_c) * rates.mu_eff) if is_short else 0.0
-    for i in range(arrays.x.shape[0]):
-        width, p = arrays.scales[i], (1.0 - rates.c_c) * arrays.p_c[i]
-        p += gain * width * arrays.step[i]
-        arrays.p_c[i] = p
-        variance = (1.0 - rates.c_cov + many * arrays.squares[i]) * (width * width) + one * p * p
-        arrays.scales[i] = math.sqrt(variance)
-        total += variance
-    return math.sqrt(total / arrays.x.shape[0])
+    variances = (1.0 - rates.c_cov + many * squares) * (scales * scales) + one * p_c * p_c
+    scales[:] = np.sqrt(variances)
+    power = drift_of(math.sqrt(total(team, n, variances) / n))
+    scales /= power
+    p_c /= power
+    return SepCmaNumbers(fx, f, numbers.sigma * power * path.change, path.faded)
