@@ -177,15 +177,15 @@ class Batch:
         """Return the outcome of a run."""
         own: Own = self.plan.own.read(self.words[run])
         state, counters, unfinished = own.state, own.counters, own.unfinished
-        z, fun, place = state.arrays.x, state.numbers.fx, self.setup.place
+        z, fun, transform = state.arrays.x, state.numbers.fx, self.setup.transform
         if unfinished.value < fun:
             z, fun = own.best, unfinished.value
         counting = Counting(counters, own.trace, self.limits)
         return outcome_of(
-            BestPoint(place.moved(z), z, fun),
+            BestPoint(transform.moved(z), z, fun),
             state,
             counting,
             unfinished=unfinished,
             reason=Reason(own.reason),
-            place=place,
+            transform=transform,
         )
