@@ -25,7 +25,7 @@ LAYERS = (
     ("gpu",),
     ("result", "reporting.summary", "reporting.plotting", "engine.running", "engine.resuming"),
     ("constraints",),
-    ("minimize", "many", "optimizer", "scipy", "reporting", "compiling.warmup"),
+    ("minimize", "many", "optimizer", "scipy", "reporting", "warmup"),
     ("__init__",),
     ("experiments.common",),
     ("experiments.study",),

@@ -1,7 +1,6 @@
 """Minimise functions of many variables from their values alone, at a cost per step that grows like n."""
 
 from pursuit import problems
-from pursuit.compiling.warmup import warmup
 from pursuit.many import minimize_many
 from pursuit.methods.catalogue import list_methods
 from pursuit.minimize import minimize
@@ -11,6 +10,7 @@ from pursuit.reporting.comparison import Comparison
 from pursuit.reporting.plotting import plot_runs
 from pursuit.result import History, Result, Results
 from pursuit.scipy import scipy_method
+from pursuit.warmup import warmup
 
 __all__ = [
     "Comparison",

@@ -126,7 +126,7 @@ def run_kernel(kernel, given, threads):
 
     Plan.threads = threads
     gpu.launch(function, 1, Plan, stream, (buffer.address, 0))
-    gpu.synchronize()
+    gpu.finish()
     buffer.read(given)
     buffer.free()
 

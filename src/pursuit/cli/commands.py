@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from pursuit import __version__
-from pursuit.compiling.warmup import warmup
 from pursuit.methods.catalogue import DEFAULT_METHOD, list_methods
 from pursuit.methods.options import READINGS
 from pursuit.optional import how_to_install
+from pursuit.warmup import warmup
 
 # The modules that commands need beyond the package's own dependencies, by the extra that installs them.
 _STUDY = {"study": ("filelock", "matplotlib", "plotly", "polars", "rich")}

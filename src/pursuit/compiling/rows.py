@@ -10,7 +10,18 @@ import numpy as np
 from pursuit.checks import Vector
 from pursuit.compiling.dispatch import generic
 from pursuit.compiling.jit import compilable, loop_for
-from pursuit.compiling.vectors import SERIAL, Matrix, Serial, copy, dot
+from pursuit.compiling.vectors import (
+    SERIAL,
+    Matrix,
+    Serial,
+    add,
+    copy,
+    dot,
+    entrywise,
+    fill,
+    repeated,
+    scale,
+)
 
 SLICE = 512
 """A slice of so many numbers of some rows stays in a CPU's cache."""
@@ -31,28 +42,22 @@ def _mix_rows(team, x, a, weights, rows):
 @compilable
 def mix_slice(x: Any, a: Any, weights: Any, rows: Any, start: Any) -> Any:
     """Set x to a x + sum_i weights[i] rows[i, start : start + x.size], on one thread."""
-    x *= a
-    for weight, row in zip(weights, rows[:, start : start + x.size], strict=False):
-        x += weight * row
-
-
-@loop_for(mix_slice)
-def _loop_mix_slice(x, a, weights, rows, start):
     # Four rows at a time, so that x is read and written less often; the order of the sum is that of the rows.
-    size, fours = x.shape[0], rows.shape[0] - rows.shape[0] % 4
-    end = start + size
-    for i in range(size):
-        x[i] *= a
+    end, m = start + x.shape[0], rows.shape[0]
+    fours = m - m % 4
+    scale(SERIAL, x, a)
     for r in range(0, fours, 4):
-        first, second, third, fourth = weights[r], weights[r + 1], weights[r + 2], weights[r + 3]
         u, v = rows[r, start:end], rows[r + 1, start:end]
         w, y = rows[r + 2, start:end], rows[r + 3, start:end]
-        for i in range(size):
-            x[i] = x[i] + first * u[i] + second * v[i] + third * w[i] + fourth * y[i]
-    for r in range(fours, rows.shape[0]):
-        weight, u = weights[r], rows[r, start:end]
-        for i in range(size):
-            x[i] += weight * u[i]
+        _add_four(SERIAL, x, (weights[r], weights[r + 1], weights[r + 2], weights[r + 3]), u, v, w, y)
+    for r in range(fours, m):
+        add(SERIAL, x, weights[r], rows[r, start:end])
+
+
+@entrywise
+def _add_four(i, x, weights, u, v, w, y):
+    """Add multiples of four vectors to x, one after the other."""
+    return x[i] + weights[0] * u[i] + weights[1] * v[i] + weights[2] * w[i] + weights[3] * y[i]
 
 
 @generic(on="team")
@@ -85,22 +90,9 @@ def apply_factor(team: Any, out: Vector, columns: Matrix, x: Vector) -> None:
 
 @apply_factor.register(Serial)
 def _apply_factor(team, out, columns, x):
-    out[:] = 0.0
-    for j in range(x.size):
-        out[j:] += x[j] * columns[j, j:]
-
-
-@loop_for(_apply_factor)
-def _loop_apply_factor(team, out, columns, x):
-    n = out.shape[0]
-    for i in range(n):
-        out[i] = 0.0
-    for j in range(n):
-        weight = x[j]
-        below = out[j:]
-        column = columns[j, j:]
-        for i in range(n - j):
-            below[i] += weight * column[i]
+    fill(team, out, 0.0)
+    for j in range(x.shape[0]):
+        add(team, out[j:], x[j], columns[j, j:])
 
 
 @generic(on="team")
@@ -110,40 +102,23 @@ def update_factor(team: Any, columns: Matrix, keep: float, gain: float, p: Vecto
 
 @update_factor.register(Serial)
 def _update_factor(team, columns, keep, gain, p, work):
-    root = math.sqrt(keep)
-    work[:] = math.sqrt(gain) * p
-    for j in range(p.size):
+    n, root = p.shape[0], math.sqrt(keep)
+    copy(team, work, p)
+    scale(team, work, math.sqrt(gain))
+    for j in range(n):
         # One Givens rotation folds work[j] into the diagonal and what is left of it into the rest.
         diagonal = root * columns[j, j]
         new = math.sqrt(diagonal * diagonal + work[j] * work[j])
         cosine, sine = diagonal / new, work[j] / new
         columns[j, j] = new
-        column, rest = columns[j, j + 1 :], work[j + 1 :]
-        old = column.copy()
-        column[:] = cosine * root * old + sine * rest
-        rest[:] = cosine * rest - sine * root * old
+        _rotate(team, n - j - 1, columns[j, j + 1 :], work[j + 1 :], root, cosine, sine)
 
 
-@loop_for(_update_factor)
-def _loop_update_factor(team, columns, keep, gain, p, work):
-    n = p.shape[0]
-    root = math.sqrt(keep)
-    weight = math.sqrt(gain)
-    for i in range(n):
-        work[i] = weight * p[i]
-    for j in range(n):
-        diagonal = root * columns[j, j]
-        new = math.sqrt(diagonal * diagonal + work[j] * work[j])
-        cosine = diagonal / new
-        sine = work[j] / new
-        columns[j, j] = new
-        kept = cosine * root
-        column = columns[j, j + 1 :]
-        rest = work[j + 1 :]
-        for i in range(n - j - 1):
-            old = column[i]
-            column[i] = kept * old + sine * rest[i]
-            rest[i] = cosine * rest[i] - sine * root * old
+@repeated
+def _rotate(i, column, rest, root, cosine, sine):
+    old = column[i]
+    column[i] = cosine * root * old + sine * rest[i]
+    rest[i] = cosine * rest[i] - sine * root * old
 
 
 @compilable

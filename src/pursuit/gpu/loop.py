@@ -35,10 +35,14 @@ class Course(NamedTuple):
 class Room(NamedTuple):
     """The arrays of a loop."""
 
+    normals: Vector
+    """The normals of an iteration."""
     point: Vector
     """The point that is evaluated."""
     values: Vector
     """The values of a round of evaluations."""
+    ahead: Any
+    """The normals that a thread has drawn for the next iteration."""
 
 
 @inline
@@ -71,18 +75,33 @@ def _evaluated_round(team, problem, query, query_state, unfinished, room):
 
 
 @inline
-def _iterated(team, fixed, own, course, normals, ahead, room):
+def _continued(team, fixed, own, room, leg):
+    """Return where a run stands after up to `leg` iterations."""
+    # A run that continues has no unfinished iteration: the compiler need not keep room for one.
+    course = Course(own.state.numbers, own.counters, own.reason, nothing())
+    until = course.counters.nit + leg
+    draw(team, own.key, course.counters.nit, room.ahead)
+    wait(team)
+    while course.reason == _RUNNING and course.counters.nit < until:
+        course = _iterated(team, fixed, own, course, room)
+    if course.unfinished.nfev > 0:
+        _write_best(team, fixed, own, course, room)
+    return course
+
+
+@inline
+def _iterated(team, fixed, own, course, room):
     """Return where a run stands after another iteration, whose normals were drawn ahead."""
     scheme, problem, limits, arrays = fixed.scheme, fixed.problem, fixed.limits, own.state.arrays
-    numbers, counters = course.numbers, course.counters
-    put(team, own.key, counters.nit, ahead, normals)
+    numbers, counters, normals = course.numbers, course.counters, room.normals
+    put(team, own.key, counters.nit, room.ahead, normals)
     query = ask(team, scheme, arrays, numbers, normals)
     query_state = open_query(team, scheme, problem, query)
     budget = limits.evaluations - counters.nfev
     if query_state.needed > budget:
         return Course(numbers, counters, _MAXFEV, course.unfinished)
     # Here, so that it fills the time in which the evaluation waits for memory: both are one block of code.
-    draw(team, own.key, counters.nit + 1, ahead)
+    draw(team, own.key, counters.nit + 1, room.ahead)
     query_state, unfinished = _evaluated(team, scheme, problem, query, query_state, budget, room)
     if query_state.wanted > 0:
         return Course(numbers, counters, _MAXFEV, unfinished)
@@ -96,11 +115,11 @@ def _iterated(team, fixed, own, course, normals, ahead, room):
 
 
 @inline
-def _write_best(team, fixed, own, course, normals, ahead):
+def _write_best(team, fixed, own, course, room):
     """Write the best point of an iteration that did not end, whose query is asked again."""
-    draw(team, own.key, course.counters.nit, ahead)
-    put(team, own.key, course.counters.nit, ahead, normals)
-    query = ask(team, fixed.scheme, own.state.arrays, course.numbers, normals)
+    draw(team, own.key, course.counters.nit, room.ahead)
+    put(team, own.key, course.counters.nit, room.ahead, room.normals)
+    query = ask(team, fixed.scheme, own.state.arrays, course.numbers, room.normals)
     write_point(team, query, course.unfinished.position, own.best)
 
 
@@ -165,18 +184,13 @@ def make_kernel(plan: Plan) -> Any:
         _copy(near, kept, own_count, team.lane, lanes)
         fixed = read_fixed(Memory(fixed_address, pool, block))
         own = read_own(memory)
-        # A run that continues has no unfinished iteration: the compiler need not keep room for one.
-        course = Course(own.state.numbers, own.counters, own.reason, nothing())
-        normals = piece(pool, at_normals, draws)
-        room = Room(piece(pool, at_point, n), cuda.local.array(points, numba.float64))
-        ahead = cuda.local.array(ahead_words, kind_ahead)
-        until = course.counters.nit + leg
-        draw(team, own.key, course.counters.nit, ahead)
-        wait(team)
-        while course.reason == _RUNNING and course.counters.nit < until:
-            course = _iterated(team, fixed, own, course, normals, ahead, room)
-        if course.unfinished.nfev > 0:
-            _write_best(team, fixed, own, course, normals, ahead)
+        room = Room(
+            piece(pool, at_normals, draws),
+            piece(pool, at_point, n),
+            cuda.local.array(points, numba.float64),
+            cuda.local.array(ahead_words, kind_ahead),
+        )
+        course = _continued(team, fixed, own, room, leg)
         wait(team)
         _copy(kept, near, own_count, team.lane, lanes)
         if team.lane == 0:
@@ -202,16 +216,14 @@ def _make_grid_kernel(plan: Plan) -> Any:
         team = Team(lane, GridBoard(piece(shared, 0, warps), integers_at(board_address, 1), numbers))
         memory = Memory(own_address, shared, shared)
         fixed, own = read_fixed(Memory(fixed_address, shared, shared)), read_own(memory)
-        course = Course(own.state.numbers, own.counters, own.reason, nothing())
-        room = Room(own.best, cuda.local.array(points, numba.float64))
-        ahead = cuda.local.array(4, numba.float32)
-        until = course.counters.nit + leg
-        # All threads have read the image before one of them writes it.
-        wait(team)
-        while course.reason == _RUNNING and course.counters.nit < until:
-            course = _iterated(team, fixed, own, course, own.normals, ahead, room)
-        if course.unfinished.nfev > 0:
-            _write_best(team, fixed, own, course, own.normals, ahead)
+        room = Room(
+            own.normals,
+            own.best,
+            cuda.local.array(points, numba.float64),
+            cuda.local.array(4, numba.float32),
+        )
+        # All threads have read the image before one of them writes it: they wait before the first iteration.
+        course = _continued(team, fixed, own, room, leg)
         if lane == 0:
             write_own(_with(own, course), memory)
 
