@@ -124,7 +124,7 @@ class Box:
 
     @classmethod
     def of(cls, start: Start) -> Box:
-        """Return the bounds and step sizes of a start: longer ones than half the way between bounds are cut."""
+        """Return the bounds and first steps of a start, none longer than half the way between bounds."""
         is_free = bool(np.isinf(start.lower).all() and np.isinf(start.upper).all())
         half = 0.5 * start.upper - 0.5 * start.lower
         sigma0 = np.where(half > 0.0, np.minimum(start.sigma0, half), start.sigma0)
