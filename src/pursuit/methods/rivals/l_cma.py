@@ -40,11 +40,11 @@ from pursuit.methods.rivals.populations import (
     RateOptions,
     Samples,
     checked_population,
-    drift_of,
     follow_path,
     needs_of_population,
     no_shape,
     ranked,
+    surplus_of,
     total,
     usual_population,
 )
@@ -164,7 +164,7 @@ def _tell(team, scheme, arrays, numbers, query, values):
     path = follow_path(team, rates, arrays.p_sigma, numbers.faded, whitened[0])
     blend(team, arrays.p_c, 1.0 - rates.c_c, path.gain, step[0])
     rest, rank = _learn(team, scheme, arrays, numbers, best)
-    power = drift_of(math.sqrt(rest + total(team, rank, arrays.excess) / n))
+    power = surplus_of(math.sqrt(rest + total(team, rank, arrays.excess) / n))
     scale(team, arrays.excess, 1.0 / (power * power))
     scale(team, arrays.p_c, 1.0 / power)
     sigma = numbers.sigma * power * path.change

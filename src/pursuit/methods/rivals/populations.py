@@ -268,7 +268,7 @@ def follow_path(team: Any, rates: Any, p_sigma: Any, faded: Any, step: Any) -> A
 
 
 @compilable
-def drift_of(size: Any) -> Any:
+def surplus_of(size: Any) -> Any:
     """Return the power of two by which the square root of a matrix, of this mean size, is too large; often 1.
 
     The matrix may shrink and sigma grow without end while only their product matters, as on Rosenbrock's
