@@ -83,8 +83,6 @@ class CrFmNes(NamedTuple):
     """c_1 where all points have values."""
     distance: float
     """alpha where all points have values."""
-    length: float
-    """E|N(0, I)|."""
     raw: Vector
     """w'_j, by rank."""
 
@@ -102,7 +100,6 @@ class CrFmNes(NamedTuple):
             c_c=(4.0 + mu_w / n) / (n + 4.0 + 2.0 * mu_w / n),
             c_1=max(0.0, (n - 5.0) / 6.0) * 2.0 / ((n + 1.3) ** 2 + mu_w),
             distance=_inverse_h(n) * min(1.0, math.sqrt(popsize / n)),
-            length=expected_length(n),
             raw=weights,
         )
 
@@ -171,7 +168,7 @@ def _tell(team, scheme, arrays, numbers, query, values):
     weights, step = _weighted(team, scheme, arrays, query, order, 0.0)
     gain = math.sqrt(scheme.c_sigma * (2.0 - scheme.c_sigma) * scheme.mu_w)
     blend(team, p_sigma, 1.0 - scheme.c_sigma, gain, step)
-    relative = math.sqrt(dot(team, n, p_sigma, p_sigma)) / scheme.length
+    relative = math.sqrt(dot(team, n, p_sigma, p_sigma)) / expected_length(n)
     moves = relative >= 1.0
     if moves:
         alpha = scheme.distance * math.sqrt(share)

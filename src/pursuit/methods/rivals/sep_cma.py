@@ -99,7 +99,7 @@ def _tell(team, scheme, arrays, numbers, query, values):
     rates, n = scheme.rates, arrays.x.shape[0]
     mean, scales, p_c = arrays.mean, arrays.scales, arrays.p_c
     step, squares = np.zeros(n), np.zeros(n)
-    for rank in range(rates.mu):
+    for rank in range(rates.weights.size):
         z = query.z[order[rank] * n : (order[rank] + 1) * n]
         step += rates.weights[rank] * z
         squares += rates.weights[rank] * z * z
