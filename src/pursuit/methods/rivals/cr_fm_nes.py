@@ -208,15 +208,15 @@ def _sort_the_infinite(arrays, values, order):
 @compilable
 def _weighted(team, scheme, arrays, query, order, alpha):
     """Return the weights of points, those of ranks times exp(alpha |z|), and the weighted sum of the z_j."""
-    weights, longest, total = np.zeros(scheme.popsize), math.sqrt(np.max(arrays.squares)), 0.0
+    weights, longest, whole = np.zeros(scheme.popsize), math.sqrt(np.max(arrays.squares)), 0.0
     for rank in range(scheme.popsize):
         j, weight = order[rank], scheme.raw[rank]
         if alpha > 0.0 and weight > 0.0:
             # The longest z counts 1: a factor common to all weights cancels, and might be infinite.
             weight *= math.exp(alpha * (math.sqrt(arrays.squares[j // 2]) - longest))
         weights[j] = weight
-        total += weight
-    weights = weights / total - 1.0 / scheme.popsize
+        whole += weight
+    weights = weights / whole - 1.0 / scheme.popsize
     step = np.zeros(arrays.x.size)
     mix_rows(team, step, 1.0, weights[::2] - weights[1::2], query.z.reshape(-1, step.size))
     return weights, step
