@@ -172,7 +172,7 @@ def settle(state: State, rng: np.random.Generator) -> Asking:
         state.answer = Answer(x, f, error)
         state.x, state.f = x, f
     reach = max(state.longest, state.scale * state.matrix.longest)
-    better = yield from find_better(state.x, state.f, state.box, state.noise, rng, reach)
+    better = yield from find_better(state.x, state.f, state.box, state.noise, rng, reach=reach)
     if better is None:
         state.ending = Ending(NOISE, "Noise hides whatever is left to gain.")
         return

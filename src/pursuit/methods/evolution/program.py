@@ -276,8 +276,11 @@ def _end_search(state: State, rng: np.random.Generator) -> Asking:
         state.search_again(state.scale)
         return
     if state.began_with - state.lowest <= _least_gain(state, _REAL_GAIN):
-        better = yield from find_better(state.lowest_x, state.lowest, state.box, 0.0, rng, state.longest)
-        if better is None or better[1] >= state.lowest - _least_gain(state, _REAL_GAIN):
+        least = _least_gain(state, _REAL_GAIN)
+        better = yield from find_better(
+            state.lowest_x, state.lowest, state.box, 0.0, rng, reach=state.longest, least=least
+        )
+        if better is None:
             is_flat = yield from _is_flat(state, rng)
             state.ending = Ending(FLAT, _EQUAL) if is_flat else Ending(CONVERGED, _CONVERGED)
             return
