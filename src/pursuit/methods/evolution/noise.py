@@ -110,7 +110,7 @@ def judge(state: State, rng: np.random.Generator) -> Asking:
         state.lap, state.lap_value = state.evaluations, state.average.slow
         is_pure |= fallen < _FALL * state.noise
     if is_pure:
-        yield from _settle(state, rng)
+        yield from settle(state, rng)
 
 
 def _fit(state: State) -> Quadratic | None:
@@ -154,7 +154,7 @@ def answer_of(state: State) -> tuple[Vector, float, float]:
     return points[0], value, math.hypot(error, _WRONG * state.noise, misfit, max(0.0, at_lowest))
 
 
-def _settle(state: State, rng: np.random.Generator) -> Asking:
+def settle(state: State, rng: np.random.Generator) -> Asking:
     """Evaluate what may be the best point again, choose one, and end the run if none around it is better."""
     points, quadratic = _candidates(state)
     each = max(2, min(16, (2 * state.x.size + 20) // len(points)))
