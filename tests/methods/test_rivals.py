@@ -191,14 +191,10 @@ def test_a_path_that_is_not_a_number_leaves_the_matrix_as_it_is():
     problem = pursuit.problems.exp(3, 10.0)
     scheme = create_scheme("l-cma", 3, None, problem)
     arrays, numbers = scheme.init(problem.x0, problem(problem.x0), 1.0)
-    rng = np.random.default_rng(1)
-    before = None
+    rng, values = np.random.default_rng(1), np.arange(1.0, scheme.popsize + 1.0)
     for p_c in (0.0, np.nan):
-        arrays.p_c[:] = p_c
+        arrays.p_c[:], before = p_c, numbers
         query = ask(SERIAL, scheme, arrays, numbers, rng.standard_normal(3 * scheme.popsize))
-        before, numbers = (
-            numbers,
-            tell(SERIAL, scheme, arrays, numbers, query, np.arange(scheme.popsize) + 1.0),
-        )
+        numbers = tell(SERIAL, scheme, arrays, numbers, query, values)
     assert (numbers.rest, numbers.rank) == (before.rest, before.rank) != (1.0, 0)
     assert np.isfinite(arrays.mean).all()
