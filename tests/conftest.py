@@ -15,6 +15,17 @@ if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+# Folders of tests that need compiled code, as do tests that say so by their names or parameters.
+COMPILED = ("compiling", "conformance", "golden", "gpu", "problems")
+
+
+@pytest.fixture(autouse=True)
+def interpreted_unless_compiled(request, monkeypatch):
+    """Interpret what compiling would only delay: that it takes the same steps is tested by `conformance`."""
+    if "compiled" not in request.keywords:
+        monkeypatch.setenv("NUMBA_DISABLE_JIT", "1")
+
+
 def pytest_collection_modifyitems(items):
     """Let one of several processes run all tests of a method: each would compile the method for itself."""
     # Only now: when it is imported, NumPy adds filters of warnings to those of pytest, which are set by then.
@@ -22,6 +33,8 @@ def pytest_collection_modifyitems(items):
 
     methods = frozenset(pursuit.list_methods())
     for item in items:
+        if item.path.parent.name in COMPILED or "compiled" in item.name:
+            item.add_marker(pytest.mark.compiled)
         method = method_of(item, methods)
         if method is not None:
             item.add_marker(pytest.mark.xdist_group(method))

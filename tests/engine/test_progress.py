@@ -10,7 +10,7 @@ import pytest
 
 pty = pytest.importorskip("pty", reason="needs a terminal of POSIX")
 # One process compiles for all of them.
-pytestmark = pytest.mark.xdist_group("progress")
+pytestmark = [pytest.mark.xdist_group("progress"), pytest.mark.compiled]
 
 RUN = """
 import logging, sys, time, pursuit
