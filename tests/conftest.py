@@ -1,5 +1,6 @@
 """What holds for all tests."""
 
+import re
 import signal
 
 import pytest
@@ -15,14 +16,15 @@ if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-# Folders of tests that need compiled code, as do tests that say so by their names or parameters.
-COMPILED = ("compiling", "conformance", "golden", "gpu", "problems")
+# Folders of tests that are interpreted, which compiling would only delay: that it takes the same steps is
+# tested by `conformance`. What is about compiling says so by its name or its parameters.
+INTERPRETED = ("constraints", "engine", "methods", "properties", "readings")
 
 
 @pytest.fixture(autouse=True)
-def interpreted_unless_compiled(request, monkeypatch):
-    """Interpret what compiling would only delay: that it takes the same steps is tested by `conformance`."""
-    if "compiled" not in request.keywords:
+def interpreted_where_possible(request, monkeypatch):
+    """Do without the compiler."""
+    if "interpreted" in request.keywords:
         monkeypatch.setenv("NUMBA_DISABLE_JIT", "1")
 
 
@@ -33,8 +35,8 @@ def pytest_collection_modifyitems(items):
 
     methods = frozenset(pursuit.list_methods())
     for item in items:
-        if item.path.parent.name in COMPILED or "compiled" in item.name:
-            item.add_marker(pytest.mark.compiled)
+        if item.path.parent.name in INTERPRETED and not re.search("compil|jitted", item.name):
+            item.add_marker(pytest.mark.interpreted)
         method = method_of(item, methods)
         if method is not None:
             item.add_marker(pytest.mark.xdist_group(method))

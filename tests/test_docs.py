@@ -52,7 +52,6 @@ def is_shown(shown, printed):
     return False
 
 
-@pytest.mark.compiled
 @pytest.mark.parametrize("page", PAGES)
 def test_the_code_of_a_page_runs_and_prints_what_it_shows(page, tmp_path):
     script = tmp_path / "page.py"

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 import scipy.optimize
 
-pytestmark = pytest.mark.compiled
 ROOT = Path(__file__).parents[1]
 EXAMPLES, PICTURES = ROOT / "examples", ROOT / "docs" / "gallery"
 # Runs that use another process depend on how soon that starts; none takes nearly as long by itself.

@@ -9,7 +9,6 @@ import pytest
 import pursuit
 from helpers import make_problem
 
-pytestmark = pytest.mark.compiled
 RUNS = 41
 CHOSEN = [
     ("rp", "frozen", "exp"), ("rp-exact", "frozen", "exp"), ("sarp-exact", "frozen", "lin"),

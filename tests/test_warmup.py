@@ -5,7 +5,6 @@ import pytest
 import pursuit
 
 
-@pytest.mark.compiled
 @pytest.mark.parametrize("method", ["sarp", "rg", "ars", "arp"])
 def test_methods_that_want_to_know_curvatures_are_compiled_as_well(method):
     """`rg` and `ars` were refused, for want of L."""

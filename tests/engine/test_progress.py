@@ -10,7 +10,7 @@ import pytest
 
 pty = pytest.importorskip("pty", reason="needs a terminal of POSIX")
 # One process compiles for all of them.
-pytestmark = [pytest.mark.xdist_group("progress"), pytest.mark.compiled]
+pytestmark = pytest.mark.xdist_group("progress")
 
 RUN = """
 import logging, sys, time, pursuit
@@ -120,6 +120,7 @@ pursuit.minimize(slow, problem.x0, method="rp", constraints=within, rng=1, maxfe
     assert any(re.fullmatch(LINE, line) for line in lines)
 
 
+@pytest.mark.long
 def test_nothing_is_said_that_nobody_asked_for(tmp_path):
     done = subprocess.run(
         [sys.executable, "-c", RUN + "pursuit.minimize(slow, problem.x0, method='rp', rng=1, maxfev=30)"],
