@@ -26,8 +26,8 @@ def bandwidth(gpu: Gpu, size: int = 1 << 31) -> float:
     times = []
     for _ in range(5):
         begin = time.perf_counter()
-        gpu.copy(target, source)
-        gpu.synchronize()
+        gpu.call("cuMemcpyDtoD", target.address, source.address, size)
+        gpu.call("cuCtxSynchronize")
         times.append(time.perf_counter() - begin)
     source.free()
     target.free()

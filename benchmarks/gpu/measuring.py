@@ -8,6 +8,7 @@ import time
 from typing import Any, NamedTuple
 
 import numpy as np
+from cuda.bindings import driver
 
 import pursuit
 from pursuit.engine.counters import UNLIMITED, Limits
@@ -52,25 +53,28 @@ def full(gpu: Gpu, method: str, n: int, lanes: int | None = None) -> Batch:
     """Return as many endless runs as the GPU executes at once."""
     one = endless(method, n, 1, lanes)
     flight = Flight(gpu, one)
-    flight.load()
-    runs = gpu.resident_blocks(flight.kernel, one.plan) * one.plan.seats
-    return endless(method, n, runs, lanes)
+    occupancy = "cuOccupancyMaxActiveBlocksPerMultiprocessor"
+    blocks = int(gpu.call(occupancy, flight.kernel, one.plan.threads, one.plan.shared_bytes))
+    return endless(method, n, blocks * gpu.device.multiprocessors * one.plan.seats, lanes)
 
 
 def speed_of(gpu: Gpu, batch: Batch, seconds: float = 0.1, rounds: int = 3) -> Speed:
     """Return the median speed of a batch over a few legs."""
     flight = Flight(gpu, batch)
-    flight.load()
     flight.begin()
     times = []
     for _ in range(2 + rounds):
         # The first legs find out how many iterations fill the time.
         flight.launch(seconds)
         begin = time.perf_counter()
-        gpu.synchronize()
+        gpu.call("cuCtxSynchronize")
         times.append((time.perf_counter() - begin) / flight.iterations)
         flight.land()
-    registers, local = gpu.registers_of(flight.kernel)
+    kinds = driver.CUfunction_attribute
+    registers, local = (
+        int(gpu.call("cuFuncGetAttribute", kind, flight.kernel))
+        for kind in (kinds.CU_FUNC_ATTRIBUTE_NUM_REGS, kinds.CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES)
+    )
     flight.end()
     each = statistics.median(times[2:])
     return Speed(1e6 * each, batch.runs / each, registers, local)

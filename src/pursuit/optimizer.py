@@ -157,7 +157,7 @@ class Optimizer:
         """Return the points of the current round, or of the next."""
         if self._asked is None:
             if self._run is None:
-                self._asked = self._setup.place.moved(self._x0)[np.newaxis]
+                self._asked = self._setup.transform.moved(self._x0)[np.newaxis]
             else:
                 rows = self._run.rows
                 if not rows:
@@ -193,7 +193,7 @@ class Optimizer:
         """The best result of all rounds told; before the first, the start with an infinite value."""
         if self._run is None:
             return Result(
-                x=self._setup.place.moved(self._x0),
+                x=self._setup.transform.moved(self._x0),
                 fun=math.inf,
                 fun_is_estimate=False,
                 fun_error=None,

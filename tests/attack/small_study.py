@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import io
 from concurrent.futures import Executor, Future
 from pathlib import Path
 from typing import Any
-
-from rich.console import Console
 
 from pursuit.experiments.study import read_store, reproduce
 
@@ -48,8 +47,8 @@ class Here(Executor):
 
 def run_here(declaration: Path, folder: Path) -> list[Any]:
     """Run a study, or the rest of it, in this process; return the failures."""
-    console = Console(file=io.StringIO())
-    return list(reproduce(declaration, folder, executor=Here(), jobs=1, console=console).failures)
+    with contextlib.redirect_stderr(io.StringIO()):
+        return list(reproduce(declaration, folder, executor=Here(), jobs=1).failures)
 
 
 def contents(folder: Path, *, seconds: bool) -> dict[str, Any]:

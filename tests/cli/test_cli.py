@@ -269,12 +269,14 @@ def test_a_method_that_does_not_exist_is_not_compiled(capsys):
     assert capsys.readouterr().err.startswith("pursuit: method must be one of auto, differences, evolution, ")
 
 
-def test_a_terminal_shows_a_bar_for_every_scheme(tmp_path):
+def test_a_terminal_shows_a_bar_for_every_scheme(tmp_path, monkeypatch, capsys):
     console = Console(file=io.StringIO(), force_terminal=True, width=100, color_system=None)
     assert isinstance(listener_for(console), ProgressBars)
     assert type(listener_for(Console(file=io.StringIO()))) is ProgressLines
-    reproduce(declared(tmp_path), tmp_path / "out", jobs=1, console=console)
-    shown = console.file.getvalue()
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("COLUMNS", "100")
+    reproduce(declared(tmp_path), tmp_path / "out", jobs=1)
+    shown = re.sub(r"\x1b\[[^A-Za-z]*[A-Za-z]", "", capsys.readouterr().err)
     assert re.search(rf"all runs .* {RUNS}/{RUNS}", shown)
     for scheme in ("rp", "sarp", "cma", "ep-cma-2"):
         assert re.search(rf"{scheme} .* (\d+)/\1", shown)

@@ -74,10 +74,12 @@ OFFSET = 0.0
 WRAPPED = """
 from own import Own
 import numpy as np
-from pursuit.problems.bounds import Bounded, make_box
+from pursuit.problems.bounds import make_box
 from pursuit.problems.rotation import Rotated
+from pursuit.problems.transform import Transform, Transformed
 rotated = Rotated(Own(3), np.eye(3), np.empty(3), np.empty(3))
-print(Bounded(rotated, make_box(np.full(3, -9.0), np.full(3, 9.0), 1.0))(np.ones(3)))
+box = make_box(np.full(3, -9.0), np.full(3, 9.0), 1.0)
+print(Transformed.of(rotated, Transform.of(None, box))(np.ones(3)))
 """
 MINIMIZED = """
 from own import Own
@@ -256,9 +258,11 @@ def test_a_compiled_loop_within_bounds_is_not_stale(tmp_path):
 
 LIBRARY = """
 import numpy as np, pursuit
-from pursuit.problems.bounds import Bounded, make_box
+from pursuit.problems.bounds import make_box
+from pursuit.problems.transform import Transform, Transformed
 problem = pursuit.problems.exp(3, 100.0)
-print(Bounded(problem, make_box(np.full(3, -9.0), np.full(3, 9.0), 1.0))(np.ones(3)))
+box = make_box(np.full(3, -9.0), np.full(3, 9.0), 1.0)
+print(Transformed.of(problem, Transform.of(None, box))(np.ones(3)))
 """
 
 

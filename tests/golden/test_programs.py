@@ -1,4 +1,4 @@
-"""Methods that are programs do what they did when short runs of them were written down."""
+"""Methods that use BLAS and LAPACK do what they did when short runs of them were written down."""
 
 import pytest
 

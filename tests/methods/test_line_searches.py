@@ -16,7 +16,6 @@ from pursuit.methods.line_searches import (
     ExactStep,
     Line,
     MirroredStep,
-    Step,
     begin_search,
     continue_search,
     known_minimizer,
@@ -32,7 +31,7 @@ def search(line_search, phi, *, known=True, sigma=1.0, minimizer=math.nan):
         positions = query_state.positions[: query_state.wanted]
         evaluated.extend(positions)
         query_state = continue_search(line_search, query_state, np.array([phi(t) for t in positions]))
-    return Step(query_state.length, query_state.value, query_state.sigma, query_state.origin), evaluated
+    return query_state.step, evaluated
 
 
 @pytest.mark.parametrize("p", [0.1, 0.27, 0.5, 0.9])

@@ -10,7 +10,8 @@ from scipy.optimize import Bounds
 import pursuit
 from fuzz.arguments import Rude
 from helpers import options_for
-from pursuit.problems.bounds import Bounded, make_box, preimage, reflect
+from pursuit.problems.bounds import make_box, preimage, reflect
+from pursuit.problems.transform import Transform, Transformed
 
 # One of each kind: rounds of points, one line or two, adaptive or exact, with a matrix.
 METHODS = ["auto", "evolution", "differences", "rp", "sarp", "cma", "rp-exact"]
@@ -210,7 +211,9 @@ def test_a_bound_beyond_all_floats_is_none():
 
 
 def test_a_bounded_problem_leaves_the_point_it_is_given_alone():
-    problem = Bounded(pursuit.problems.exp(2, 9.0), make_box(np.zeros(2), np.ones(2), 0.1))
+    problem = Transformed.of(
+        pursuit.problems.exp(2, 9.0), Transform.of(None, make_box(np.zeros(2), np.ones(2), 0.1))
+    )
     x = np.array([-3.0, 7.0])
     inside = problem(x)
     np.testing.assert_array_equal(x, [-3.0, 7.0])

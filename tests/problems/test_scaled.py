@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 import pursuit
 from helpers import options_for
-from pursuit.problems.bounds import Bounded, make_box
-from pursuit.problems.scaled import Scaled, rescale
+from pursuit.problems.bounds import make_box
 from pursuit.problems.scales import Scale, scale_around
+from pursuit.problems.transform import Transform, Transformed
 
 # One of each kind: rounds of points, one line or two, adaptive or exact.
 METHODS = ["auto", "evolution", "differences", "rp", "sarp", "rp-exact"]
@@ -44,26 +44,8 @@ def test_the_start_is_where_it_was_put_to_the_last_bit(given_pairs):
     sigma0, x0 = np.array(given_pairs).T
     scale, z0 = scale_around(sigma0, x0)
     assert all(np.isfinite(array).all() for array in (*scale, z0))
-    image = z0[np.newaxis].copy()
-    rescale(image, scale)
-    np.testing.assert_array_equal(image[0], x0)
+    np.testing.assert_array_equal(Transform.of(scale, None).moved(z0), x0)
     np.testing.assert_array_equal(pursuit.Optimizer(x0, "rp", sigma0=sigma0).ask()[0], x0)
-
-
-@given(pairs, st.lists(st.tuples(st.booleans(), st.floats(0.0, 1e6)), min_size=5, max_size=5))
-@settings(max_examples=300)
-def test_bounds_of_scaled_variables_stand_for_the_bounds_themselves(given_pairs, gaps):
-    sigma0, x0 = np.array(given_pairs).T
-    gap = np.array([np.inf if unbounded else width for unbounded, width in gaps[: x0.size]])
-    with np.errstate(over="ignore"):
-        box = make_box(x0 - gap, x0 + gap, 0.0)
-    scale, z0 = scale_around(sigma0, x0)
-    lower, upper = scale.bounds(box)
-    assert ((lower <= z0) & (z0 <= upper)).all()
-    with np.errstate(over="ignore"):
-        for z, side in ((lower, box.lower), (upper, box.upper)):
-            image = scale.offset + scale.factor * z
-            np.testing.assert_array_equal(np.clip(image, box.lower, box.upper), side)
 
 
 @every_method
@@ -173,7 +155,7 @@ def test_exact_line_search_knows_the_minimiser_of_a_scaled_line():
     problem = pursuit.problems.exp(5, 100.0)
     result = pursuit.minimize(problem, problem.x0, method="rp-exact", sigma0=SIZES, rng=1, maxiter=20)
     assert result.nfev == result.nit + 1
-    scaled = Scaled(problem, Scale(SIZES, START), np.empty(5), np.empty(5))
+    scaled = Transformed.of(problem, Transform.of(Scale(SIZES, START), None))
     assert scaled(np.ones(5)) == problem(START + SIZES)
     assert scaled.n == 5
 
@@ -182,7 +164,7 @@ def test_a_problem_inside_bounds_is_scaled_as_a_whole():
     problem = pursuit.problems.exp(2, 9.0)
     box = make_box(np.zeros(2), np.ones(2), 0.0)
     scale = Scale(np.array([1.0, 10.0]), np.zeros(2))
-    scaled = Scaled(Bounded(problem, box), scale, np.empty(2), np.empty(2))
+    scaled = Transformed.of(problem, Transform.of(scale, box))
     assert scaled([0.5, 7.0]) == problem([0.5, 1.0])
 
 

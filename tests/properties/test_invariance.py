@@ -12,7 +12,7 @@ from helpers import make_problem, options_for
 from pursuit.compiling.vectors import SERIAL
 from pursuit.methods import ask, create_scheme, tell
 from pursuit.methods.contract import State
-from pursuit.methods.line_searches import Step, begin_search, continue_search
+from pursuit.methods.line_searches import begin_search, continue_search
 
 COMPARING = ["adaptive-sarp", "evolution", "rp", "sarp", "cma", "ep-cma-1", "ep-cma-4", "ep-cma-n"]
 # Their line searches fit parabolas to values: no change of f leaves them alone.
@@ -127,7 +127,7 @@ def drive(scheme, f, x0, draw, iterations):
             positions = query_state.positions[: query_state.wanted]
             answers = np.array([f(line.origin + t * line.direction) for t in positions])
             query_state = continue_search(scheme.line_search, query_state, answers)
-        step = Step(query_state.length, query_state.value, query_state.sigma, query_state.origin)
+        step = query_state.step
         state = State(state.arrays, tell(SERIAL, scheme, *state, line, step))
         values.append(state.numbers.f)
     return state.arrays.x, np.array(values)

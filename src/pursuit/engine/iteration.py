@@ -27,20 +27,19 @@ from pursuit.engine.counters import Counting, Unfinished, count_iteration, is_me
 from pursuit.engine.queries import answer_to, open_query, points_to_spend, position_of, receive
 from pursuit.engine.stopping import Reason
 from pursuit.methods.contract import ask, spread, tell, write_point
-from pursuit.problems.bounds import at_bound
 from pursuit.problems.contract import value
-from pursuit.problems.place import Place, placed_at_bound
+from pursuit.problems.transform import Transform, at_bound, transformed_at_bound
 
 
 class BlackBox(NamedTuple):
     """A problem of which nothing is known but where points lie, and the values that Python supplies."""
 
-    place: Place = Place()
+    transform: Transform = Transform()
 
 
 @at_bound.register(BlackBox)
 def _at_bound(team, black_box, x, room):
-    return placed_at_bound(team, black_box.place, x, room)
+    return transformed_at_bound(team, black_box.transform, x, room)
 
 
 class Buffers(NamedTuple):

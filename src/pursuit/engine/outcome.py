@@ -16,7 +16,7 @@ from pursuit.methods.contract import Findings, State
 
 if TYPE_CHECKING:
     # Numba compiles it, and is imported only for step methods.
-    from pursuit.problems.place import Place
+    from pursuit.problems.transform import Transform
 
 
 class StageRecord(NamedTuple):
@@ -127,9 +127,9 @@ def outcome_of(
     *,
     unfinished: Unfinished,
     reason: Reason,
-    place: Place,
+    transform: Transform,
 ) -> Outcome:
-    """Return the outcome of a run; `place` is where the points of its scheme lie."""
+    """Return the outcome of a run; `transform` is what moves the points of its scheme."""
     counters, trace, limits = counting
     arrays, numbers = state
     if reason != Reason.RUNNING and best.fun <= limits.target:
@@ -138,8 +138,12 @@ def outcome_of(
     nfev = counters.nfev + unfinished.nfev
 
     def whole_trace() -> Trace:
-        last = Row(counters.nfev, numbers.f, numbers.sigma, place.at_bound(arrays.x))
-        end = Row(nfev, unfinished.value, numbers.sigma, place.at_bound(best.z)) if unfinished.nfev else None
+        last = Row(counters.nfev, numbers.f, numbers.sigma, transform.at_bound(arrays.x))
+        end = (
+            Row(nfev, unfinished.value, numbers.sigma, transform.at_bound(best.z))
+            if unfinished.nfev
+            else None
+        )
         return finished_trace(counters, trace, last, end)
 
     return Outcome(

@@ -14,7 +14,7 @@ from pursuit.checks import Vector
 from pursuit.compiling.dispatch import generic
 from pursuit.compiling.vectors import dot
 from pursuit.methods.contract import count_points, spread, write_on_line, write_point
-from pursuit.methods.line_searches import Line, Step, begin_search, continue_search, known_minimizer
+from pursuit.methods.line_searches import Line, begin_search, continue_search, known_minimizer
 
 
 class BatchState(NamedTuple):
@@ -94,7 +94,7 @@ def answer_to(query: Any, query_state: Any, values: Vector) -> Answer:
 
 @answer_to.register(Line)
 def _answer_line(line, query_state, values):
-    return Answer(Step(query_state.length, query_state.value, query_state.sigma, query_state.origin))
+    return Answer(query_state.step)
 
 
 @spread.register(Line)

@@ -31,7 +31,7 @@ from pursuit.engine.outcome import BestPoint, Outcome, outcome_of
 from pursuit.engine.stopping import Reason
 from pursuit.methods.contract import Needs, Scheme, State, ask, write_point
 from pursuit.methods.line_searches import needs_problem
-from pursuit.problems.place import Place
+from pursuit.problems.transform import Transform
 
 # Members of an enumeration take Numba longer to pass than numbers.
 _VALUES, _NEW_NORMALS, _OPENED = map(int, Event)
@@ -59,9 +59,8 @@ class Run:
     whole : bool
         Whether the problem is evaluated in compiled code, in a loop that is compiled whole unless the scheme
         is compiled apart. The trajectory is the same.
-    place : Place or None
-        Where the points of the scheme lie in the caller's variables, and inside the bounds; None if it sees
-        them as they are.
+    transform : Transform or None
+        What moves the points of the scheme to where they are evaluated; None if nothing is to be done.
     """
 
     def __init__(
@@ -73,7 +72,7 @@ class Run:
         limits: Limits,
         *,
         whole: bool,
-        place: Place | None = None,
+        transform: Transform | None = None,
     ) -> None:
         self.whole: bool = whole
         needs = scheme.needs(memory.x.size)
@@ -85,15 +84,15 @@ class Run:
         self._finished = 0
         """How many iterations have ended since the generator was in the state `_before`."""
         self._scheme, self._limits, self._arrays = scheme, limits, memory.state.arrays
-        self._place = Place() if place is None else place
-        self._move = self._place.move
+        self._transform = Transform() if transform is None else transform
+        self._move = self._transform.move
         self._trace = memory.trace
         buffers = _buffers(needs, memory.x.size, loops=loops, in_turn=whole and apart)
         self._normals, self._points, self._values = buffers
         self._rows = list(self._points)
 
         # What a session need not know is not compiled for each problem.
-        known = problem if needs_problem(scheme) else BlackBox(self._place)
+        known = problem if needs_problem(scheme) else BlackBox(self._transform)
 
         def entry(function: Callable[..., Any]) -> Any:
             return compiled(function, scheme, known)
@@ -228,7 +227,7 @@ class Run:
         if unfinished.value < fun:
             z, fun = self._point_at(state, unfinished.position), unfinished.value
         is_for_people = last or z is not state.arrays.x
-        x = z if is_for_people and self._move is None else self._place.moved(z)
+        x = z if is_for_people and self._move is None else self._transform.moved(z)
         if own_reason != Reason.RUNNING:
             reason = Reason(own_reason)
         counting = Counting(counters, self._trace, self._limits)
@@ -238,7 +237,7 @@ class Run:
             counting,
             unfinished=unfinished,
             reason=reason,
-            place=self._place,
+            transform=self._transform,
         )
 
     def _point_at(self, state: State, position: float) -> Vector:

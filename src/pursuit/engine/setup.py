@@ -27,9 +27,12 @@ from pursuit.methods.contract import Rounds, Scheme
 from pursuit.methods.programs import Start, is_program
 from pursuit.methods.restarts import first_stage
 from pursuit.methods.stages import Stage, Wish
+from pursuit.problems.bounds import preimage, with_margins
 from pursuit.problems.boxes import Box, Clipping, checked_box
-from pursuit.problems.objective import function_of_point
+from pursuit.problems.contract import value
+from pursuit.problems.objective import checked_objective, function_of_point
 from pursuit.problems.scales import Scale, scale_around
+from pursuit.problems.transform import Transform, Transformed
 
 # Far enough from the step sizes at which a run stops that it can find a better one first.
 _SMALLEST_SIGMA0, _LARGEST_SIGMA0 = 1e-200, 1e100
@@ -111,8 +114,6 @@ class Setup(NamedTuple):
         """Whether the whole loop can be compiled."""
         if is_program(self.scheme):
             return False
-        from pursuit.problems.contract import value
-
         return value.handles(type(self.objective))
 
     def at(self, stage: Stage) -> Setup:
@@ -124,9 +125,8 @@ class Setup(NamedTuple):
         setting = _checked_place(self.setting._replace(box=setting.box, scale=setting.scale), self.scheme)
         objective = self.objective
         if self.can_be_compiled:
-            from pursuit.problems.wrapping import rewrapped
-
-            objective = rewrapped(objective, setting.box, setting.scale)
+            inner = objective.problem if isinstance(objective, Transformed) else objective
+            objective = Transformed.of(inner, Transform.of(setting.scale, setting.box))
         return self._replace(objective=objective, setting=setting)
 
     def within_limits(self, limits: Mapping[str, Any]) -> Setup:
@@ -144,20 +144,18 @@ class Setup(NamedTuple):
         )
 
     @property
-    def place(self) -> Any:
-        """Where the points of the scheme lie."""
+    def transform(self) -> Any:
+        """What moves the points of the scheme to where they are evaluated."""
         if is_program(self.scheme):
             return Clipping(self.setting.box)
-        from pursuit.problems.place import Place
-
-        return Place.of(self.setting.scale, self.setting.box)
+        return Transform.of(self.setting.scale, self.setting.box)
 
     def value_at(self, point: Vector, evaluate: Evaluate | None = None) -> float:
         """Return f at a point as the scheme sees it; `evaluate` evaluates the function elsewhere."""
         # A problem moves points itself; a function gets one that was moved.
         own = evaluate is None and self.can_be_compiled
         values: list[Any] = [None]
-        (evaluate or Here(self.objective))([point.copy() if own else self.place.moved(point)], values)
+        (evaluate or Here(self.objective))([point.copy() if own else self.transform.moved(point)], values)
         value: float = values[0]
         return value
 
@@ -168,7 +166,7 @@ class Setup(NamedTuple):
 
         First steps are `step` times as long as asked for; that is for programs.
         """
-        at_bound = self.place.at_bound(start)
+        at_bound = self.transform.at_bound(start)
         memory: Memory | ProgramMemory
         if is_program(self.scheme):
             memory = first_program_memory(self.scheme, self._start_at(start, fx, step), rng, at_bound)
@@ -202,7 +200,7 @@ class Setup(NamedTuple):
         from pursuit.engine.run import Run
 
         whole = here and self.can_be_compiled
-        return Run(self.scheme, self.problem, memory, rng, self.limits, whole=whole, place=self.place)
+        return Run(self.scheme, self.problem, memory, rng, self.limits, whole=whole, transform=self.transform)
 
 
 def checked_steps(sigma0: Any, n: int) -> float | Vector:
@@ -269,8 +267,6 @@ def _place_around(task: Task, cls: type, x0: Vector) -> tuple[Box | None, Scale 
     """Return the bounds and the scale of a run of a method, and its start as the method sees it."""
     box, scale, start = checked_box(task.bounds, x0), None, x0
     if box is not None and not is_program(cls):
-        from pursuit.problems.bounds import preimage, with_margins
-
         box = with_margins(box, x0, task.sigma0)
         start = preimage(x0, box)
     if isinstance(task.sigma0, np.ndarray) and not is_program(cls):
@@ -284,9 +280,7 @@ def _objective_of(task: Task, cls: type, box: Box | None, scale: Scale | None) -
     if isinstance(fun, Unknown):
         return fun
     if not is_program(cls):
-        from pursuit.problems.wrapping import checked_objective
-
-        return checked_objective(fun, task.args, task.x0.size, box, scale)
+        return checked_objective(fun, task.args, task.x0.size, Transform.of(scale, box))
     if not callable(fun):
         raise TypeError(f"fun must be callable, but {shown(fun)} was given.")
     return function_of_point(fun, task.args)

@@ -189,7 +189,7 @@ class StagedRun:
     def _wait_at(self, start: Vector) -> None:
         """Ask for the value at the start of a stage."""
         self._run, self._start = None, start
-        self.rows = [self.setup.place.moved(start)]
+        self.rows = [self.setup.transform.moved(start)]
 
     def _continue(self) -> None:
         """Show the next points, of the next stage if the present one has ended."""

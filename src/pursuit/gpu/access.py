@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import math
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from llvmlite import ir
 from numba.cuda import types
 from numba.cuda.extending import intrinsic
-from numba.cuda.np.arrayobj import populate_array
 
-from pursuit.gpu.layout import WORD, Array, Image, Number, Record, Where
+from pursuit.gpu.layout import Part, Record, Where
 
 _GLOBAL = 1
+_WORD = ir.IntType(64)
 
 
 class Memory(NamedTuple):
@@ -26,37 +26,31 @@ class Memory(NamedTuple):
     """The block's part."""
 
 
-class Access(NamedTuple):
-    """Compiled functions that work on images of one kind."""
-
-    read: Any
-    """read(memory): the record."""
-    write: Any
-    """write(record, memory): write the numbers of the record into the image."""
-
-
-def access_to(image: Image) -> Access:
-    """Return the compiled functions for images of this kind."""
-    root = image.root
+def reading(record: Record) -> Any:
+    """Return the compiled function `(memory)` that returns a record in an image."""
 
     @intrinsic
     def read(typingctx, memory):
         def generate(context, builder, signature, arguments):
-            source = _Source(context, builder, memory, arguments[0])
-            return source.build(root)
+            return _Source(context, builder, memory, arguments[0]).build(record)
 
-        return root.type(memory), generate
+        return record.type(memory), generate
+
+    return read
+
+
+def writing(record: Record) -> Any:
+    """Return the compiled function `(value, memory)` that writes the numbers of a record into an image."""
 
     @intrinsic
-    def write(typingctx, record, memory):
+    def write(typingctx, value, memory):
         def generate(context, builder, signature, arguments):
-            source = _Source(context, builder, memory, arguments[1])
-            source.store(root, arguments[0])
+            _Source(context, builder, memory, arguments[1]).store(record, arguments[0])
             return context.get_dummy_value()
 
-        return types.none(root.type, memory), generate
+        return types.none(record.type, memory), generate
 
-    return Access(read, write)
+    return write
 
 
 class _Source:
@@ -64,62 +58,68 @@ class _Source:
 
     def __init__(self, context: Any, builder: Any, memory_type: Any, memory: Any) -> None:
         self._context, self._builder = context, builder
-        address, run, block = (builder.extract_value(memory, k) for k in range(3))
-        word = ir.IntType(64)
-        self._image = builder.inttoptr(address, ir.PointerType(word, addrspace=_GLOBAL))
-        self._shared = {
-            Where.RUN: context.make_array(memory_type.types[1])(context, builder, run).data,
-            Where.BLOCK: context.make_array(memory_type.types[2])(context, builder, block).data,
-        }
+        address, *shared = (builder.extract_value(memory, k) for k in range(3))
+        self._image = builder.inttoptr(address, ir.PointerType(_WORD, addrspace=_GLOBAL))
+        run, block = (
+            context.make_array(kind)(context, builder, array).data
+            for kind, array in zip(memory_type.types[1:], shared, strict=True)
+        )
+        self._shared = {Where.RUN: run, Where.BLOCK: block}
 
     def build(self, part: Any) -> Any:
         """Return a part."""
         if isinstance(part, Record):
             return self._context.make_tuple(self._builder, part.type, [*map(self.build, part.parts)])
-        return self._array(part) if isinstance(part, Array) else self._number(part)
+        return self._array(part) if part.shape else self._number(part)
 
     def store(self, part: Any, value: Any) -> None:
         """Write the numbers of a part."""
         if isinstance(part, Record):
             for k, inner in enumerate(part.parts):
                 self.store(inner, self._builder.extract_value(value, k))
-        elif isinstance(part, Number):
+        elif not part.shape:
             if part.type == types.boolean:
-                value = self._builder.zext(value, ir.IntType(64))
-            pointer = self._pointer(part.offset, value.type)
-            self._builder.store(value, pointer)
+                value = self._builder.zext(value, _WORD)
+            self._builder.store(value, self._pointer(part, value.type))
 
-    def _number(self, part: Number) -> Any:
-        kind = ir.DoubleType() if part.type == types.float64 else ir.IntType(64)
-        value = self._builder.load(self._pointer(part.offset, kind))
+    def _number(self, part: Part) -> Any:
+        kind = ir.DoubleType() if part.type == types.float64 else _WORD
+        value = self._builder.load(self._pointer(part, kind))
         if part.type == types.boolean:
             value = self._builder.trunc(value, self._context.get_value_type(types.boolean))
         return value
 
-    def _pointer(self, offset: int, kind: Any) -> Any:
-        place = self._builder.gep(self._image, [ir.Constant(ir.IntType(64), offset)])
+    def _pointer(self, part: Part, kind: Any) -> Any:
+        place = self._builder.gep(self._image, [ir.Constant(_WORD, part.offset)])
         return self._builder.bitcast(place, ir.PointerType(kind, addrspace=_GLOBAL))
 
-    def _array(self, part: Array) -> Any:
+    def _array(self, part: Part) -> Any:
         context, builder = self._context, self._builder
-        array = context.make_array(part.type)(context, builder)
         kind = context.get_data_type(part.type.dtype)
+        shape = [ir.Constant(_WORD, extent) for extent in part.shape]
         if part.where == Where.IMAGE:
-            data = builder.addrspacecast(self._pointer(part.offset, kind), array.data.type)
+            data = self._pointer(part, kind)
         else:
-            base = builder.gep(self._shared[part.where], [context.get_constant(types.intp, part.shared)])
-            data = builder.bitcast(base, array.data.type)
-        size = part.dtype.itemsize
-        strides = [size * math.prod(part.shape[k + 1 :]) for k in range(len(part.shape))]
-        populate_array(
-            array,
-            data=data,
-            shape=[context.get_constant(types.intp, extent) for extent in part.shape],
-            strides=[context.get_constant(types.intp, stride) for stride in strides],
-            itemsize=context.get_constant(types.intp, size),
-            meminfo=None,
-        )
-        return array._getvalue()
+            base = builder.gep(self._shared[part.where], [ir.Constant(_WORD, part.shared)])
+            data = builder.bitcast(base, ir.PointerType(kind))
+        return _array(context, builder, part.type, data, shape)
+
+
+def _array(context: Any, builder: Any, kind: Any, data: Any, shape: Sequence[Any]) -> Any:
+    """Return an array of a type, whose numbers lie one after the other from a place on."""
+    array = context.make_array(kind)(context, builder)
+    size = context.get_abi_sizeof(context.get_data_type(kind.dtype))
+    strides: list[Any] = []
+    count = ir.Constant(_WORD, 1)
+    for extent in reversed(shape):
+        strides.insert(0, builder.mul(count, ir.Constant(_WORD, size)))
+        count = builder.mul(count, extent)
+    extents = types.UniTuple(types.intp, len(shape))
+    array.data = builder.addrspacecast(data, array.data.type) if data.type != array.data.type else data
+    array.shape, array.strides = (context.make_tuple(builder, extents, each) for each in (shape, strides))
+    array.itemsize, array.nitems = ir.Constant(_WORD, size), count
+    array.meminfo, array.parent = (ir.Constant(owner.type, None) for owner in (array.meminfo, array.parent))
+    return array._getvalue()
 
 
 @intrinsic
@@ -129,17 +129,7 @@ def piece(typingctx: Any, pool: Any, offset: Any, length: Any) -> Any:
 
     def generate(context, builder, signature, arguments):
         source = context.make_array(signature.args[0])(context, builder, arguments[0])
-        array = context.make_array(kind)(context, builder)
-        size = context.get_constant(types.intp, WORD)
-        populate_array(
-            array,
-            data=builder.gep(source.data, [arguments[1]]),
-            shape=[arguments[2]],
-            strides=[size],
-            itemsize=size,
-            meminfo=None,
-        )
-        return array._getvalue()
+        return _array(context, builder, kind, builder.gep(source.data, [arguments[1]]), [arguments[2]])
 
     return kind(pool, types.intp, types.intp), generate
 
@@ -173,18 +163,8 @@ def array_at(dtype: Any) -> Any:
     @intrinsic
     def at(typingctx, address, length):
         def generate(context, builder, signature, arguments):
-            array = context.make_array(kind)(context, builder)
             pointer = ir.PointerType(context.get_data_type(dtype), addrspace=_GLOBAL)
-            size = context.get_constant(types.intp, WORD)
-            populate_array(
-                array,
-                data=builder.addrspacecast(builder.inttoptr(arguments[0], pointer), array.data.type),
-                shape=[arguments[1]],
-                strides=[size],
-                itemsize=size,
-                meminfo=None,
-            )
-            return array._getvalue()
+            return _array(context, builder, kind, builder.inttoptr(arguments[0], pointer), [arguments[1]])
 
         return kind(types.int64, types.intp), generate
 

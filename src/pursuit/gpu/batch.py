@@ -19,11 +19,12 @@ from pursuit.engine.setup import Setup
 from pursuit.engine.stopping import Reason
 from pursuit.gpu.device import Words
 from pursuit.gpu.errors import GpuError
-from pursuit.gpu.kernels import Blueprint
+from pursuit.gpu.kernels import Blueprint, blueprint_of
 from pursuit.gpu.philox import GENERATOR, Key
 from pursuit.gpu.plan import Fixed, Own, Plan, default_lanes, first_own, plan_for
 from pursuit.gpu.team import checked_lanes
 from pursuit.gpu.threads import GRID
+from pursuit.methods.contract import State
 from pursuit.methods.programs import is_program
 
 
@@ -73,7 +74,7 @@ class Batch:
         *,
         lanes: int | None = None,
     ) -> None:
-        check_gpu(setup)
+        self._prepare(setup, limits, lanes)
         starts = np.atleast_2d(np.asarray(starts, dtype=np.float64))
         if not len(starts) == len(values) == len(seeds) > 0:
             raise ValueError(
@@ -82,40 +83,34 @@ class Batch:
             )
         if not all(map(math.isfinite, values)):
             raise ValueError("The objective must be finite at every start.")
+        if self.lanes == GRID and len(seeds) > 1:
+            raise ValueError(
+                f"A run of n={setup.setting.n} variables takes all threads of the GPU: one run at a time, "
+                f"but {len(seeds)} were asked for."
+            )
+        self.words: Words = np.zeros((len(seeds), self.plan.own.words), dtype=np.int64)
+        begun: dict[tuple[bytes, float], Own] = {}
+        for row, start, value, seed in zip(self.words, starts, map(float, values), seeds, strict=True):
+            key = Key.of(seed)
+            own = begun.get((start.tobytes(), value)) or first_own(setup, start, value, key, self.lanes)
+            begun = {(start.tobytes(), value): own}
+            self.plan.own.write(own._replace(key=key), row)
+
+    def _prepare(self, setup: Setup, limits: Limits, lanes: int | None) -> None:
+        """Set all that does not depend on where the runs are."""
+        check_gpu(setup)
         n = setup.setting.n
+        self.setup: Setup = setup
+        self.limits: Limits = limits
         self.lanes: int = (
             default_lanes(setup.scheme, setup.problem, n) if lanes is None else checked_lanes(lanes)
         )
-        if self.lanes == GRID and len(seeds) > 1:
-            raise ValueError(
-                f"A run of n={n} variables takes all threads of the GPU: one run at a time, but {len(seeds)} "
-                "were asked for."
-            )
-        first = first_own(setup, starts[0], float(values[0]), Key.of(seeds[0]), self.lanes)
-        self._prepare(setup, limits, first)
-        self.words: Words = np.zeros((len(seeds), self.plan.own.words), dtype=np.int64)
-        self._write_starts(starts, [float(value) for value in values], [Key.of(seed) for seed in seeds])
-
-    def _write_starts(self, starts: Any, values: list[float], keys: list[Key]) -> None:
-        """Write the images of runs that have evaluated their starts."""
-        at_key = self._part("key").parts[0].offset
-        for k, key in enumerate(keys):
-            if k > 0 and values[k] == values[k - 1] and np.array_equal(starts[k], starts[k - 1]):
-                self.words[k] = self.words[k - 1]
-                self.words[k, at_key : at_key + len(key)] = key
-            else:
-                own = first_own(self.setup, starts[k], values[k], key, self.lanes)
-                self.plan.own.write(own, self.words[k])
-
-    def _prepare(self, setup: Setup, limits: Limits, like: Own) -> None:
-        self.setup: Setup = setup
-        self.limits: Limits = limits
         fixed = Fixed(setup.scheme, setup.problem, limits)
-        self.plan: Plan = plan_for(fixed, like, self.lanes)
+        self.plan: Plan = plan_for(
+            fixed, first_own(setup, np.zeros(n), 1.0, Key(0, 0), self.lanes), self.lanes
+        )
         self.fixed_words: Words = np.zeros(self.plan.fixed.words, dtype=np.int64)
         self.plan.fixed.write(fixed, self.fixed_words)
-        self._fixed, self._like = fixed, like
-        self._blueprint: Blueprint | None = None
         self.expected: float = math.inf
         """How many iterations the longest of its runs is expected to take."""
         self.microseconds: float = math.nan
@@ -126,11 +121,8 @@ class Batch:
         cls, setup: Setup, limits: Limits, memory: Mapping[str, Any], *, lanes: int | None = None
     ) -> Batch:
         """Return the batch that a memory holds, made by the same code with the same setup."""
-        check_gpu(setup)
         batch = cls.__new__(cls)
-        n = setup.setting.n
-        batch.lanes = default_lanes(setup.scheme, setup.problem, n) if lanes is None else checked_lanes(lanes)
-        batch._prepare(setup, limits, first_own(setup, np.zeros(n), 1.0, Key(0, 0), batch.lanes))
+        batch._prepare(setup, limits, lanes)
         words = np.array(memory["words"])
         if words.ndim != 2 or words.shape[1] != batch.plan.own.words or words.dtype != np.int64:
             raise ValueError("The memory is that of other runs: its shape is not theirs.")
@@ -163,44 +155,39 @@ class Batch:
     @property
     def running(self) -> np.ndarray[Any, np.dtype[np.int64]]:
         """The numbers of the runs that have not stopped."""
-        return np.flatnonzero(self._column("reason") == int(Reason.RUNNING))
+        return np.flatnonzero(self._column("course", "reason") == int(Reason.RUNNING))
 
     @property
     def nit(self) -> np.ndarray[Any, np.dtype[np.int64]]:
         """The iterations of every run so far."""
-        return self._column("counters", "nit").copy()
+        return self._column("course", "counters", "nit").copy()
 
     def _column(self, *path: str) -> np.ndarray[Any, np.dtype[np.int64]]:
         """Return an integer of all runs."""
-        column: np.ndarray[Any, np.dtype[np.int64]] = self.words[:, self._part(*path).offset]
-        return column
-
-    def _part(self, *path: str) -> Any:
-        """Return where a part of what runs have for themselves lies."""
         part: Any = self.plan.own.root
         for name in path:
             part = part.parts[part.cls._fields.index(name)]
-        return part
+        column: np.ndarray[Any, np.dtype[np.int64]] = self.words[:, part.offset]
+        return column
 
     def blueprint(self, capability: tuple[int, int]) -> Blueprint:
         """Return what its kernel is made for."""
-        if self._blueprint is None or self._blueprint.capability != capability:
-            self._blueprint = Blueprint(self._fixed, self._like, self.lanes, capability)
-        return self._blueprint
+        return blueprint_of(self.plan, self.setup.scheme, self.setup.problem, capability)
 
     def outcome(self, run: int) -> Outcome:
         """Return the outcome of a run."""
         own: Own = self.plan.own.read(self.words[run])
-        state, counters, unfinished = own.state, own.counters, own.unfinished
-        z, fun, place = state.arrays.x, state.numbers.fx, self.setup.place
+        numbers, counters, reason, unfinished = own.course
+        state = State(own.arrays, numbers)
+        z, fun, transform = state.arrays.x, state.numbers.fx, self.setup.transform
         if unfinished.value < fun:
             z, fun = own.best, unfinished.value
         counting = Counting(counters, own.trace, self.limits)
         return outcome_of(
-            BestPoint(place.moved(z), z, fun),
+            BestPoint(transform.moved(z), z, fun),
             state,
             counting,
             unfinished=unfinished,
-            reason=Reason(own.reason),
-            place=place,
+            reason=Reason(reason),
+            transform=transform,
         )

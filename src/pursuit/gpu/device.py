@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
 import ctypes
-from collections.abc import Iterator
 from importlib.util import find_spec
 from typing import Any, NamedTuple
 
@@ -26,8 +24,6 @@ class Device(NamedTuple):
     name: str
     capability: tuple[int, int]
     multiprocessors: int
-    memory: int
-    """In bytes."""
     shared: int
     """The most shared memory of a block, in bytes."""
     driver: tuple[int, int]
@@ -53,12 +49,12 @@ class Gpu:
         except Exception as error:
             # Without a driver's library, the bindings raise errors of several kinds.
             raise GpuError("There is no GPU here: NVIDIA's driver is not installed.") from error
-        if found != driver.CUresult.CUDA_SUCCESS or self._call("cuDeviceGetCount") == 0:
+        if found != driver.CUresult.CUDA_SUCCESS or self.call("cuDeviceGetCount") == 0:
             raise GpuError(f"There is no GPU here: NVIDIA's driver says {self._name_of(found)}.")
-        handle = self._call("cuDeviceGet", 0)
+        handle = self.call("cuDeviceGet", 0)
         self.device: Device = self._described(handle)
         self._check_versions()
-        self._call("cuCtxSetCurrent", self._call("cuDevicePrimaryCtxRetain", handle))
+        self.call("cuCtxSetCurrent", self.call("cuDevicePrimaryCtxRetain", handle))
         self._loaded: dict[tuple[bytes, int, bool], Any] = {}
         self._idle: dict[int, list[int]] = {}
 
@@ -67,15 +63,14 @@ class Gpu:
 
         def attribute(name: str) -> int:
             return int(
-                self._call("cuDeviceGetAttribute", getattr(kinds, f"CU_DEVICE_ATTRIBUTE_{name}"), handle)
+                self.call("cuDeviceGetAttribute", getattr(kinds, f"CU_DEVICE_ATTRIBUTE_{name}"), handle)
             )
 
-        version = int(self._call("cuDriverGetVersion"))
+        version = int(self.call("cuDriverGetVersion"))
         return Device(
-            name=self._call("cuDeviceGetName", 256, handle).split(b"\0")[0].decode(),
+            name=self.call("cuDeviceGetName", 256, handle).split(b"\0")[0].decode(),
             capability=(attribute("COMPUTE_CAPABILITY_MAJOR"), attribute("COMPUTE_CAPABILITY_MINOR")),
             multiprocessors=attribute("MULTIPROCESSOR_COUNT"),
-            memory=int(self._call("cuDeviceTotalMem", handle)),
             shared=attribute("MAX_SHARED_MEMORY_PER_BLOCK_OPTIN"),
             driver=(version // 1000, version % 1000 // 10),
         )
@@ -98,7 +93,7 @@ class Gpu:
                 f"compiler here makes code for CUDA {_dotted(needed)}: update the driver."
             )
 
-    def _call(self, name: str, *arguments: Any) -> Any:
+    def call(self, name: str, *arguments: Any) -> Any:
         """Call a function of the driver, return what it returns, and raise its errors as sentences."""
         status, *returned = getattr(self._driver, name)(*arguments)
         if status == self._driver.CUresult.CUDA_ERROR_OUT_OF_MEMORY:
@@ -127,46 +122,27 @@ class Gpu:
                 f"has {self.device.shared}."
             )
         # The driver waits for running kernels before it loads another.
-        if (cubin, shared, cache) not in self._loaded:
-            self._loaded[cubin, shared, cache] = self._load(cubin, entry, shared, cache=cache)
-        return self._loaded[cubin, shared, cache]
-
-    def _load(self, cubin: bytes, entry: str, shared: int, *, cache: bool) -> Any:
-        module = self._call("cuModuleLoadData", cubin)
-        function = self._call("cuModuleGetFunction", module, entry.encode())
-        kinds = self._driver.CUfunction_attribute
-        self._call(
-            "cuFuncSetAttribute", function, kinds.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, shared
-        )
-        if not cache:
-            self._call(
-                "cuFuncSetAttribute", function, kinds.CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, 100
-            )
-        return function
-
-    def registers_of(self, function: Any) -> tuple[int, int]:
-        """Return how many registers a kernel's threads have, and how many bytes of local memory."""
-        kinds = self._driver.CUfunction_attribute
-        return tuple(
-            int(self._call("cuFuncGetAttribute", kind, function))
-            for kind in (kinds.CU_FUNC_ATTRIBUTE_NUM_REGS, kinds.CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES)
-        )  # type: ignore[return-value]
-
-    def resident_blocks(self, function: Any, plan: Any) -> int:
-        """Return how many blocks of a kernel all multiprocessors together execute at once."""
-        name = "cuOccupancyMaxActiveBlocksPerMultiprocessor"
-        each = int(self._call(name, function, plan.threads, plan.shared_bytes))
-        return each * self.device.multiprocessors
+        known = cubin, shared, cache
+        if known not in self._loaded:
+            function = self.call("cuModuleGetFunction", self.call("cuModuleLoadData", cubin), entry.encode())
+            kinds = self._driver.CUfunction_attribute
+            settings = [(kinds.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, shared)]
+            if not cache:
+                settings.append((kinds.CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, 100))
+            for setting in settings:
+                self.call("cuFuncSetAttribute", function, *setting)
+            self._loaded[known] = function
+        return self._loaded[known]
 
     def upload(self, words: Words) -> Buffer:
         """Return a copy of an array in the GPU's memory."""
         room = _rounded(words.nbytes)
         if not self._idle.get(room):
             try:
-                self._idle[room] = [int(self._call("cuMemAlloc", room))]
+                self._idle[room] = [int(self.call("cuMemAlloc", room))]
             except GpuError:
                 self._free_idle()
-                self._idle[room] = [int(self._call("cuMemAlloc", room))]
+                self._idle[room] = [int(self.call("cuMemAlloc", room))]
         buffer = Buffer(self, self._idle[room].pop(), words.nbytes)
         buffer.write(words)
         return buffer
@@ -178,20 +154,16 @@ class Gpu:
     def _free_idle(self) -> None:
         for addresses in self._idle.values():
             while addresses:
-                self._call("cuMemFree", addresses.pop())
-
-    def copy(self, target: Buffer, source: Buffer) -> None:
-        """Copy one array of the GPU's into another of the same size."""
-        self._call("cuMemcpyDtoD", target.address, source.address, source.size)
+                self.call("cuMemFree", addresses.pop())
 
     def stream(self) -> Any:
         """Return a new queue of work."""
-        return self._call("cuStreamCreate", int(self._driver.CUstream_flags.CU_STREAM_NON_BLOCKING))
+        return self.call("cuStreamCreate", int(self._driver.CUstream_flags.CU_STREAM_NON_BLOCKING))
 
     def launch(self, function: Any, grid: int, plan: Any, stream: Any, arguments: tuple[int, ...]) -> None:
         """Start a kernel of 64-bit integers in `grid` blocks of a plan's threads and shared memory."""
         kinds = (ctypes.c_int64,) * len(arguments)
-        self._call(
+        self.call(
             "cuLaunchKernel", function, grid, 1, 1, plan.threads, 1, 1, plan.shared_bytes, stream,
             (arguments, kinds), 0,
         )  # fmt: skip
@@ -205,18 +177,10 @@ class Gpu:
             raise GpuError(f"The GPU failed: a kernel ended with {self._name_of(status)}.")
         return True
 
-    def synchronize(self) -> None:
-        """Wait until all work is done."""
-        self._call("cuCtxSynchronize")
-
-    @contextlib.contextmanager
-    def waiting_for_all(self) -> Iterator[None]:
-        """Wait for all work at the end, however that comes about."""
-        try:
-            yield
-        finally:
-            self.synchronize()
-            self._free_idle()
+    def finish(self) -> None:
+        """Wait until all work is done, and free the memory that no array has."""
+        self.call("cuCtxSynchronize")
+        self._free_idle()
 
 
 class Buffer:
@@ -230,14 +194,14 @@ class Buffer:
     def write(self, words: Words) -> None:
         """Copy an array of the same size there."""
         if words.nbytes:
-            self._gpu._call(
+            self._gpu.call(
                 "cuMemcpyHtoD", self.address, np.ascontiguousarray(words).ctypes.data, words.nbytes
             )
 
     def read(self, words: Words) -> None:
         """Copy it into an array of the same size."""
         if words.nbytes:
-            self._gpu._call("cuMemcpyDtoH", words.ctypes.data, self.address, words.nbytes)
+            self._gpu.call("cuMemcpyDtoH", words.ctypes.data, self.address, words.nbytes)
 
     def free(self) -> None:
         """Give the memory back."""

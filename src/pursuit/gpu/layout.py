@@ -22,36 +22,29 @@ from pursuit.gpu.errors import GpuError
 
 Row = np.ndarray[Any, Any]
 WORD = 8
+# The types of numbers, by the kind of their type in NumPy.
+_NUMBERS = {"b": np.dtype(bool), "i": np.dtype(np.int64), "u": np.dtype(np.int64), "f": np.dtype(np.float64)}
 
 
 class Where(enum.IntEnum):
-    """In which memory an array lies while a kernel runs."""
+    """In which memory a part of a record lies while a kernel runs; in an image they lie in this order."""
 
-    IMAGE = 0
-    """In its image, in global memory."""
+    REGISTER = 0
+    """In a register: a number."""
     RUN = 1
     """In shared memory, in the part of its run."""
     BLOCK = 2
     """In shared memory, one for all runs of a block: nobody writes it."""
+    IMAGE = 3
+    """In its image, in global memory."""
 
 
-class Number(NamedTuple):
-    """A number in an image."""
-
-    offset: int
-    type: Any
-
-    @property
-    def words(self) -> int:
-        """Its size."""
-        return 1
-
-
-class Array(NamedTuple):
-    """An array in an image."""
+class Part(NamedTuple):
+    """A number or an array in an image."""
 
     offset: int
     shape: tuple[int, ...]
+    """Nothing for a number."""
     dtype: np.dtype[Any]
     where: Where
     shared: int
@@ -65,7 +58,13 @@ class Array(NamedTuple):
     @property
     def type(self) -> Any:
         """Numba's type of it."""
-        return types.Array(from_dtype(self.dtype), len(self.shape), "C")
+        kind = from_dtype(self.dtype)
+        return types.Array(kind, len(self.shape), "C") if self.shape else kind
+
+    def view(self, row: Row) -> Row:
+        """Return what lies there in a row."""
+        numbers = row[self.offset : self.offset + self.words].view(self.dtype)
+        return numbers[: math.prod(self.shape)].reshape(self.shape)
 
 
 class Record(NamedTuple):
@@ -95,15 +94,19 @@ class Image(NamedTuple):
     words: int
 
     def span(self, where: Where) -> Span:
-        """Return the words of the arrays that lie somewhere."""
-        arrays = [array for array in arrays_in(self.root) if array.where == where]
-        if not arrays:
-            return Span(0, 0, 0)
-        return Span(arrays[0].offset, arrays[0].shared, sum(array.words for array in arrays))
+        """Return the words of what lies somewhere."""
+        found = [part for part in parts_in(self.root) if part.where == where]
+        return (
+            Span(found[0].offset, found[0].shared, sum(part.words for part in found))
+            if found
+            else Span(0, 0, 0)
+        )
 
     def write(self, record: Any, row: Row) -> None:
         """Write a record into a row."""
-        _write(self.root, record, row)
+        values = (value for _, _, _, value in _walk(record, ""))
+        for part, value in zip(parts_in(self.root), values, strict=True):
+            part.view(row)[...] = value
 
     def read(self, row: Row) -> Any:
         """Return the record in a row; its arrays are views."""
@@ -113,14 +116,13 @@ class Image(NamedTuple):
 class Space:
     """Memory that is allocated piece by piece."""
 
-    def __init__(self, begin: int = 0) -> None:
-        self.words: int = begin
+    def __init__(self) -> None:
+        self.words: int = 0
 
     def take(self, words: int) -> int:
         """Return where a piece of this many words begins."""
-        offset = self.words
         self.words += words
-        return offset
+        return self.words - words
 
 
 def image_of(record: Any, place: Callable[[Any, str, Row], tuple[Where, int]]) -> Image:
@@ -134,27 +136,17 @@ def image_of(record: Any, place: Callable[[Any, str, Row], tuple[Where, int]]) -
         `place(owner, name, array)` says where an array, a field of the record `owner`, lies while a kernel
         runs, and where in shared memory. Arrays of one kind must follow each other there.
     """
-    arrays = {path: array for path, owner, name, array in _walk(record, "") if isinstance(array, np.ndarray)}
-    places = {
-        path: place(owner, name, array) for path, owner, name, array in _walk(record, "") if path in arrays
-    }
-    begin = sum(1 for _ in _walk(record, "")) - len(arrays)
-    spaces = {}
-    for where in (Where.RUN, Where.BLOCK, Where.IMAGE):
-        spaces[where] = Space(begin)
-        begin += sum(words_of(array) for path, array in arrays.items() if places[path][0] == where)
-    numbers = Space()
-
-    def describe(path: str, value: Any) -> Any:
-        if isinstance(value, tuple):
-            parts = (describe(_join(path, name), part) for name, part in _fields_of(value))
-            return Record(type(value), tuple(parts))
+    parts = []
+    for path, owner, name, value in _walk(record, ""):
+        _check(value, path)
         if isinstance(value, np.ndarray):
-            where, shared = places[path]
-            return Array(spaces[where].take(words_of(value)), value.shape, value.dtype, where, shared)
-        return Number(numbers.take(1), _type_of_number(value, path))
-
-    return Image(describe("", record), begin)
+            parts.append(Part(0, value.shape, value.dtype, *place(owner, name, value)))
+        else:
+            parts.append(Part(0, (), _NUMBERS[np.asarray(value).dtype.kind], Where.REGISTER, 0))
+    space = Space()
+    for k in sorted(range(len(parts)), key=lambda k: parts[k].where):
+        parts[k] = parts[k]._replace(offset=space.take(parts[k].words))
+    return Image(_described(record, iter(parts)), space.words)
 
 
 def words_of(array: Row) -> int:
@@ -164,67 +156,44 @@ def words_of(array: Row) -> int:
 
 def _walk(record: Any, path: str) -> Iterator[tuple[str, Any, str, Any]]:
     """Yield path, owner, name and value of all numbers and arrays of a record."""
-    for name, value in _fields_of(record):
-        inner = _join(path, name)
+    names = getattr(record, "_fields", tuple(map(str, range(len(record)))))
+    for name, value in zip(names, record, strict=True):
+        inner = f"{path}.{name}" if path else name
         if isinstance(value, tuple):
             yield from _walk(value, inner)
-            continue
-        if isinstance(value, np.ndarray) and (value.dtype.hasobject or not value.flags.c_contiguous):
-            raise GpuError(f"A GPU takes contiguous arrays of numbers, and {inner} is not one.")
-        yield inner, record, name, value
+        else:
+            yield inner, record, name, value
 
 
-def _fields_of(record: Any) -> list[tuple[str, Any]]:
-    names = getattr(record, "_fields", tuple(map(str, range(len(record)))))
-    return list(zip(names, record, strict=True))
+def _check(value: Any, path: str) -> None:
+    """Reject what a GPU does not take."""
+    if isinstance(value, np.ndarray):
+        if value.ndim == 0 or value.dtype.hasobject or not value.flags.c_contiguous:
+            raise GpuError(f"A GPU takes contiguous arrays of numbers, and {path} is not one.")
+    elif not isinstance(value, bool | int | float | np.bool_ | np.integer | np.floating):
+        raise GpuError(
+            f"A GPU takes numbers and arrays of numbers, but {path} is of type {type(value).__name__}."
+        )
 
 
-def _join(path: str, name: str) -> str:
-    return f"{path}.{name}" if path else name
+def _described(value: Any, parts: Iterator[Part]) -> Any:
+    """Return where a record lies whose parts come in order."""
+    if isinstance(value, tuple):
+        return Record(type(value), tuple(_described(entry, parts) for entry in value))
+    return next(parts)
 
 
-def _type_of_number(value: Any, path: str) -> Any:
-    if isinstance(value, bool | np.bool_):
-        return types.boolean
-    if isinstance(value, int | np.integer):
-        return types.int64
-    if isinstance(value, float | np.floating):
-        return types.float64
-    raise GpuError(
-        f"A GPU takes numbers and arrays of numbers, but {path} is of type {type(value).__name__}."
-    )
-
-
-def arrays_in(part: Any) -> list[Array]:
-    """Return all arrays of a part."""
+def parts_in(part: Any) -> Iterator[Part]:
+    """Yield all numbers and arrays of a record, in order."""
     if isinstance(part, Record):
-        return [array for inner in part.parts for array in arrays_in(inner)]
-    return [part] if isinstance(part, Array) else []
-
-
-def _write(part: Any, value: Any, row: Row) -> None:
-    if isinstance(part, Record):
-        for inner, entry in zip(part.parts, value, strict=True):
-            _write(inner, entry, row)
-    elif isinstance(part, Array):
-        _view(part, row)[...] = value
-    elif part.type == types.float64:
-        row[part.offset : part.offset + 1].view(np.float64)[0] = value
+        for inner in part.parts:
+            yield from parts_in(inner)
     else:
-        row[part.offset] = value
+        yield part
 
 
 def _read(part: Any, row: Row) -> Any:
     if isinstance(part, Record):
         values = [_read(inner, row) for inner in part.parts]
         return part.cls(*values) if hasattr(part.cls, "_fields") else tuple(values)
-    if isinstance(part, Array):
-        return _view(part, row)
-    if part.type == types.float64:
-        return float(row[part.offset : part.offset + 1].view(np.float64)[0])
-    return bool(row[part.offset]) if part.type == types.boolean else int(row[part.offset])
-
-
-def _view(part: Array, row: Row) -> Row:
-    numbers = row[part.offset : part.offset + part.words].view(part.dtype)
-    return numbers[: math.prod(part.shape)].reshape(part.shape)
+    return part.view(row) if part.shape else part.view(row).item()

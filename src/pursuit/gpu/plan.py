@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import dis
 import functools
-from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from pursuit.checks import Vector
 from pursuit.compiling.dispatch import implementations_of
+from pursuit.compiling.reach import definitions_in
 from pursuit.compiling.terms import reads_entries
 from pursuit.engine.counters import Counters, Limits, Trace, Unfinished, first_counters
+from pursuit.engine.iteration import nothing
 from pursuit.engine.setup import Setup
+from pursuit.engine.stopping import Reason
 from pursuit.gpu.errors import GpuError
-from pursuit.gpu.layout import Image, Space, Where, arrays_in, image_of, words_of
+from pursuit.gpu.layout import Image, Space, Where, image_of, parts_in, words_of
 from pursuit.gpu.philox import Key
 from pursuit.gpu.team import checked_lanes
 from pursuit.gpu.threads import BLOCK, GRID, WARP, Shape
-from pursuit.methods.contract import State
 
 # Matrices of up to this many words lie in shared memory, for teams within warps and for whole blocks. Vectors
 # do while there is room.
@@ -42,18 +43,25 @@ class Fixed(NamedTuple):
     limits: Limits
 
 
-class Own(NamedTuple):
-    """What belongs to a single run."""
+class Course(NamedTuple):
+    """Where a run stands: the numbers that change from one iteration to the next."""
 
-    state: State
+    numbers: Any
     counters: Counters
-    trace: Trace
-    key: Key
     reason: int
     unfinished: Unfinished
     """The evaluations of an iteration that was cut short by the evaluation limit."""
+
+
+class Own(NamedTuple):
+    """What belongs to a single run."""
+
+    course: Course
+    arrays: Any
+    trace: Trace
+    key: Key
     best: Vector
-    """The best point among these."""
+    """The best point of an iteration that was cut short."""
     normals: Vector
     """The normals of an iteration, if a team fills the GPU; else there are none here."""
 
@@ -90,8 +98,8 @@ class Plan(NamedTuple):
     @property
     def reads_images(self) -> bool:
         """Whether iterations read arrays in global memory."""
-        state = self.own.root.parts[Own._fields.index("state")]
-        return any(array.where == Where.IMAGE for array in (*arrays_in(state), *arrays_in(self.fixed.root)))
+        arrays = self.own.root.parts[Own._fields.index("arrays")]
+        return any(part.where == Where.IMAGE for part in (*parts_in(arrays), *parts_in(self.fixed.root)))
 
     @property
     def shared_bytes(self) -> int:
@@ -101,41 +109,40 @@ class Plan(NamedTuple):
 
 def plan_for(fixed: Fixed, own: Own, lanes: int) -> Plan:
     """Return the layout of runs like this one."""
-    n = own.state.arrays.x.size
+    n = own.arrays.x.size
     needs = fixed.scheme.needs(n)
     shape = Shape(checked_lanes(lanes), n, needs.normals, needs.points)
-    if shape.is_grid:
-        return _plan_for_grid(shape, fixed, own)
     run, block = Space(), Space()
-    normals, point, board = (_room(run, words) for words in (shape.draws, n, shape.warps))
-
+    # A run that fills the GPU has all of its arrays in global memory.
+    vectors = (0, 0) if shape.is_grid else (shape.draws, n)
+    normals, point, board = (_room(run, words) for words in (*vectors, shape.warps))
     small_matrix = _SMALL_MATRIX if lanes <= WARP else _SMALL_MATRIX_OF_BLOCKS
 
-    def near(array: Any) -> bool:
-        return words_of(array) <= (small_matrix if array.ndim > 1 else _MOST_WORDS)
+    def is_near(array: Any, taken: int) -> bool:
+        words = words_of(array)
+        is_small = words <= (small_matrix if array.ndim > 1 else _MOST_WORDS)
+        return not shape.is_grid and is_small and taken + words <= _MOST_WORDS
 
     def place_own(owner: Any, name: str, array: Any) -> tuple[Where, int]:
-        words = words_of(array)
-        if isinstance(owner, Trace | Own) or not near(array) or run.words + words > _MOST_WORDS:
+        if isinstance(owner, Trace | Own) or not is_near(array, run.words):
             return Where.IMAGE, 0
-        return Where.RUN, run.take(words)
+        return Where.RUN, run.take(words_of(array))
 
     def place_fixed(owner: Any, name: str, array: Any) -> tuple[Where, int]:
-        words = words_of(array)
-        is_constant = name in getattr(owner, "constants", ())
-        if not near(array) or run.words + block.words + words > _MOST_WORDS:
-            if not is_constant:
-                raise GpuError(
-                    f"The array `{name}` of {type(owner).__qualname__} has {words} entries, too many for "
-                    "each run on a GPU to have its own. If it is never written, name it in `constants`: then "
-                    "all runs share it."
-                )
-            return Where.IMAGE, 0
-        return (Where.BLOCK, block.take(words)) if is_constant else (Where.RUN, run.take(words))
+        words, is_constant = words_of(array), name in getattr(owner, "constants", ())
+        if is_near(array, run.words + block.words):
+            return (Where.BLOCK, block.take(words)) if is_constant else (Where.RUN, run.take(words))
+        if not (is_constant or shape.is_grid):
+            raise GpuError(
+                f"The array `{name}` of {type(owner).__qualname__} has {words} entries, too many for each "
+                "run on a GPU to have its own. If it is never written, name it in `constants`: then all runs "
+                "share it."
+            )
+        return Where.IMAGE, 0
 
     own_image = image_of(own, place_own)
     fixed_image = image_of(fixed, place_fixed)
-    run_words = _spread(run.words, shape.lanes)
+    run_words = run.words if shape.is_grid else _spread(run.words, shape.lanes)
     return Plan(
         shape=shape,
         fixed=fixed_image,
@@ -146,25 +153,6 @@ def plan_for(fixed: Fixed, own: Own, lanes: int) -> Plan:
         run_words=run_words,
         block_words=block.words + block.words % 2,
         seats=_seats(shape.lanes, run_words, block.words),
-    )
-
-
-def _plan_for_grid(shape: Shape, fixed: Fixed, own: Own) -> Plan:
-    """Return the layout of a run that fills the GPU: all arrays are in global memory."""
-
-    def place(owner: Any, name: str, array: Any) -> tuple[Where, int]:
-        return Where.IMAGE, 0
-
-    return Plan(
-        shape=shape,
-        fixed=image_of(fixed, place),
-        own=image_of(own, place),
-        normals=0,
-        point=0,
-        board=0,
-        run_words=shape.warps,
-        block_words=0,
-        seats=1,
     )
 
 
@@ -217,19 +205,11 @@ def _has_matrix(scheme: Any, n: int) -> bool:
 
 
 def _keeps_to_operations(record: Any) -> bool:
-    for cls in _classes_in(record):
-        if cls.__module__.partition(".")[0] == "pursuit" and "<locals>" not in cls.__qualname__:
-            continue
-        if any(_takes_arrays_apart(function) for function in implementations_of(cls)):
-            return False
-    return True
-
-
-def _classes_in(record: Any) -> Iterator[type]:
-    if isinstance(record, tuple):
-        yield type(record)
-        for entry in record:
-            yield from _classes_in(entry)
+    return all(
+        (cls.__module__.partition(".")[0] == "pursuit" and "<locals>" not in cls.__qualname__)
+        or not any(_takes_arrays_apart(function) for function in implementations_of(cls))
+        for cls in definitions_in(record)
+    )
 
 
 @functools.cache
@@ -244,17 +224,16 @@ def _takes_arrays_apart(function: Any) -> bool:
 
 def first_own(setup: Setup, start: Vector, fx: float, key: Key, lanes: int) -> Own:
     """Return what belongs to a run that has evaluated its start."""
-    counters, trace = first_counters(fx, setup.setting.first_step, setup.place.at_bound(start))
+    counters, trace = first_counters(fx, setup.setting.first_step, setup.transform.at_bound(start))
     normals = setup.scheme.needs(start.size).normals if lanes > BLOCK else 0
     for column in trace:
         column[counters.rows :] = 0
+    state = setup.scheme.init(np.array(start), fx, setup.setting.first_step)
     return Own(
-        state=setup.scheme.init(np.array(start), fx, setup.setting.first_step),
-        counters=counters,
+        course=Course(state.numbers, counters, int(Reason.RUNNING), nothing()),
+        arrays=state.arrays,
         trace=trace,
         key=key,
-        reason=0,
-        unfinished=Unfinished(nfev=0, faulty=0, value=np.inf, position=0.0, highest=-np.inf),
         best=np.zeros(start.size),
         normals=np.zeros(normals),
     )

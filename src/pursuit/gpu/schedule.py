@@ -79,14 +79,10 @@ def run_batches(
             raise GpuError(refusal)
     gpu = Gpu()
     deadline = time.perf_counter() + seconds
-    waiting = sorted(
-        (Flight(gpu, batch) for batch in batches if batch.running.size),
-        key=lambda flight: flight.batch.expected,
-    )
-    for flight in waiting:
-        flight.load()
+    flights = [Flight(gpu, batch) for batch in batches if batch.running.size]
+    waiting = sorted(flights, key=lambda flight: flight.batch.expected)
     active: list[Flight] = []
-    with gpu.waiting_for_all():
+    try:
         while (waiting or active) and (active or time.perf_counter() < deadline):
             while waiting and _has_room(gpu, active, waiting[-1]) and time.perf_counter() < deadline:
                 flight = waiting.pop()
@@ -105,6 +101,8 @@ def run_batches(
                     landed(flight.batch, stopped)
             if not ended:
                 time.sleep(_LOOK)
+    finally:
+        gpu.finish()
 
 
 def _has_room(gpu: Gpu, active: Sequence[Flight], flight: Flight) -> bool:
@@ -131,22 +129,19 @@ class Flight:
     """A batch on the GPU."""
 
     def __init__(self, gpu: Gpu, batch: Batch) -> None:
+        """Bring its kernel to the GPU."""
         self._gpu = gpu
         self.batch: Batch = batch
         self._running = batch.running
         self.iterations: int = 0
         self._begun = 0.0
+        plan, code = batch.plan, machine_code(batch.blueprint(gpu.device.capability))
+        self.kernel: Any = gpu.load(code.cubin, code.entry, plan.shared_bytes, cache=plan.reads_images)
 
     @property
     def warps(self) -> int:
         """How many warps its runs need."""
         return -(-self._running.size * self.batch.lanes // WARP)
-
-    def load(self) -> None:
-        """Bring its kernel to the GPU."""
-        plan, gpu = self.batch.plan, self._gpu
-        code = machine_code(self.batch.blueprint(gpu.device.capability))
-        self.kernel: Any = gpu.load(code.cubin, code.entry, plan.shared_bytes, cache=plan.reads_images)
 
     def begin(self) -> None:
         """Bring everything else to the GPU."""
@@ -164,18 +159,15 @@ class Flight:
             self.iterations = max(_FEWEST, _FIRST_LEG // (1 + n // _MANY))
         else:
             self.iterations = max(1, int(1e6 * seconds / pace))
-        is_grid = self.batch.plan.shape.is_grid
-        if not is_grid:
+        plan, count = self.batch.plan, int(self._running.size)
+        if plan.shape.is_grid:
+            blocks = plan.blocks
+        else:
             self._order.write(self._running)
-        count = int(self._running.size)
+            blocks = -(-count // plan.seats)
+        addresses = self._fixed.address, self._own.address, self._order.address
         self._begun = time.perf_counter()
-        self._gpu.launch(
-            self.kernel,
-            self.batch.plan.blocks if is_grid else -(-count // self.batch.plan.seats),
-            self.batch.plan,
-            self._stream,
-            (self._fixed.address, self._own.address, self._order.address, count, self.iterations),
-        )
+        self._gpu.launch(self.kernel, blocks, plan, self._stream, (*addresses, count, self.iterations))
 
     def is_done(self) -> bool:
         """Say whether the leg has ended."""
@@ -187,7 +179,7 @@ class Flight:
         self.batch.microseconds = max(1e-4, 1e6 * took / self.iterations)
         self._own.read(self.batch.words)
         before, self._running = self._running, self.batch.running
-        return sorted({int(run) for run in before} - {int(run) for run in self._running})
+        return [int(run) for run in np.setdiff1d(before, self._running)]
 
     def end(self) -> None:
         """Free the memory on the GPU."""

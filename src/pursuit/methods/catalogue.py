@@ -6,7 +6,7 @@ import inspect
 import math
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, get_args, get_type_hints
 
 from pursuit.checks import checked_number, checked_options, cut, shown
 from pursuit.methods.auto import Auto
@@ -29,7 +29,8 @@ from pursuit.methods.rivals.r1_nes import R1Nes
 from pursuit.methods.rivals.rg import RandomGradient
 from pursuit.methods.rivals.sep_cma import SepCma
 from pursuit.methods.rivals.spsa import Spsa
-from pursuit.problems.contract import has_line_minimizer, value
+from pursuit.problems.contract import value
+from pursuit.problems.transform import has_line_minimizer
 
 # Needs to know nothing about the problem.
 DEFAULT_METHOD = "auto"
@@ -119,9 +120,17 @@ def _known_settings(
 
 def options_of(method: str | type, n: int) -> tuple[str, ...]:
     """Return the names of a method's options."""
+    cls: Any
     cls, settings = resolved(method, n)
-    parameters = inspect.signature(cls.create).parameters  # type: ignore[attr-defined]
-    return tuple(name for name in parameters if name != "n" and name not in settings)
+    names: list[str] = []
+    for name, parameter in inspect.signature(cls.create).parameters.items():
+        if parameter.kind is parameter.VAR_KEYWORD:
+            # A record of options that methods share, `**options: Unpack[Record]`.
+            for record in get_args(get_type_hints(cls.create).get(name)):
+                names += record.__annotations__
+        else:
+            names.append(name)
+    return tuple(name for name in names if name != "n" and name not in settings)
 
 
 def resolved(method: str | type, n: int) -> tuple[type, dict[str, Any]]:

@@ -19,6 +19,7 @@ from pursuit.methods.programs import Box, Probes, Request
 _DIRECTIONS, _NUMBERS = 10, 100_000
 # The shortest length, as a part of the longest.
 _SHORTEST = 1e-4
+_LENGTHS = _SHORTEST ** (np.arange(_DIRECTIONS) / (_DIRECTIONS - 1))[:, np.newaxis]
 # How much lower than x a point must be, in standard deviations of the noise, and how often it is evaluated
 # again; the mean of these must be lower by this.
 _CLEAR, _AGAIN, _CLEAR_AGAIN = 3.0, 4, 2.0
@@ -28,17 +29,26 @@ Found = tuple[Vector, float] | None
 
 
 def find_better(
-    x: Vector, f: float, box: Box, noise: float, rng: np.random.Generator, reach: float = 1.0
+    x: Vector,
+    f: float,
+    box: Box,
+    noise: float,
+    rng: np.random.Generator,
+    reach: float = 1.0,
+    suspect: Vector | None = None,
 ) -> Generator[Request, Vector, Found]:
     """Return a point around x that is better by more than noise explains, and its value; None without one.
 
-    It looks up to `reach` first step sizes away, or one if that is more. It takes 2 n + 20 values, and a few
-    more if something better is found.
+    It looks up to `reach` first step sizes away, or one if that is more. It takes 2 n + 20 values, 20 more
+    along a direction that is suspected to lead down, and a few more if something better is found.
     """
     box = replace(box, sigma0=box.sigma0 * max(1.0, reach))
     along = yield from _along_coordinates(x, f, box, noise, rng)
     if along is None:
         along = yield from _along_directions(x, f, box, noise, rng)
+    if along is None and suspect is not None and np.isfinite(suspect).all():
+        size = float(np.sqrt(np.mean((suspect / box.sigma0) ** 2)))
+        along = yield from _along_directions(x, f, box, noise, rng, suspect / (size + 1e-300))
     if along is None or noise == 0.0:
         return along
     again = yield np.repeat(along[0][np.newaxis], _AGAIN, axis=0)
@@ -71,12 +81,11 @@ def _along_coordinates(
 
 
 def _along_directions(
-    x: Vector, f: float, box: Box, noise: float, rng: np.random.Generator
+    x: Vector, f: float, box: Box, noise: float, rng: np.random.Generator, given: Vector | None = None
 ) -> Generator[Request, Vector, Found]:
-    """Look along random directions, several at a time while their points take little memory."""
-    lengths = _SHORTEST ** (np.arange(_DIRECTIONS) / (_DIRECTIONS - 1))[:, np.newaxis]
-    for some in np.array_split(lengths, min(_DIRECTIONS, -(-x.size * _DIRECTIONS // _NUMBERS))):
-        steps = box.sigma0 * some * rng.standard_normal((len(some), x.size))
+    """Look along a given direction or random ones, several points at once if these take little memory."""
+    for some in np.array_split(_LENGTHS, min(_DIRECTIONS, -(-x.size * _DIRECTIONS // _NUMBERS))):
+        steps = some * (box.sigma0 * rng.standard_normal((len(some), x.size)) if given is None else given)
         points = box.clip(np.concatenate([x + steps, x - steps]))
         values = yield points
         i = int(np.argmin(values))

@@ -3,8 +3,8 @@
 A scheme asks for a `Line` and is answered with a `Step`: the paper's `lineSearch(x, u, sigma)`. In between,
 its line search wants values of f along the line. It works on plain numbers, so that every driver can run it:
 `begin_search` says at which positions on the line it wants values first, and `continue_search` takes these
-values and says where it wants more. When it wants none (`wanted` is 0), `length`, `value` and `sigma` are the
-result. Every position is one evaluation, and drivers count them.
+values and says where it wants more. When it wants none (`wanted` is 0), its `step` is the answer. Every
+position is one evaluation, and drivers count them.
 """
 
 from __future__ import annotations
@@ -51,14 +51,8 @@ class LineSearchState(NamedTuple):
     """How many evaluations must be left for the search to go on."""
     positions: tuple[float, float]
     """Where on the line they are wanted."""
-    origin: float
-    """f at the origin of the line, NaN if it is not known."""
-    length: float
-    """The best step so far, as a multiple of the direction."""
-    value: float
-    """f at its end, infinite if it is not known yet."""
-    sigma: float
-    """The step size."""
+    step: Step
+    """The best step so far, whose value may be infinite for not being known; the answer in the end."""
 
 
 @generic(on="line_search", default=True)
@@ -89,49 +83,20 @@ def _first_trial(line, reserve):
     `reserve` is how many evaluations must be left after these.
     """
     wanted = 2 if math.isnan(line.value) else 1
-    return LineSearchState(
-        wanted=wanted,
-        needed=wanted + reserve,
-        positions=(line.sigma, 0.0),
-        origin=line.value,
-        length=0.0,
-        value=math.inf,
-        sigma=line.sigma,
-    )
+    step = Step(0.0, math.inf, line.sigma, line.value)
+    return LineSearchState(wanted, wanted + reserve, (line.sigma, 0.0), step)
 
 
 @inlined
-def _trial(position, origin, length, value, sigma):
-    """Return the state that wants f at a position, while this step is the best so far."""
-    return LineSearchState(
-        wanted=1,
-        needed=1,
-        positions=(position, 0.0),
-        origin=origin,
-        length=length,
-        value=value,
-        sigma=sigma,
-    )
+def _finished(query_state, step):
+    """Return the state of a search that wants no more values."""
+    return LineSearchState(0, 0, query_state.positions, step)
 
 
 @inlined
 def _origin_value(query_state, values):
     """Return f(origin), which is the second value wanted where it was not known."""
-    return values[1] if query_state.wanted == 2 else query_state.origin
-
-
-@inlined
-def _finished(query_state, origin, length, value, sigma):
-    """Return the state of a search that wants no more values."""
-    return LineSearchState(
-        wanted=0,
-        needed=0,
-        positions=query_state.positions,
-        origin=origin,
-        length=length,
-        value=value,
-        sigma=sigma,
-    )
+    return values[1] if query_state.wanted == 2 else query_state.step.origin
 
 
 # --- adaptive step size, aSS -----------------------------------------------------------------------
@@ -157,11 +122,10 @@ def _begin_adaptive(line_search, line, minimizer):
 
 @continue_search.register(AdaptiveStep)
 def _continue_adaptive(line_search, query_state, values):
-    sigma, trial = query_state.sigma, values[0]
-    origin = _origin_value(query_state, values)
+    sigma, trial, origin = query_state.step.sigma, values[0], _origin_value(query_state, values)
     if trial <= origin:
-        return _finished(query_state, origin, sigma, trial, sigma * line_search.grow)
-    return _finished(query_state, origin, 0.0, origin, sigma * line_search.shrink)
+        return _finished(query_state, Step(sigma, trial, sigma * line_search.grow, origin))
+    return _finished(query_state, Step(0.0, origin, sigma * line_search.shrink, origin))
 
 
 # --- adaptive step size to both sides --------------------------------------------------------------
@@ -192,13 +156,16 @@ def _begin_mirrored(line_search, line, minimizer):
 
 @continue_search.register(MirroredStep)
 def _continue_mirrored(line_search, query_state, values):
-    position, sigma, trial = query_state.positions[0], query_state.sigma, values[0]
-    origin = _origin_value(query_state, values)
-    if trial <= origin:
-        return _finished(query_state, origin, position, trial, sigma * line_search.grow)
+    position, sigma, origin = (
+        query_state.positions[0],
+        query_state.step.sigma,
+        _origin_value(query_state, values),
+    )
+    if values[0] <= origin:
+        return _finished(query_state, Step(position, values[0], sigma * line_search.grow, origin))
     if position > 0.0:
-        return _trial(-sigma, origin, 0.0, origin, sigma)
-    return _finished(query_state, origin, 0.0, origin, sigma * line_search.shrink)
+        return LineSearchState(1, 1, (-sigma, 0.0), Step(0.0, origin, sigma, origin))
+    return _finished(query_state, Step(0.0, origin, sigma * line_search.shrink, origin))
 
 
 # --- exact line search -----------------------------------------------------------------------------
@@ -215,12 +182,14 @@ def _known_minimizer(team, line_search, problem, line):
 
 @begin_search.register(ExactStep)
 def _begin_exact(line_search, line, minimizer):
-    return _trial(minimizer, line.value, minimizer, math.inf, abs(minimizer))
+    step = Step(minimizer, math.inf, abs(minimizer), line.value)
+    return LineSearchState(1, 1, (minimizer, 0.0), step)
 
 
 @continue_search.register(ExactStep)
 def _continue_exact(line_search, query_state, values):
-    return _finished(query_state, query_state.origin, query_state.length, values[0], query_state.sigma)
+    found = query_state.step
+    return _finished(query_state, Step(found.length, values[0], found.sigma, found.origin))
 
 
 # --- bracketing ------------------------------------------------------------------------------------
@@ -275,38 +244,27 @@ class Bracket(NamedTuple):
 
 
 class BracketingState(NamedTuple):
-    """The state of the bracketing search. `length` and `value` are the best of three positions in order."""
+    """The state of the bracketing search, whose step is the best of three positions in order."""
 
     wanted: int
     needed: int
     positions: tuple[float, float]
-    origin: float
-    length: float
-    value: float
-    sigma: float
+    step: Step
     bracket: Bracket
 
 
 @begin_search.register(Bracketing)
 def _begin_bracketing(line_search, line, minimizer):
     wanted, nothing = 2 if math.isnan(line.value) else 1, Sample(0.0, math.inf)
-    return BracketingState(
-        wanted=wanted,
-        needed=wanted,
-        positions=(line.sigma, 0.0),
-        origin=line.value,
-        length=0.0,
-        value=line.value,
-        sigma=line.sigma,
-        bracket=Bracket(_FIRST, 0, nothing, nothing, math.inf, math.inf),
-    )
+    bracket = Bracket(_FIRST, 0, nothing, nothing, math.inf, math.inf)
+    step = Step(0.0, line.value, line.sigma, line.value)
+    return BracketingState(wanted, wanted, (line.sigma, 0.0), step, bracket)
 
 
 @continue_search.register(Bracketing)
 def _continue_bracketing(line_search, query_state, values):
-    stride, width, last_width = query_state.sigma, query_state.bracket.width, query_state.bracket.last_width
-    spent = query_state.bracket.spent + query_state.wanted
-    origin = _origin_value(query_state, values)
+    stride, bracket = query_state.step.sigma, query_state.bracket
+    width, last_width, spent = bracket.width, bracket.last_width, bracket.spent + query_state.wanted
     phase, a, b, c = _with_sample(query_state, values)
     finished = spent >= line_search.limit
     if phase == _BEHIND:
@@ -324,22 +282,13 @@ def _continue_bracketing(line_search, query_state, values):
             end = c if to_c > to_a else a
             t = b.position + math.copysign(near, end.position - b.position)
         finished = finished or max(to_c, to_a) <= 2.0 * near
-    sigma = stride
+    sigma, wanted = stride, 1
     if finished:
         # Halfway, on a log scale, between the first stride and the step found: one short step along an
         # unlucky direction must not make the next line start with a hopelessly short stride.
-        sigma = math.sqrt(stride * abs(b.position)) if b.position != 0.0 else 0.5 * stride
-    wanted = 0 if finished else 1
-    return BracketingState(
-        wanted=wanted,
-        needed=wanted,
-        positions=(t, 0.0),
-        origin=origin,
-        length=b.position,
-        value=b.value,
-        sigma=sigma,
-        bracket=Bracket(phase, spent, a, c, width, last_width),
-    )
+        sigma, wanted = math.sqrt(stride * abs(b.position)) if b.position != 0.0 else 0.5 * stride, 0
+    step = Step(b.position, b.value, sigma, _origin_value(query_state, values))
+    return BracketingState(wanted, wanted, (t, 0.0), step, Bracket(phase, spent, a, c, width, last_width))
 
 
 @inlined
@@ -347,9 +296,7 @@ def _with_sample(query_state, values):
     """Return the phase and the three points, in order, once the value wanted is known."""
     new = Sample(query_state.positions[0], values[0])
     a, c, phase = query_state.bracket.a, query_state.bracket.c, query_state.bracket.phase
-    b = Sample(query_state.length, query_state.value)
-    if phase == _FIRST and query_state.wanted == 2:
-        b = Sample(query_state.length, values[1])
+    b = Sample(query_state.step.length, values[1] if query_state.wanted == 2 else query_state.step.value)
     on_the_side_of_a = (new.position - b.position) * (c.position - b.position) < 0.0
     if new.value < b.value:
         if phase == _BRACKETED and on_the_side_of_a:

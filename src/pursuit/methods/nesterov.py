@@ -13,17 +13,24 @@ next y. In the states of all schemes x is the best point of all.
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypedDict
 
 from pursuit.checks import Vector, checked_number
 from pursuit.compiling.jit import inlined
 from pursuit.compiling.vectors import copy, repeated
-from pursuit.methods.contract import Patience, write_on_line
+from pursuit.methods.contract import Needs, Patience, write_on_line
 
 # The condition number that is assumed if f is only known to be convex: if m is 0.
 _CONDITION = 1e4
 # How much the latest step counts in the mean of their sizes.
 _LATEST = 0.1
+
+
+class CurvatureOptions(TypedDict, total=False):
+    """The extreme curvatures as options: m is 0 by default."""
+
+    L: float | None
+    m: float
 
 
 class Curvatures(NamedTuple):
@@ -33,8 +40,9 @@ class Curvatures(NamedTuple):
     L: float
 
     @classmethod
-    def create(cls, method: str, m: float, L: float | None, *, scale_free: bool = False) -> Curvatures:  # noqa: N803
+    def create(cls, method: str, options: CurvatureOptions, *, scale_free: bool = False) -> Curvatures:
         """Return the curvatures, checked; a method that is `scale_free` needs no L where m is 0."""
+        m, L = options.get("m", 0.0), options.get("L")  # noqa: N806
         largest = checked_curvature(method, 1.0 if scale_free and L is None and m == 0.0 else L)
         smallest = checked_number("m", m, at_least=0.0)
         if smallest > largest:
@@ -51,13 +59,14 @@ class Curvatures(NamedTuple):
         """The gamma to begin with."""
         return self.m if self.m > 0.0 else self.L
 
-    def patience(self, n: int) -> Patience:
-        """Return after how many iterations without a better point to give up.
+    def needs(self, n: int, normals: int) -> Needs:
+        """Return what a scheme needs for n variables, with as many normals in an iteration.
 
         v remembers steps for a multiple of n sqrt(kappa) iterations, and may lead uphill for several times as
-        long.
+        long: so patience is long. A trial and y itself, or the points of a difference, are evaluated at once.
         """
-        return Patience(int(min(10_000 + 100.0 * n * self.root_of_condition, 2.0**62)), share=1.0)
+        patience = Patience(int(min(10_000 + 100.0 * n * self.root_of_condition, 2.0**62)), share=1.0)
+        return Needs(normals, points=2, patience=patience)
 
 
 def checked_curvature(method: str, top: float | None) -> float:
@@ -78,6 +87,11 @@ class Iterates(NamedTuple):
     x: Vector
     y: Vector
     v: Vector
+
+
+def first_iterates(x: Vector) -> Iterates:
+    """Return the arrays at the start, which they may keep."""
+    return Iterates(x, y=x.copy(), v=x.copy())
 
 
 class BestAndIterate(NamedTuple):

@@ -9,81 +9,20 @@ with slope 0. Farther inside, a point is its own image.
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from pursuit.checks import Vector
 from pursuit.compiling.cache import compiled
-from pursuit.compiling.dispatch import generic
-from pursuit.compiling.jit import compilable, inlined
-from pursuit.compiling.vectors import SERIAL, copy, repeated, summed
+from pursuit.compiling.jit import compilable
+from pursuit.compiling.vectors import SERIAL, repeated, summed
 from pursuit.problems.boxes import AT_BOUND, Box
-from pursuit.problems.contract import evaluate, value
-
-
-class Bounded(NamedTuple):
-    """A problem inside bounds: f of the reflected point."""
-
-    problem: Any
-    box: Box
-
-    @property
-    def n(self) -> int:
-        """The number of variables."""
-        return int(self.problem.n)
-
-    def __call__(self, x: Any) -> float:
-        """Return f at the reflection of x."""
-        return evaluate(self, x)
-
-    def __getattr__(self, name: str) -> Any:
-        """Return what the problem knows of itself, such as its condition number."""
-        return getattr(self.problem, name)
-
-
-@value.register(Bounded)
-def _value(team, bounded, x):
-    # The point belongs to the objective, so it can be moved where it stands.
-    _reflect(team, x.shape[0], x, bounded.box)
-    return value(team, bounded.problem, x)
-
-
-@generic(on="problem", default=True)
-def at_bound(team: Any, problem: Any, x: Vector, room: Vector) -> int:
-    """Return how many variables are at a bound, at the point that x stands for.
-
-    Problems without bounds need no implementation.
-
-    Parameters
-    ----------
-    team : NamedTuple
-        Who executes the vector operations.
-    problem : NamedTuple
-        The problem, whose class decides on the implementation.
-    x : ndarray
-        A point as a scheme sees it.
-    room : ndarray
-        As large as x, may be overwritten, and may be x itself.
-    """
-    return 0
-
-
-@at_bound.register(Bounded)
-def _at_bound(team, bounded, x, room):
-    return image_at_bound(team, bounded.box, x, room)
-
-
-@inlined
-def image_at_bound(team: Any, box: Any, x: Any, room: Any) -> Any:
-    """Return how many variables of the image of x, which is written into `room`, are at a bound."""
-    copy(team, room, x)
-    _reflect(team, room.shape[0], room, box)
-    return int(_number_at_bound(team, room.shape[0], room, box))
 
 
 @summed
-def _number_at_bound(i, x, box):
+def number_of_active(i, x, box):
+    """Return how many variables are at a bound."""
     return 1.0 if _is_at(x[i], box.lower[i]) or _is_at(x[i], box.upper[i]) else 0.0
 
 
@@ -95,11 +34,12 @@ def _is_at(t, bound):
 def reflect(points: Any, box: Any) -> Any:
     """Replace every row of `points` by its image inside the box."""
     for j in range(points.shape[0]):
-        _reflect(SERIAL, points.shape[1], points[j], box)
+        reflect_point(SERIAL, points.shape[1], points[j], box)
 
 
 @repeated
-def _reflect(i, x, box):
+def reflect_point(i, x, box):
+    """Replace a point by its image inside the box."""
     lower, upper, margin = box.lower[i], box.upper[i], box.margin[i]
     if not lower + margin <= x[i] <= upper - margin:
         x[i] = _image(x[i], lower, upper, margin)
@@ -167,18 +107,14 @@ def make_box(lower: Vector, upper: Vector, sigma0: float | Vector) -> Box:
         return Box(lower, upper, np.minimum(sigma0, 0.5 * (upper - lower)))
 
 
-def _with_exact_start(box: Box, x0: Vector) -> Box:
-    """Return a box in which x0 is the image of some point, to the last bit.
+def with_margins(box: Box, x0: Vector, sigma0: float | Vector) -> Box:
+    """Return bounds with the margins of rounded mirrors, for which x0 is the image of some point.
 
-    Where rounding lets no point have that image, as with a margin that dwarfs x0, the margin is made smaller,
-    so that x0 is its own image.
+    It is so to the last bit. Where rounding lets no point have that image, as with a margin that dwarfs x0,
+    the margin is made smaller, so that x0 is its own image.
     """
+    box = make_box(box.lower, box.upper, sigma0)
     inexact = _images(preimage(x0, box), box) != x0
     with np.errstate(over="ignore"):
         distance = np.minimum(x0 - box.lower, box.upper - x0)
     return box._replace(margin=np.where(inexact, np.minimum(box.margin, 0.5 * distance), box.margin))
-
-
-def with_margins(box: Box, x0: Vector, sigma0: float | Vector) -> Box:
-    """Return bounds with the margins of rounded mirrors, around x0."""
-    return _with_exact_start(make_box(box.lower, box.upper, sigma0), x0)

@@ -99,12 +99,6 @@ class ProblemBase:
         return evaluate(self, x)
 
 
-def has_line_minimizer(problem: Any) -> bool:
-    """Say whether a problem knows its line minimiser, and so does the problem inside it, if there is one."""
-    inner = getattr(problem, "problem", None)
-    return line_minimizer.handles(type(problem)) and (inner is None or has_line_minimizer(inner))
-
-
 def with_own_arrays(problem: Any) -> Any:
     """Return a problem for another thread, with copies of the arrays that evaluating it may write."""
     constants = getattr(problem, "constants", ())

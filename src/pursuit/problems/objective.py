@@ -9,6 +9,34 @@ from typing import Any
 import numpy as np
 
 from pursuit.checks import Vector, as_float, entries_of, shown
+from pursuit.problems.contract import value
+from pursuit.problems.jitted import check_compiles, is_jitted, jitted_problem
+from pursuit.problems.transform import Transform, Transformed
+
+
+def checked_objective(fun: Any, args: Any, n: int, transform: Transform) -> Any:
+    """Return the objective of a run: a problem for what can be compiled, else a function of x alone.
+
+    A problem takes points as the scheme sees them, a function takes those at which it is evaluated.
+    """
+    if not callable(fun):
+        raise TypeError(f"fun must be callable, but {shown(fun)} was given.")
+    if not isinstance(args, tuple):
+        args = (args,)
+    if is_jitted(fun):
+        problem, is_ours = jitted_problem(fun, args, n), False
+    elif not value.handles(type(fun)):
+        return function_of_point(fun, args)
+    elif args:
+        raise ValueError(f"A problem takes no further arguments, but args={shown(args)} was given.")
+    elif fun.n != n:
+        raise ValueError(f"x0 must have the problem's {fun.n} entries, but it has {n}.")
+    else:
+        problem, is_ours = fun, type(fun).__module__.partition(".")[0] == "pursuit"
+    whole = Transformed.of(problem, transform)
+    if not is_ours:
+        check_compiles(problem, whole)
+    return whole
 
 
 def function_of_point(fun: Callable[..., Any], args: Any) -> Callable[[Vector], Any]:

@@ -14,10 +14,6 @@ from typing import NamedTuple
 import numpy as np
 
 from pursuit.checks import Vector
-from pursuit.problems.boxes import Box
-
-# By how many rounding errors bounds are moved outwards, so that the images of both lie on them or beyond.
-_SLACK = 4.0
 
 
 class Scale(NamedTuple):
@@ -30,17 +26,6 @@ class Scale(NamedTuple):
     def constants(self) -> tuple[str, ...]:
         """The names of the arrays that are never written."""
         return self._fields
-
-    def bounds(self, box: Box) -> tuple[Vector, Vector]:
-        """Return the bounds of z, a few rounding errors too wide: the box then brings x onto its own."""
-        slack = _SLACK * np.finfo(np.float64).eps
-        with np.errstate(over="ignore"):
-            lower, upper = (
-                (side - self.offset + sign * slack * (np.abs(side) + np.abs(self.offset))) / self.factor
-                for side, sign in ((box.lower, -1.0), (box.upper, 1.0))
-            )
-            # One number more, for bounds so near 0 that there is no smaller rounding error.
-            return np.nextafter(lower, -np.inf), np.nextafter(upper, np.inf)
 
 
 def factors(sigma0: Vector) -> Vector:

@@ -1,11 +1,9 @@
 """Names and texts that people may give: shown as they are, or refused in a sentence."""
 
-import io
 import re
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from rich.console import Console
 
 from experiments.study.made_up import made_up_results
 from experiments.study.small import declared
@@ -38,7 +36,7 @@ def quoted(text):
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
-def test_odd_labels_and_titles_are_shown_and_spoil_nothing(tmp_path):
+def test_odd_labels_and_titles_are_shown_and_spoil_nothing(tmp_path, monkeypatch, capsys):
     """All of them in one study, whose cells share their runs."""
     labels = [name.replace("\\", "") for name in ODD]
     title = " ".join(ODD)[:200]
@@ -46,11 +44,12 @@ def test_odd_labels_and_titles_are_shown_and_spoil_nothing(tmp_path):
     text = f"title = {quoted(title)}\nschemes = [{schemes}]\nruns = 2\ntarget = 1e-2\ncap = 1e5\n"
     for label in ("$x^$", "<b>&amp;", "🎉" * 200):
         text += f'[[problems]]\nproblem = "exp"\nlabel = {quoted(label)}\nn = 2\nL = 10\n'
-    console = Console(file=io.StringIO(), force_terminal=True, width=100, color_system=None)
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("COLUMNS", "100")
     with ThreadPoolExecutor(1) as executor:
-        done = reproduce(declared(tmp_path, text), tmp_path / "out", executor=executor, console=console)
+        done = reproduce(declared(tmp_path, text), tmp_path / "out", executor=executor)
     assert done.failures == []
-    assert "[red]:smile:" in console.file.getvalue()
+    assert "[red]:smile:" in capsys.readouterr().err
     draw_report(tmp_path / "out")
     text = (tmp_path / "out" / "report.md").read_text()
     assert text.startswith(f"# {escaped(title)}\n")

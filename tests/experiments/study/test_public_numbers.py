@@ -6,10 +6,12 @@ import re
 from pathlib import Path
 
 import pytest
+from benchmarks.lm_cma import judged, report
 from benchmarks.readings.declare import FILES
 
 from pursuit.experiments.study.claims import CLAIMS
-from pursuit.experiments.study.report.opening import VERDICT_COLUMNS
+from pursuit.experiments.study.report.document import VERDICT_COLUMNS
+from pursuit.experiments.study.report.tables import read_tables
 
 ROOT = Path(__file__).parents[3]
 RESULTS = ROOT / "docs" / "results"
@@ -76,6 +78,18 @@ def test_the_verdicts_that_a_page_names_are_those_of_the_report(claims):
     assert [int(number) for number in re.findall(r"\d+", hold)] == listed("hold")
     assert value_of(part) == len(listed("in part"))
     assert [int(number) for number in re.findall(r"\d+", fail)] == listed("do not hold")
+
+
+def test_the_claim_beside_lm_cma_is_that_of_the_tables():
+    paper, rivals = (
+        read_tables(RESULTS.joinpath(*path, "tables")) for path in (["paper"], ["rivals", "cpu"])
+    )
+    text = report(judged(paper, rivals)).partition("\n\nMade by")[0]
+    assert (RESULTS / "rivals" / "lm-cma.md").read_text().startswith(text)
+    verdicts = dict(re.findall(r"^\| (\w+) \| (holds[ \w]*|does not hold) \|", text, re.MULTILINE))
+    pattern = r"it (holds[ \w]*) under `(\w+)` and `(\w+)`, and (holds[ \w]*) under `(\w+)`"
+    ((first, one, two, second, three),) = re.findall(pattern, text_of(ROOT / "docs" / "reading.md"))
+    assert verdicts == {one: first, two: first, three: second}
 
 
 def test_pages_speak_of_as_many_schemes_runs_and_panels_as_there_are():

@@ -6,19 +6,21 @@ import json
 import math
 import re
 import shutil
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
 
+from experiments.study import small
 from experiments.study.drawn import spec, titles_of
 from experiments.study.made_up import CAP, FIGURES, READINGS, made_up_results
 from experiments.study.paper_study import study as paper_study
 from pursuit.experiments.common.formatting import brief, table
-from pursuit.experiments.study import draw_report
+from pursuit.experiments.study import draw_report, reproduce
 from pursuit.experiments.study.figures import build_figure
 from pursuit.experiments.study.report import write_report
 from pursuit.experiments.study.report.analysis import analyse
-from pursuit.experiments.study.report.opening import opening_of
+from pursuit.experiments.study.report.document import document_of, opening_of
 from pursuit.experiments.study.report.page import page_of
 from pursuit.experiments.study.report.tables import read_tables
 from pursuit.experiments.study.stats import distributions_of
@@ -196,6 +198,44 @@ def test_markdown_tells_what_was_run_and_what_is_missing(report):
     assert "arXiv:1406.2010" in text
 
 
+def test_what_a_report_says_to_be_missing_follows_from_the_results():
+    results = paper_study()
+    whole = "\n".join(document_of(analyse(results), "", [], "iterations").splitlines())
+    for word in ("fewer runs", "leaves out", "not all there", "so far"):
+        assert word not in whole
+    first, second, *others = results.cells
+    part = results._replace(cells=(first._replace(wanted=9), *others))
+    text = document_of(analyse(part), "", [], "iterations")
+    short = f"wanted: 1</summary>\n\n| cell | runs | wanted |\n| --- | --- | --- |\n| {first.cell} | 1 | 9 |"
+    assert f"Cells that have fewer runs than {short}" in text
+    assert f"Cells that the study leaves out: 1</summary>\n\n| cell |\n| --- |\n| {second.cell} |" in text
+    assert "a claim whose runs are not all there counts as what it is so far" in text
+
+
+def test_a_published_report_is_small_and_follows_from_its_tables(tmp_path):
+    with ThreadPoolExecutor() as executor:
+        reproduce(
+            small.declared(tmp_path),
+            tmp_path / "runs",
+            only="problem=exp n=4 scheme=rp,cma",
+            runs=2,
+            executor=executor,
+        )
+    draw_report(tmp_path / "runs")
+    before = files_of(tmp_path / "runs")
+    page = draw_report(tmp_path / "runs", publish=tmp_path / "published")
+    assert page == tmp_path / "published" / "report.md"
+    published = files_of(tmp_path / "published")
+    kinds = {name.rpartition(".")[2] for name in published if not name.endswith(".lock")}
+    assert kinds == {"md", "png", "json", "gz"}
+    for name in ("runs", "summary", "curves", "distributions"):
+        assert gzip.decompress(published[f"tables/{name}.csv.gz"]) == before[f"tables/{name}.csv"]
+    assert published["report.md"] == before["report.md"]
+    draw_report(tmp_path / "published")
+    assert files_of(tmp_path / "published") == published
+    assert files_of(tmp_path / "runs") == before
+
+
 def test_markdown_has_a_table_of_medians_for_each_reading_n_and_condition(report):
     text = (report / "report.md").read_text()
     medians = text.partition("## Medians of iterations / n")[2]
@@ -261,8 +301,8 @@ def test_distributions_from_tables_are_those_of_the_traces(tmp_path):
             kept = distributions_of(again, "printed", n, measure)
             assert [one.scheme for one in kept] == [one.scheme for one in drawn] == ["rp", "sarp", "cma"]
             for one, other in zip(kept, drawn, strict=True):
-                np.testing.assert_allclose(one.budgets, other.budgets, rtol=1e-3)
-                np.testing.assert_allclose(one.shares, other.shares, rtol=1e-3)
+                np.testing.assert_allclose(one.budgets, other.budgets, rtol=1e-2)
+                np.testing.assert_allclose(one.shares, other.shares, rtol=1e-2)
 
 
 def test_markdown_shows_every_figure_as_a_file_beside_it(report):

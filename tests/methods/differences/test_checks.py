@@ -131,9 +131,8 @@ def test_what_is_not_finite_is_refused(load, checkpoints, name, bad):
 COUNTS = (
     "sweeps",
     "failures",
-    "still",
     "opening.evaluations",
-    "masked.idle",
+    "idle",
 )
 SIZES = (
     "longest",

@@ -76,7 +76,7 @@ def test_rounded_values_are_followed_to_their_last_digits(name):
         result, after = minimized(f, seed)
         assert result.status in (Reason.CONVERGED, Reason.NOISE, Reason.FLAT)
         assert result.fun - lowest <= error
-        # A last look around x takes 3 n of them.
+        # A last look around x takes 4 n of them.
         assert after <= 253.0
 
 

@@ -95,3 +95,21 @@ def test_a_saddle_is_left(n, offset, batch):
         assert result.success
         assert result.fun < 1e-15
         assert not result.fun_is_estimate
+
+
+@pytest.mark.parametrize("n", [3, 8, 20])
+@pytest.mark.parametrize("power", [2, 3])
+def test_a_saddle_is_left_along_the_only_direction_that_leads_down(n, power):
+    """No slope leads there, and no coordinate; with a cube there is no curvature either."""
+    curvatures, lowest = np.geomspace(1.0, 1e3, n - 1), {2: -1 / 4, 3: -27 / 256}[power]
+    for seed in range(5):
+        rng = np.random.default_rng([n, seed])
+        Q = np.linalg.qr(rng.standard_normal((n, n)))[0]
+
+        def f(x, Q=Q):
+            y = Q @ x
+            return float(curvatures @ y[1:] ** 2 - y[0] ** power + y[0] ** 4)
+
+        result = pursuit.minimize(f, rng.standard_normal(n - 1) @ Q[1:], method="differences", rng=seed)
+        assert result.success
+        assert result.fun == pytest.approx(lowest, abs=1e-6)

@@ -46,7 +46,6 @@ _PRINT = {
     "ytick.major.size": 2.0,
     "figure.constrained_layout.h_pad": 0.02,
     "figure.constrained_layout.w_pad": 0.02,
-    "savefig.dpi": 300,
     "pdf.fonttype": 42,
     # Identifiers in the file follow from this text instead of from random numbers.
     "svg.hashsalt": "pursuit",
@@ -57,6 +56,8 @@ _PRINT = {
 _METADATA: dict[str, dict[str, Any]] = {"pdf": {"CreationDate": None}, "svg": {"Date": None}, "png": {}}
 
 FORMATS = tuple(_METADATA)
+PRINT, SCREEN = 300, 160
+"""Resolutions of pictures, in dots per inch."""
 print_style: contextlib.ContextDecorator = matplotlib.style.context(_PRINT, after_reset=True)
 """Decorates functions that draw: the user's own settings of Matplotlib neither matter nor change."""
 
@@ -72,11 +73,11 @@ def label_powers(axis: Axis, first: float, last: float, most: int) -> None:
 
 @print_style
 def save(
-    figure: matplotlib.figure.Figure, folder: Path, name: str, formats: Sequence[str]
+    figure: matplotlib.figure.Figure, folder: Path, name: str, formats: Sequence[str], dpi: int = PRINT
 ) -> tuple[Path, ...]:
     """Write a figure in each of the formats, and return the paths of the files.
 
-    The same figure gives the same files, byte for byte.
+    The same figure gives the same files, byte for byte. `dpi` is the resolution of pictures.
     """
     paths = tuple(folder / f"{name}.{ending}" for ending in formats)
     with warnings.catch_warnings():
@@ -88,7 +89,7 @@ def save(
         for path, ending in zip(paths, formats, strict=True):
             # In memory first: where a disk is full, Matplotlib's own error may hide the reason.
             content = io.BytesIO()
-            figure.savefig(content, format=ending, metadata=_METADATA[ending])
+            figure.savefig(content, format=ending, dpi=dpi, metadata=_METADATA[ending])
             write_file(path, _with_palette(content) if ending == "png" else content.getvalue())
     return paths
 

@@ -60,8 +60,8 @@ from pursuit.experiments.study.evidence import (
 from pursuit.experiments.study.results import Results
 
 _FINAL = ("holds", "holds in part", "does not hold", "not decided")
-_SO_FAR = ("consistent so far", "consistent in part so far", "contradicted so far", "not measured")
-VERDICTS = (*_FINAL, *_SO_FAR)
+VERDICTS_SO_FAR = ("consistent so far", "consistent in part so far", "contradicted so far", "not measured")
+VERDICTS = (*_FINAL, *VERDICTS_SO_FAR)
 
 TOLERANCE = 1.5
 """What "roughly", "about" and the like allow: this factor up and down."""
@@ -206,7 +206,7 @@ def verdict_of(measurements: Sequence[Measurement]) -> str:
     """
     decided = [bool(found.holds) for found in measurements if found.holds is not None or found.diverges]
     in_full, in_part, not_at_all, nothing = (
-        _FINAL if all(found.complete for found in measurements) else _SO_FAR
+        _FINAL if all(found.complete for found in measurements) else VERDICTS_SO_FAR
     )
     if not decided:
         return nothing

@@ -7,7 +7,7 @@ import functools
 import os
 import platform
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
 from importlib.metadata import version
 from pathlib import Path
@@ -26,13 +26,13 @@ from pursuit.experiments.common.executors import (
     processes,
 )
 from pursuit.experiments.common.files import locked, remove_leftovers
-from pursuit.experiments.study.declaration import load_study, parse_where
+from pursuit.experiments.study.declaration import Study, load_study, parse_where
 from pursuit.experiments.study.gpu_scheduler import check_gpu, execute_on_gpu
 from pursuit.experiments.study.grid import Entry, entries_of
 from pursuit.experiments.study.progress import listener_for
 from pursuit.experiments.study.results import DEVICES
-from pursuit.experiments.study.scheduler import RunFailure, execute_missing
-from pursuit.experiments.study.store import open_store, read_store
+from pursuit.experiments.study.scheduler import ProgressListener, RunFailure, execute_missing
+from pursuit.experiments.study.store import Store, open_store, read_store
 from pursuit.methods.options import READINGS
 from pursuit.optional import version_of
 
@@ -58,9 +58,8 @@ def reproduce(
     jobs: int | None = None,
     executor: Executor | str | None = None,
     device: str | None = None,
-    console: Console | None = None,
 ) -> Reproduced:
-    """Execute the runs of a study that are not finished yet.
+    """Execute the runs of a study that are not finished yet, and show the progress on standard error.
 
     Parameters
     ----------
@@ -82,8 +81,6 @@ def reproduce(
     device : str
         ``"cpu"`` or ``"gpu"``, by default what the study declares. Runs on a GPU have other random numbers
         than runs on a CPU, so both are stored side by side.
-    console : rich.console.Console
-        Where the progress is shown, by default standard error.
 
     Returns
     -------
@@ -100,29 +97,18 @@ def reproduce(
     >>> done.failures
     []
     """
-    make_pool = _pool_maker(executor, jobs)
-    study = load_study(source)
+    make_pool, study = _pool_maker(executor, jobs), load_study(source)
     if device is not None:
         study = study._replace(device=checked_choice("device", device, DEVICES))
     gpu = _checked_gpu(executor) if study.device == "gpu" else None
-    if reading is not None:
-        checked_choice("reading", reading, (*READINGS, "all"))
-    if runs is not None:
-        checked_count("runs", runs, at_least=1)
-    chosen = list(READINGS) if reading == "all" else None if reading is None else [reading]
-    entries = entries_of(study, readings=chosen, only=parse_where(only), runs=runs)
-    folder = Path("reproduced", study.name) if out is None else Path(out)
-    console = console or Console(stderr=True)
-    with open_store(folder) as store:
-        store.declare(study, entries, _made(entries, gpu))
-        for name in store.set_aside_damaged():
-            _print(console, f"A damaged run in {store.path} is set aside, to be run again: {name}.")
-        _print_unused(console, store.path, store.unused())
-        _remove_leftovers(folder)
-        listener = listener_for(console)
+    entries = _chosen(study, reading, only, runs)
+    with open_store(Path("reproduced", study.name) if out is None else Path(out)) as store:
+        listener = _declared(study, entries, store, _made(entries, gpu))
         if gpu is not None:
-            return Reproduced(folder, execute_on_gpu(entries, store, jobs, listener))
-        return Reproduced(folder, execute_missing(entries, store, make_pool, listener))
+            failures = execute_on_gpu(entries, store, jobs, listener)
+        else:
+            failures = execute_missing(entries, store, make_pool, listener)
+        return Reproduced(store.path.parent, failures)
 
 
 def draw_report(
@@ -203,12 +189,29 @@ def _checked_gpu(executor: Executor | str | None) -> Any:
     return check_gpu()
 
 
-def _print_unused(console: Console, path: Path, unused: int) -> None:
-    if unused:
-        _print(
-            console,
-            f"{unused} runs in {path} were made with other code, options or caps; they are kept, not used.",
-        )
+def _chosen(study: Study, reading: str | None, only: str, runs: int | None) -> list[Entry]:
+    """Return the cells of a study that are wanted."""
+    if reading is not None:
+        checked_choice("reading", reading, (*READINGS, "all"))
+    if runs is not None:
+        checked_count("runs", runs, at_least=1)
+    readings = list(READINGS) if reading == "all" else None if reading is None else [reading]
+    return entries_of(study, readings=readings, only=parse_where(only), runs=runs)
+
+
+def _declared(
+    study: Study, entries: Sequence[Entry], store: Store, made: Mapping[str, str]
+) -> ProgressListener:
+    """Write a study into its store, say what is found there, and return what shows the progress."""
+    console = Console(stderr=True)
+    store.declare(study, entries, made)
+    for name in store.set_aside_damaged():
+        _print(console, f"A damaged run in {store.path} is set aside, to be run again: {name}.")
+    if unused := store.unused():
+        kept = f"{unused} runs in {store.path} were made with other code, options or caps"
+        _print(console, f"{kept}; they are kept, not used.")
+    _remove_leftovers(store.path.parent)
+    return listener_for(console)
 
 
 def _print(console: Console, text: str) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -136,8 +135,6 @@ class KeptTraces(NamedTuple):
     """Of the runs of a cell, as `convergence_rate` takes them."""
     remark: str
     """Which runs these are, for readers."""
-    distributions: Mapping[tuple[str, int, str], Sequence[Distribution]] = MappingProxyType({})
-    """Of each reading, n and measure."""
 
 
 class Results(NamedTuple):
@@ -156,6 +153,8 @@ class Results(NamedTuple):
     """Whether it is the paper's study, by which its claims are judged."""
     kept: KeptTraces | None = None
     """What is left of the traces where `trace` has none, as in the tables of a report."""
+    distributions: Mapping[tuple[str, int, str], Sequence[Distribution]] | None = None
+    """The runtime distributions of each reading, n and measure, if they are known already."""
 
     @property
     def names_readings(self) -> bool:

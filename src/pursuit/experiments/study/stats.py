@@ -13,10 +13,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from pursuit.checks import Vector, checked_choice
 from pursuit.experiments.study.results import CellResults, Distribution, Results, RunRecord, Trace
@@ -30,8 +30,9 @@ _TAIL = 0.025
 _HOPELESS = ("diverged", "stalled", "unbounded")
 # From here on only the flattest directions are left: at the paper's start, one of them alone has f = 1/2.
 _LAST_STRETCH = 0.1
+_DRAWN = 1e-30, 1e30
 # Of a runtime distribution: steps that are closer cannot be seen.
-_STEPS_PER_DECADE = 50
+_STEPS_PER_DECADE = 40
 
 
 class Estimate(NamedTuple):
@@ -163,11 +164,17 @@ def trace_of_median(results: Results, entry: CellResults) -> Trace:
     return results.kept.curves.get(entry.cell, Trace(nothing, nothing, np.empty(0)))
 
 
-def thinned(columns: Sequence[NDArray[Any]], most: int) -> list[NDArray[Any]]:
-    """Return columns with at most `most` of their rows: the first, the last and some between."""
-    size = len(columns[0])
-    chosen = np.linspace(0, size - 1, min(size, most)).round().astype(np.intp)
-    return [column[chosen] for column in columns]
+def thinned(trace: Trace, most: int) -> Trace:
+    """Return at most `most` points of a trace, at about equal distances on logarithmic axes."""
+    if trace.nit.size <= most:
+        return trace
+    across = np.diff(np.log10(np.maximum(trace.nit, 1)))
+    down = np.diff(np.log10(np.clip(np.abs(trace.fun), *_DRAWN)))
+    # A picture has about twice as many decades of values as of iterations.
+    lengths = np.append(0.0, np.cumsum(np.hypot(2.0 * across, np.nan_to_num(down))))
+    between = np.searchsorted(lengths, np.linspace(0.0, lengths[-1], most)[:-1])
+    chosen = np.append(np.unique(between), trace.nit.size - 1)
+    return Trace(trace.nit[chosen], trace.nfev[chosen], trace.fun[chosen])
 
 
 def ratio(one: CellResults, other: CellResults, measure: str = "iterations") -> Estimate:
@@ -272,15 +279,28 @@ def _rate(trace: Trace, run: RunRecord) -> float:
 
 def targets_of(results: Results) -> Vector:
     """Return the targets of runtime distributions: `TARGETS`, or those of the study without its traces."""
-    if results.kept is None or results.kept.distributions:
-        return TARGETS
-    return np.unique([entry.target for entry in results.cells])
+    known = results.kept is None or results.distributions
+    return TARGETS if known else np.unique([entry.target for entry in results.cells])
 
 
-def distributions_of(results: Results, reading: str, n: int, measure: str) -> list[Distribution]:
+def with_distributions(results: Results) -> Results:
+    """Return a study that knows its runtime distributions, so that its traces are read once."""
+    if results.distributions or results.kept:
+        return results
+    places = dict.fromkeys((entry.cell.reading, entry.cell.n) for entry in results.select())
+    return results._replace(
+        distributions={
+            (reading, n, measure): distributions_of(results, reading, n, measure)
+            for reading, n in places
+            for measure in MEASURES
+        }
+    )
+
+
+def distributions_of(results: Results, reading: str, n: int, measure: str) -> Sequence[Distribution]:
     """Return the runtime distributions in n dimensions, without steps too small to see."""
-    if results.kept and results.kept.distributions:
-        return list(results.kept.distributions.get((reading, n, measure), ()))
+    if results.distributions:
+        return results.distributions.get((reading, n, measure), ())
     found = []
     entries = results.select(reading=reading, n=n)
     for scheme in dict.fromkeys(entry.cell.scheme for entry in entries):

@@ -16,7 +16,7 @@ from dataclasses import replace
 import numpy as np
 
 from pursuit.methods.differences.line import first_multiple, search
-from pursuit.methods.differences.matrix import first_matrix
+from pursuit.methods.differences.matrix import first_matrix, norm
 from pursuit.methods.differences.state import Blocks, State
 from pursuit.methods.differences.sweep import choose_probes, probe, probe_back
 from pursuit.methods.programs import Asking
@@ -71,6 +71,6 @@ def _end_pass(state: State, blocks: Blocks, rng: np.random.Generator) -> None:
     state.blocks = None
     state.matrix = first_matrix(state.x.size, blocks.curvature or 1.0)
     if state.last_step is not None:
-        least = 1e-2 * float(np.linalg.norm(state.last_step)) / math.isqrt(math.isqrt(state.x.size))
+        least = 1e-2 * norm(state.last_step) / math.isqrt(math.isqrt(state.x.size))
         state.lengths = np.maximum(state.lengths, least)
     state.last_step, state.curvature = None, np.zeros(state.x.size)

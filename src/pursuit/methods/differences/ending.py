@@ -23,16 +23,17 @@ import numpy as np
 
 from pursuit.checks import Vector
 from pursuit.methods.check import find_better
+from pursuit.methods.differences.masked import REPEATING
 from pursuit.methods.differences.matrix import first_matrix
 from pursuit.methods.differences.noise import look_for_noise, repeat
 from pursuit.methods.differences.state import EPS, TINY, State
-from pursuit.methods.programs import CONVERGED, FLAT, KINKS, NOISE, UNBOUNDED, Asking, Ending, Request
+from pursuit.methods.differences.sweep import choose_probes, probe
+from pursuit.methods.programs import CONVERGED, FLAT, KINKS, NOISE, STUCK, UNBOUNDED, Asking, Ending, Request
 
 # f is taken to be unbounded if it is negative and still falling this many first steps away.
 _FAR = 1e12
-# So many failures, or steps that gain next to nothing, are a standstill; the run ends after so many.
-_STANDSTILL, _MOST = 2, 4
-_MOST_STILL = 8
+# The run ends after so many sweeps in a row that gain next to nothing.
+_MOST = 5
 # Steps that gain less than this part of what the model predicts are a standstill.
 _KEPT = 0.4
 # Kinks are not looked for more often than after so many sweeps,
@@ -45,6 +46,16 @@ _CLOSER = 4
 # Second differences count if they are so many times the noise. If those nearby are not, those far away must
 # not be so large that a smooth f would have shown nearby as well.
 _CLEAR, _CLEAR_FAR = 20.0, 1e7
+# A run under noise ends when the mean value has not fallen for so many sweeps; those in which slopes did not
+# stand out from noise count twice.
+_PATIENCE = 28
+# Fewer are enough if noise is not random, so that means tell no more than values, or if nothing was gained.
+_IN_VAIN = 7
+# It is lost when the mean value has risen by so many times the noise at the lowest, which is then evaluated
+# again so often.
+_LOST, _REPEATS = 6.0, 8
+# How far apart, in lengths of probes, two gradients are that tell what the matrix has not learnt.
+_APART = 100.0
 _UNBOUNDED = "f seems to be unbounded below: it is negative, and still falls very far from the start."
 _FLAT = "All values around x are equal: nothing shows where f might be lower."
 _KINKS = "f has kinks: its second differences do not behave like those of a smooth f."
@@ -53,16 +64,19 @@ _STEPS = "Converged: steps no longer change f or x by more than ftol or xtol."
 _ROUNDING = "Converged: rounding hides whatever is left to gain."
 
 
-def judge(state: State, rng: np.random.Generator, left: float) -> Asking:
-    """End the run if nothing is left to gain, given what coordinates promise."""
+def judge(state: State, rng: np.random.Generator) -> Asking:
+    """End the run if nothing is left to gain, given the slopes at x."""
     noise = state.noise_model
     if state.f < min(0.0, state.start - 100.0 * state.noise) and state.longest > _FAR * state.box.largest:
         state.ending = Ending(UNBOUNDED, _UNBOUNDED)
-    if state.ending or not _stands_still(state) or noise.is_random:
-        return
-    if state.flat:
-        state.ending = Ending(FLAT, _FLAT) if state.failures >= _MOST else None
-        return
+    elif state.flat:
+        state.ending = Ending(FLAT, _FLAT) if state.flat >= _MOST else None
+    elif (state.idle or state.kept < _KEPT) and not noise.is_random:
+        yield from _judge_standstill(state, rng)
+
+
+def _judge_standstill(state: State, rng: np.random.Generator) -> Asking:
+    noise = state.noise_model
     # Where f falls to 0, what matters is what it has fallen by: steps of xtol change it by that squared.
     fallen = abs(state.start - state.f)
     hidden = 10.0 * state.noise + EPS**1.5 * fallen
@@ -70,8 +84,8 @@ def judge(state: State, rng: np.random.Generator, left: float) -> Asking:
         # Nothing is known of its rounding but that of the values around it.
         hidden += 10.0 * EPS**2 * float(np.abs(state.curvature) @ state.probes**2)
     small = max(hidden, 10.0 * state.ftol * abs(state.f), 10.0 * state.xtol**2 * fallen)
-    # After steps that failed the next probes are longer, and slopes less exact.
-    is_over = max(state.still, state.failures) >= _STANDSTILL and left <= small and not noise.is_known
+    left = left_to_gain(state) if state.idle else math.inf
+    is_over = left <= (small if state.idle > 1 else hidden) and not noise.is_known
     if is_over or state.sweeps >= state.looked + _PAUSE:
         state.looked = state.sweeps
         if (yield from has_kinks(state, rng)):
@@ -83,27 +97,61 @@ def judge(state: State, rng: np.random.Generator, left: float) -> Asking:
                 state.ending = Ending(KINKS, _KINKS)
             return
     if is_over:
-        ending = Ending(CONVERGED, _STEPS if left > hidden else _ROUNDING)
-        yield from end_unless_better(state, rng, ending, small)
-    elif not noise.is_known and (state.failures >= _MOST or state.still >= _MOST_STILL):
+        ending = Ending(CONVERGED, _ROUNDING if left <= hidden else _STEPS)
+        suspect = (yield from _unexplained(state, rng)) if state.x.size > 1 else None
+        yield from end_unless_better(state, rng, ending, small, suspect)
+    elif not noise.is_known and state.idle >= _MOST:
         state.ending = Ending(KINKS, _FAILING)
 
 
-def end_unless_better(state: State, rng: np.random.Generator, ending: Ending, small: float) -> Asking:
+def judge_masked(state: State, rng: np.random.Generator) -> Asking:
+    """End the run if noise masks the slopes, and the mean value has not fallen for long, or has risen."""
+    masked = state.masked
+    assert masked is not None
+    if masked.value > masked.lowest + _LOST * masked.lowest_noise:
+        # Where noise grows with f, steps that seem no worse lead uphill. The lowest mean was a lucky one, so
+        # it is measured again.
+        values = yield np.repeat(masked.lowest_x[np.newaxis], _REPEATS, axis=0)
+        f = float(np.mean(values)) if np.isfinite(values).all() else masked.lowest
+        state.x, state.f = masked.lowest_x, f
+        state.masked = replace(masked, mean=state.x, value=f)
+        state.ending = Ending(STUCK, "Noise differs too much from place to place.")
+        return
+    in_vain = masked.value > state.start - 2.0 * state.noise and state.noise_model.is_random
+    patience = _IN_VAIN if in_vain else _PATIENCE if state.noise_model.is_random else REPEATING
+    if state.idle >= patience:
+        yield from end_in_noise(state, rng)
+
+
+def end_unless_better(
+    state: State, rng: np.random.Generator, ending: Ending, small: float, suspect: Vector | None = None
+) -> Asking:
     """End the run, unless a point around x is better: then continue from there."""
     x, f, _ = state.answer()
-    better = yield from find_better(x, f, state.box, state.noise, rng)
+    better = yield from find_better(x, f, state.box, state.noise, rng, suspect=suspect)
     if better is None or not better[1] < f - small:
         state.ending = ending
         return
     state.x, state.f = better
     state.masked = state.last_step = state.last_gradient = None
-    state.failures = state.still = 0
+    state.failures = state.idle = 0
     state.matrix, state.is_scaled = first_matrix(x.size, np.maximum(state.matrix.diagonal, TINY)), False
 
 
-def _stands_still(state: State) -> bool:
-    return state.kept < _KEPT or max(state.failures, state.still) >= _STANDSTILL
+def _unexplained(state: State, rng: np.random.Generator) -> Generator[Request, Vector, Vector]:
+    """Return a direction along which f may curve less than the matrix says.
+
+    Steps that have never led along a direction of negative curvature say nothing of it. Where B is the
+    matrix, H the second derivatives, and v any vector, B^-1 (B - H) v is made of what B has not learnt.
+    """
+    x, f, g = state.x, state.f, state.gradient
+    state.x = state.box.clip(x + _APART * state.lengths * rng.standard_normal(x.size))
+    state.f = float((yield state.x[np.newaxis])[0])
+    choose_probes(state, state.lengths, rng)
+    yield from probe(state, np.arange(x.size))
+    change, apart = state.gradient - g, state.x - x
+    state.x, state.f, state.gradient = x, f, g
+    return apart + state.matrix.step(change, np.ones(x.size, dtype=bool), -math.inf, math.inf)
 
 
 def has_kinks(state: State, rng: np.random.Generator) -> Generator[Request, Vector, bool]:

@@ -8,6 +8,7 @@ from collections.abc import Generator
 import numpy as np
 
 from pursuit.checks import Vector
+from pursuit.methods.differences.matrix import norm
 from pursuit.methods.differences.state import State
 from pursuit.methods.programs import Request
 
@@ -57,7 +58,7 @@ def search(
 
 def first_multiple(state: State, p: Vector, slope: float) -> float:
     """Return the first multiple: sigma0, or to where a parabola that falls from f to 0 has its minimum."""
-    length = 1.0 / float(np.linalg.norm(p / state.box.sigma0))
+    length = 1.0 / norm(p / state.box.sigma0)
     return min(length, 2.0 * state.f / -slope) if state.f > 0.0 else length
 
 

@@ -14,25 +14,23 @@ from dataclasses import replace
 import numpy as np
 
 from pursuit.checks import Vector
-from pursuit.methods.differences.ending import end_in_noise
-from pursuit.methods.differences.matrix import first_matrix
+from pursuit.methods.differences.matrix import first_matrix, norm
 from pursuit.methods.differences.noise import measure_noise
 from pursuit.methods.differences.state import TINY, Masked, State
 from pursuit.methods.differences.sweep import choose_probes, end_sweep, probe, probe_back, sizes_of
-from pursuit.methods.programs import KINKS, STUCK, Asking, Ending, Request
+from pursuit.methods.programs import KINKS, Asking, Ending, Request
 
+# As many idle sweeps as end a run whose noise is not random.
+REPEATING = 11
 # The noise of the slopes, relative to them, at which it begins and ceases to mask them; those of pure noise
 # have more than the last.
 BLURRED, CLEAR, _HIDDEN = 0.3, 0.03, 0.6
-# A run ends when the mean value has not fallen by this part of the noise for so many sweeps; those in which
-# slopes did not stand out from noise count twice.
-_FALL, _PATIENCE = 0.25, 28
-# So many are enough if nothing was gained since the start, or if noise is not random, so that means tell no
-# more than values.
-_PATIENCE_IN_VAIN = 11
-# A run is lost when the mean value has risen by so many times the noise at the lowest, which is then
-# evaluated again so often.
-_LOST, _REPEATS = 6.0, 8
+# The mean value has fallen if it has done so by this part of the noise.
+_FALL = 0.25
+# The weight of the latest iterate in the mean of them.
+_WEIGHT = 0.15
+# Slopes have led uphill if f is by so many times the noise above what it was when noise masked them before.
+_UPHILL = 6.0
 # How many sweeps pass before noise is measured again.
 _AGAIN = 10
 # How many times as far as the first or the longest step a step may lead; half of that after each failure.
@@ -41,98 +39,72 @@ _FARTHEST = 10.0
 _STANDS_OUT = 50.0
 
 
-def begin_masked(state: State, rng: np.random.Generator) -> Asking:
+def begin_masked(state: State) -> None:
     """Begin the phase in which noise masks the slopes."""
     f, lowest = state.f, math.inf if state.masked_at is None else state.masked_at
-    if not state.noise_model.is_random and f > lowest - state.noise:
-        # Values that are not random tell the same as the last time.
-        yield from end_in_noise(state, rng)
-        return
-    if f > lowest + _LOST * state.noise:
+    if f > lowest + _UPHILL * state.noise and state.noise_model.is_random:
         # Slopes have stood out from noise since then, and have led uphill.
         state.ending = Ending(KINKS, "f does not follow its slopes: it may have kinks or jumps.")
         return
     state.masked_at = min(f, lowest)
     state.masked = Masked(
-        mean=state.x, slow=f, fast=f, lowest=f + 2.0 * state.noise, lowest_x=state.x, lowest_noise=state.noise
+        mean=state.x, value=f, lowest=f + 2.0 * state.noise, lowest_x=state.x, lowest_noise=state.noise
     )
+    # Values that are not random tell the same as the last time.
+    is_again = f > lowest - state.noise and not state.noise_model.is_random
+    state.idle = REPEATING if is_again else 0
     state.last_step, state.last_gradient, state.failures = None, None, 0
-    yield from _step(state, rng)
 
 
-def iterate_masked(state: State, rng: np.random.Generator) -> Generator[Request, Vector, bool]:
-    """Make a sweep and a step while noise masks the slopes; return whether they stand out again."""
+def masked_sweep(state: State, rng: np.random.Generator) -> Asking:
+    """Make probes that stand out from noise, an eighth of them on both sides; curvatures are averaged.
+
+    If slopes stand out again, the phase ends.
+    """
+    n = state.x.size
     if state.sweeps % _AGAIN == 0 or state.failures or abs(state.f) < 0.1 * state.noise_model.at:
         yield from measure_noise(state, rng)
-    yield from _noisy_sweep(state, rng)
-    if not state.failures and state.curvature.any() and state.slope_noise() < CLEAR:
-        state.masked = None
-        state.matrix = first_matrix(state.x.size, sizes_of(state, state.typical_curvature()))
-        return True
-    yield from _step(state, rng)
-    return False
-
-
-def _noisy_sweep(state: State, rng: np.random.Generator) -> Asking:
-    """Make probes that stand out from noise, an eighth of them on both sides; curvatures are averaged."""
-    n, lengths = state.x.size, state.lengths
-    if state.curvature.any():
-        size = sizes_of(state, state.typical_curvature())
-        lengths = np.maximum(lengths, np.sqrt(state.probe_factor * state.noise / size))
-    choose_probes(state, lengths, rng)
+    standing_out = np.sqrt(state.probe_factor * state.noise / sizes_of(state))
+    choose_probes(state, np.maximum(state.lengths, standing_out), rng)
     F = yield from probe(state, np.arange(n))
     eighth = -(-n // 8)
     is_next = (np.arange(n) - eighth * state.sweeps) % n < eighth
     back = np.flatnonzero(is_next | (state.curvature == 0.0) | ~np.isfinite(F))
     yield from probe_back(state, back, F[back])
     end_sweep(state)
+    if not state.failures and state.slope_noise() < CLEAR:
+        state.masked, state.idle = None, 0
+        state.matrix = first_matrix(n, sizes_of(state))
 
 
-def _step(state: State, rng: np.random.Generator) -> Asking:
-    """Take a step, choose the lengths of the next probes, and end the run if f no longer falls."""
-    masked, step = state.masked, None
-    assert masked is not None
-    if state.curvature.any():
-        a = sizes_of(state, state.typical_curvature())
-        step = yield from _plane_step(state, a)
-        if step is not None:
-            step = yield from _noisy_trial(state, step)
+def masked_step(state: State) -> Asking:
+    """Take a step, and choose the lengths of the next probes."""
+    a = sizes_of(state)
+    step = yield from _plane_step(state, a)
+    if step is not None:
+        step = yield from _noisy_trial(state, step)
     state.last_step = step
     if step is not None:
         state.failures = 0
         state.lengths = 0.03 * np.sqrt(np.mean(a * step**2) / a) + 1e-12 * state.box.sigma0
     else:
         state.failures += 1
-        longer = np.minimum(10.0 * state.lengths, 1e3 * state.box.sigma0)
-        state.lengths = 0.5 * state.lengths if state.curvature.any() else longer
-    slow, lowest = masked.slow + 0.15 * (state.f - masked.slow), masked.lowest
-    has_fallen, is_hidden = slow < lowest - _FALL * state.noise, state.slope_noise() > _HIDDEN
-    mean = masked.mean + 0.15 * (state.x - masked.mean)
-    state.masked = Masked(
-        mean=mean,
-        slow=slow,
-        fast=masked.fast + 0.4 * (state.f - masked.fast),
-        lowest=slow if has_fallen else lowest,
-        lowest_x=mean if has_fallen else masked.lowest_x,
-        lowest_noise=state.noise if has_fallen else masked.lowest_noise,
-        idle=0 if has_fallen and not is_hidden else masked.idle + 1 + is_hidden,
-    )
-    if slow > lowest + _LOST * masked.lowest_noise:
-        yield from _go_back(state, state.masked)
-        return
-    in_vain = slow > state.start - 2.0 * state.noise or not state.noise_model.is_random
-    if state.masked.idle >= (_PATIENCE_IN_VAIN if in_vain else _PATIENCE):
-        yield from end_in_noise(state, rng)
+        state.lengths = 0.5 * state.lengths
+    _average(state)
 
 
-def _go_back(state: State, masked: Masked) -> Asking:
-    """End the run at its lowest mean: where noise grows with f, steps that seem no worse lead uphill."""
-    # The lowest mean was a lucky one, so it is measured again.
-    values = yield np.repeat(masked.lowest_x[np.newaxis], _REPEATS, axis=0)
-    f = float(np.mean(values)) if np.isfinite(values).all() else masked.lowest
-    state.x, state.f = masked.lowest_x, f
-    state.masked = replace(masked, mean=state.x, slow=f, fast=f)
-    state.ending = Ending(STUCK, "Noise differs too much from place to place.")
+def _average(state: State) -> None:
+    """Follow the means of iterates and of their values, and how long these have not fallen."""
+    masked = state.masked
+    assert masked is not None
+    mean = masked.mean + _WEIGHT * (state.x - masked.mean)
+    value, is_hidden = masked.value + _WEIGHT * (state.f - masked.value), state.slope_noise() > _HIDDEN
+    state.masked = replace(masked, mean=mean, value=value)
+    if value < masked.lowest - _FALL * state.noise:
+        state.masked = replace(state.masked, lowest=value, lowest_x=mean, lowest_noise=state.noise)
+        state.idle = state.idle + 1 if is_hidden else 0
+    else:
+        state.idle += 1 + is_hidden
 
 
 def _plane_step(state: State, a: Vector) -> Generator[Request, Vector, Vector | None]:
@@ -140,7 +112,7 @@ def _plane_step(state: State, a: Vector) -> Generator[Request, Vector, Vector | 
     f, noise = state.f, state.noise
     radius = _FARTHEST * max(state.box.largest * math.sqrt(a.size), state.longest) / 2.0**state.failures
     p = np.where(state.free(), -state.gradient / a, 0.0)
-    length = float(np.linalg.norm(p))
+    length = norm(p)
     if not 0.0 < length < math.inf:
         return None
     V = np.array([p * min(1.0, radius / length)] + ([] if state.last_step is None else [state.last_step]))
@@ -169,7 +141,7 @@ def _plane_step(state: State, a: Vector) -> Generator[Request, Vector, Vector | 
     r = np.sqrt(np.diag(H))
     values, U = np.linalg.eigh(H / np.outer(r, r))
     step: Vector = -((U @ ((U.T @ (slope / r)) / np.maximum(np.abs(values), 0.05))) / r) @ V
-    length = float(np.linalg.norm(step))
+    length = norm(step)
     return step * min(1.0, radius / max(length, TINY)) if math.isfinite(length) else None
 
 
@@ -187,7 +159,4 @@ def _noisy_trial(state: State, step: Vector) -> Generator[Request, Vector, Vecto
             mean = (f + again) / 2.0 if math.isfinite(again) else f
             return state.move(x, mean, is_clear=f < state.f - 3.0 * noise)
         step = 0.3 * step
-    values = yield np.repeat(state.x[np.newaxis], 4, axis=0)
-    if np.isfinite(values).any():
-        state.f = float(np.mean(values[np.isfinite(values)]))
     return None

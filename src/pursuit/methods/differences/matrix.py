@@ -28,6 +28,11 @@ _PAIR_NUMBERS = 4_000_000
 _POSITIVE = 1e-10
 
 
+def norm(v: Vector) -> float:
+    """Return the length of a vector; for short ones much faster than `np.linalg.norm`."""
+    return math.sqrt(float(v @ v))
+
+
 @dataclass(frozen=True)
 class Dense:
     """B and its inverse."""
@@ -40,7 +45,7 @@ class Dense:
     @property
     def diagonal(self) -> Vector:
         """The diagonal of B."""
-        return np.diagonal(self.B).copy()
+        return self.B.diagonal().copy()
 
     def updated(self, s: Vector, change: Vector) -> Dense:
         """Return the BFGS matrix that knows by how much the gradient changes along s."""
@@ -55,7 +60,7 @@ class Dense:
             fresh=False,
         )
 
-    def step(self, g: Vector, free: Mask, low: Vector, high: Vector) -> Vector:
+    def step(self, g: Vector, free: Mask, low: Vector | float, high: Vector | float) -> Vector:
         """Return the minimum of the model g'p + p'Bp/2 between bounds.
 
         Variables that would cross a bound stop on it, and the others are solved for again: p = -H (g + w),
@@ -95,7 +100,7 @@ class Limited:
     def updated(self, s: Vector, change: Vector) -> Limited:
         """Return the matrix with one more pair, its diagonal scaled to the curvature along s."""
         curvature = float(s @ change)
-        if not _POSITIVE * np.linalg.norm(s) * np.linalg.norm(change) < curvature < math.inf:
+        if not _POSITIVE * norm(s) * norm(change) < curvature < math.inf:
             return self
         most = max(1, min(_PAIRS, _PAIR_NUMBERS // (2 * s.size)))
         factor = float(change @ (change / self.diagonal)) / curvature
@@ -103,7 +108,7 @@ class Limited:
             self.diagonal * factor, (*self.steps, s)[-most:], (*self.changes, change)[-most:], False
         )
 
-    def step(self, g: Vector, free: Mask, low: Vector, high: Vector) -> Vector:
+    def step(self, g: Vector, free: Mask, low: Vector | float, high: Vector | float) -> Vector:
         """Return the step of L-BFGS among the free variables, cut at the bounds."""
         all_free = bool(free.all())
         q = g.copy() if all_free else np.where(free, g, 0.0)

@@ -13,8 +13,9 @@ from pursuit.methods.differences.state import TINY, Noise, State
 from pursuit.methods.differences.sweep import inward
 from pursuit.methods.programs import Asking, Request
 
-# How often a point is evaluated again to measure random noise.
-_REPEATS = 3
+# How often a point is evaluated again to measure random noise, and to measure it where f is much lower than
+# before.
+_REPEATS, _FIRST_REPEATS = 3, 5
 # Noise is loud if it is this part of what so many values around x differ by; with bounds, near which slopes
 # under noise are worth less, a smaller one.
 _LOUD, _LOUD_BOUNDED, _AROUND = 0.1, 0.03, 4
@@ -34,13 +35,9 @@ def look_for_noise(state: State) -> Asking:
     """Evaluate f at x again: if the values differ, they are noisy."""
     state.evaluated_again = True
     again = yield state.x[np.newaxis]
-    value = float(again[0])
-    if value != state.f and math.isfinite(value):
-        more = yield np.repeat(state.x[np.newaxis], _REPEATS - 1, axis=0)
-        values = [state.f, value, *more[np.isfinite(more)].tolist()]
-        level, state.f = float(np.std(values, ddof=1)), float(np.mean(values))
-        scale = state.rounding_scale()
-        state.noise_model = Noise(level=level, at=abs(state.f), scale=scale, is_random=True)
+    if again[0] != state.f and math.isfinite(again[0]):
+        state.noise_model = Noise(is_random=True)
+        yield from repeat(state, float(again[0]))
 
 
 def is_loud(state: State, rng: np.random.Generator) -> Generator[Request, Vector, bool]:
@@ -63,10 +60,11 @@ def measure_noise(state: State, rng: np.random.Generator) -> Asking:
         yield from _measure_on_line(state, rng)
 
 
-def repeat(state: State) -> Asking:
+def repeat(state: State, *known: float) -> Asking:
     """Evaluate f at x again: what differs is noise, and the mean is a better value."""
-    values = yield np.repeat(state.x[np.newaxis], _REPEATS, axis=0)
-    values = values[np.isfinite(values)]
+    count = _REPEATS if _is_near(state) else _FIRST_REPEATS
+    values = yield np.repeat(state.x[np.newaxis], count - len(known), axis=0)
+    values = np.array([*known, *values[np.isfinite(values)]])
     if values.size > 1:
         # The value that led to x tends to be a lucky one, so it does not count for the noise.
         _learn(state, float(np.std(values, ddof=1)))
@@ -123,7 +121,13 @@ def _learn(state: State, level: float, grain: float = 0.0, highest: float = 0.0)
     if not math.isfinite(level) or highest > _FAR_ABOVE * state.rounding_scale():
         return
     noise = state.noise_model
-    if noise.level > 0.0 and 0.1 * noise.at <= abs(state.f) <= 10.0 * noise.at:
+    if _is_near(state):
         level = math.hypot(math.sqrt(1.0 - _LATEST) * noise.level, math.sqrt(_LATEST) * level)
     scale = max(state.rounding_scale(), highest)
     state.noise_model = replace(noise, level=level, at=abs(state.f), scale=scale, grain=grain)
+
+
+def _is_near(state: State) -> bool:
+    """Say whether noise was measured at similar values, so that it can be averaged with new measurements."""
+    noise = state.noise_model
+    return noise.level > 0.0 and 0.1 * noise.at <= abs(state.f) <= 10.0 * noise.at

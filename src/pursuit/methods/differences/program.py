@@ -25,13 +25,12 @@ import numpy as np
 from pursuit.checks import Vector, checked_flag
 from pursuit.methods.differences import interpolation
 from pursuit.methods.differences.blocks import FEWEST, begin_blocks, iterate_blocks
-from pursuit.methods.differences.checks import check_state
-from pursuit.methods.differences.ending import judge, left_to_gain
+from pursuit.methods.differences.ending import judge, judge_masked
 from pursuit.methods.differences.line import first_multiple, search
-from pursuit.methods.differences.masked import BLURRED, begin_masked, iterate_masked
-from pursuit.methods.differences.matrix import first_matrix
+from pursuit.methods.differences.masked import BLURRED, begin_masked, masked_step, masked_sweep
+from pursuit.methods.differences.matrix import first_matrix, norm
 from pursuit.methods.differences.noise import is_loud, look_for_noise, measure_noise
-from pursuit.methods.differences.state import TINY, State
+from pursuit.methods.differences.state import TINY, State, check_state
 from pursuit.methods.differences.sweep import choose_lengths, measuring_sweep, sizes_of, sweep
 from pursuit.methods.programs import LOUD, STUCK, Asking, Box, Ending, Probes, Start
 
@@ -124,11 +123,15 @@ def _iteration(state: State, rng: np.random.Generator, quiet: bool) -> Asking:
             interpolation.end_opening(state)
     elif state.blocks is not None:
         yield from iterate_blocks(state, rng)
-    elif state.masked is not None:
-        if (yield from iterate_masked(state, rng)):
-            yield from _step(state, rng)
     else:
-        yield from _iterate(state, rng)
+        yield from (_sweep(state, rng) if state.masked is None else masked_sweep(state, rng))
+        if state.masked is not None:
+            yield from masked_step(state)
+            yield from judge_masked(state, rng)
+        elif state.ending is None:
+            yield from judge(state, rng)
+            if state.ending is None:
+                yield from _step(state)
 
 
 def _open(state: State, rng: np.random.Generator, quiet: bool) -> Asking:
@@ -151,8 +154,8 @@ def _open(state: State, rng: np.random.Generator, quiet: bool) -> Asking:
         begin_blocks(state, rng)
 
 
-def _iterate(state: State, rng: np.random.Generator) -> Asking:
-    """Make a sweep and a step."""
+def _sweep(state: State, rng: np.random.Generator) -> Asking:
+    """Make a sweep, and measure noise before it if that may be worth it."""
     noise, before = state.noise_model, state.noise
     is_due = state.sweeps >= state.measured + (10 if state.failures < 2 else 1)
     # Noise is measured if it would explain what has happened, or if it may have changed.
@@ -168,12 +171,10 @@ def _iterate(state: State, rng: np.random.Generator) -> Asking:
     if not state.is_scaled and (state.sweeps > 0 or is_noisy):
         yield from measuring_sweep(state, rng)
     else:
-        yield from sweep(state, rng, both=state.failures + state.still > 0)
+        yield from sweep(state, rng, both=state.idle > 0)
     _learn(state)
     if is_noisy and (state.failures > 2 or state.slope_noise() > BLURRED):
-        yield from begin_masked(state, rng)
-    else:
-        yield from _step(state, rng)
+        begin_masked(state)
 
 
 def _learn(state: State) -> None:
@@ -185,7 +186,7 @@ def _learn(state: State) -> None:
     before, after = float(step @ g), float(step @ state.gradient)
     # A twelfth of the change of the curvature along the step, if that change is linear.
     off = state.last_decrease + (before + after) / 2.0
-    if after - before > 2.0 * state.noise * float(np.linalg.norm(step / state.probes)):
+    if after - before > 2.0 * state.noise * norm(step / state.probes):
         # The curvature at x, where that from slopes alone would be its mean along the step.
         low, high = _CHANGE_OF_CURVATURE
         now = min(max(1.0 + 6.0 * off / (after - before), low), high)
@@ -194,14 +195,13 @@ def _learn(state: State) -> None:
     state.doubt = np.minimum(1.0, state.doubt + 12.0 * abs(off) / max(abs(after - before), TINY))
 
 
-def _step(state: State, rng: np.random.Generator) -> Asking:
+def _step(state: State) -> Asking:
     """Take a quasi-Newton step with the slopes of a sweep, and choose the lengths of the next probes."""
     p, slope = _direction(state)
-    left = left_to_gain(state) if state.failures + state.still > 0 or not slope < 0.0 else math.inf
     if slope < 0.0:
         yield from _take(state, p, slope)
     else:
-        state.failures += 1
+        state.failures, state.idle = state.failures + 1, state.idle + 1
         if state.gradient.any():
             # All variables are pressed against bounds. Long probes on one side might have got that wrong.
             state.lengths = np.minimum(state.lengths, _first_lengths(state.x, state.box.sigma0))
@@ -209,7 +209,6 @@ def _step(state: State, rng: np.random.Generator) -> Asking:
             # Longer probes may see what these do not.
             longer = np.minimum(1e3 * state.lengths, 10.0 * state.box.sigma0)
             state.lengths = np.maximum(state.lengths, longer)
-    yield from judge(state, rng, left)
 
 
 def _take(state: State, p: Vector, slope: float) -> Asking:
@@ -242,7 +241,7 @@ def _direction(state: State) -> tuple[Vector, float]:
         p = np.clip(np.where(free, -g / state.matrix.diagonal, 0.0), low, high)
     if not np.isfinite(p).all():
         return np.zeros_like(g), 0.0
-    length = float(np.linalg.norm(p))
+    length = norm(p)
     reach = _REACH_IN_NOISE if state.noise_model.is_known else _REACH
     farthest = reach * max(state.longest, state.box.largest * math.sqrt(g.size))
     if length > farthest and state.is_scaled:
@@ -253,13 +252,13 @@ def _direction(state: State) -> tuple[Vector, float]:
 def _move(state: State, x: Vector, f: float) -> None:
     """Go to the best point of a search; if there was none, forget the matrix."""
     if not f < state.f:
-        state.failures += 1
+        state.failures, state.idle = state.failures + 1, state.idle + 1
         state.matrix = first_matrix(x.size, sizes_of(state, float(np.median(state.matrix.diagonal))))
         state.last_step = state.last_gradient = None
         return
     gain = state.last_decrease = state.f - f
     step = state.move(x, f, is_clear=gain > 3.0 * state.noise or not state.noise_model.is_known)
-    is_still = gain <= state.ftol * abs(f) or float(np.linalg.norm(step)) <= state.xtol * state.longest
-    state.still = state.still + 1 if is_still else 0
+    is_still = gain <= state.ftol * abs(f) or norm(step) <= state.xtol * state.longest
+    state.idle = state.idle + 1 if is_still else 0
     state.last_step, state.last_gradient, state.failures = step, state.gradient, 0
     state.last_probes = None if state.is_scaled else state.probes

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pursuit.checks import Vector
-from pursuit.methods.differences.matrix import Dense, Limited, Mask
-from pursuit.methods.programs import Box, Ending
+from pursuit.methods.differences.matrix import Dense, Limited, Mask, norm
+from pursuit.methods.programs import Box, Ending, Ranges, check_bounds, check_numbers
 
 EPS = 2.0**-52
 # A positive number that is nothing beside any other, to divide by.
@@ -19,8 +19,20 @@ TINY = 1e-300
 _ROUNDINGS = 100.0
 # The part of what f has fallen by that counts as well: terms of f that large may cancel each other.
 _CANCELLED = 0.01
-# The standard error of a running mean of values, in units of their noise.
-_AVERAGED = 0.3
+# The standard error of a running mean of values, in units of their noise; and how far apart it and the latest
+# value, which is the mean of a few, are by chance.
+_AVERAGED, _APART = 0.3, 2.0
+_RANGES = Ranges(
+    positive=frozenset({"batch", "sigma0", "radius", "lengths", "probe_factor", "diagonal"}),
+    not_negative=frozenset(
+        {"doubt", "level", "lowest_noise", "scale", "grain", "spacing", "blocks.curvature"}
+    ),
+    perhaps_infinite=frozenset({"xtol", "ftol", "at", "longest"}),
+    # Sweeps that lie before the first one have not been.
+    unlimited=frozenset({"box.lower", "box.upper", "measured", "looked"}),
+    # The inverse of what is nearly 0 is infinite.
+    anything=frozenset({"matrix.inverse"}),
+)
 
 
 @dataclass(frozen=True)
@@ -88,18 +100,14 @@ class Masked:
 
     mean: Vector
     """The running mean of the iterates."""
-    slow: float
-    """The running mean of their values,"""
-    fast: float
-    """and one that forgets faster: while they differ, f still falls."""
+    value: float
+    """That of their values."""
     lowest: float
     """The lowest running mean of values,"""
     lowest_x: Vector
     """the running mean of the iterates"""
     lowest_noise: float
-    """and the noise at that time,"""
-    idle: int = 0
-    """and how many sweeps ago that was; those without clear slopes count twice."""
+    """and the noise at that time."""
 
 
 @dataclass
@@ -147,8 +155,8 @@ class State:
     sweeps: int = 0
     failures: int = 0
     """Searches in a row that have found nothing better."""
-    still: int = 0
-    """Steps in a row that have gained next to nothing."""
+    idle: int = 0
+    """Sweeps in a row that have gained next to nothing; under noise, since the mean value has fallen."""
     sees: bool = False
     """Whether a value of the present sweep differs from f(x)."""
     flat: int = 0
@@ -170,7 +178,7 @@ class State:
         """How long steps are at present, per variable."""
         if self.last_step is None:
             return float(np.min(self.box.sigma0))
-        return float(np.linalg.norm(self.last_step)) / math.sqrt(self.x.size)
+        return norm(self.last_step) / math.sqrt(self.x.size)
 
     @property
     def noise(self) -> float:
@@ -185,15 +193,15 @@ class State:
     def answer(self) -> tuple[Vector, float, float]:
         """Return the current iterate, or the mean of the latest ones once f has stopped falling."""
         masked = self.masked
-        if masked is None or abs(masked.slow - masked.fast) >= self.noise:
+        if masked is None or abs(masked.value - self.f) > _APART * self.noise:
             return self.x, self.f, self.noise
-        return masked.mean, masked.slow, _AVERAGED * self.noise
+        return masked.mean, masked.value, _AVERAGED * self.noise
 
     def move(self, x: Vector, f: float, is_clear: bool = True) -> Vector:
         """Go to a point, and return the step; how long it is counts if it is clear that it was worth it."""
         step = x - self.x
         if is_clear:
-            self.longest = max(self.longest, float(np.linalg.norm(step)))
+            self.longest = max(self.longest, norm(step))
         self.x, self.f = x, f
         return step
 
@@ -204,8 +212,8 @@ class State:
 
     def free(self) -> Mask:
         """Return which variables may move: not those that f presses against a bound."""
-        free: Mask = ~self.pressed(self.gradient) & np.not_equal(self.gradient, 0.0)
-        return free
+        free: Mask = np.not_equal(self.gradient, 0.0)
+        return free & ~self.pressed(self.gradient) if self.box.is_bounded else free
 
     def pressed(self, gradient: Vector) -> Mask:
         """Return which variables are on a bound, and pressed against it by such a gradient."""
@@ -220,6 +228,23 @@ class State:
         return abs(self.f) + _CANCELLED * abs(self.start - self.f)
 
     def slope_noise(self) -> float:
-        """Return the noise of the gradient, relative to it."""
-        noise = self.noise * math.sqrt(float(np.sum(1.5 / self.probes**2)))
-        return noise / max(float(np.linalg.norm(self.gradient)), TINY)
+        """Return by how much noise disturbs the gradient, relative to it."""
+        values, curvatures = 1.2 * self.noise / self.probes, 0.5 * self.probes * self.curvature * self.doubt
+        noise = math.sqrt(float(values @ values + curvatures @ curvatures))
+        return noise / max(norm(self.gradient), TINY)
+
+
+def check_state(state: State, n: int) -> None:
+    """Raise a `ValueError` if a state is not one for n variables."""
+    opening, blocks, matrix = state.opening, state.blocks, state.matrix
+    points = 0 if opening is None else opening.values.size
+    shapes = {"points": (points, n), "values": (points,), "hessian": (n, n), "B": (n, n), "inverse": (n, n)}
+    check_numbers(state, n, _RANGES, shapes)
+    means = () if state.masked is None else (state.masked.mean, state.masked.lowest_x)
+    check_bounds(state.box, state.x, *means)
+    if blocks is not None and not (blocks.done < n and np.array_equal(np.sort(blocks.order), np.arange(n))):
+        raise ValueError("its blocks must be a permutation of its variables, with some of them left")
+    if isinstance(matrix, Limited) and len(matrix.steps) != len(matrix.changes):
+        raise ValueError("its matrix must have as many steps as changes of the gradient")
+    if not state.probes.all():
+        raise ValueError("its probes must not be 0")

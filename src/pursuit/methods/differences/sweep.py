@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pursuit.checks import Vector
-from pursuit.methods.differences.matrix import first_matrix
+from pursuit.methods.differences.matrix import first_matrix, norm
 from pursuit.methods.differences.state import TINY, State
 from pursuit.methods.programs import Asking, Probes, Request
 
@@ -59,10 +59,10 @@ def inward(state: State, lengths: Vector | float, rng: np.random.Generator) -> V
 def sweep(state: State, rng: np.random.Generator, both: bool) -> Asking:
     """Probe along every coordinate; on both sides if asked to, or where unknown curvatures would matter."""
     choose_probes(state, state.lengths, rng)
-    every = np.arange(state.x.size)
-    ahead = yield from probe(state, every)
-    errors = float(np.linalg.norm(state.probes * _curvature(state) * state.doubt))
-    slopes = float(np.linalg.norm(state.gradient))
+    every, D = np.arange(state.x.size), _curvature(state)
+    ahead = yield from probe(state, every, D)
+    errors = norm(state.probes * D * state.doubt)
+    slopes = norm(state.gradient)
     if both or errors > _DOUBT * slopes or not math.isfinite(slopes):
         yield from probe_back(state, every, ahead)
     end_sweep(state)
@@ -80,7 +80,7 @@ def measuring_sweep(state: State, rng: np.random.Generator) -> Asking:
         yield from probe_back(state, others, (yield from probe(state, others)))
         is_convex = _is_convex(state.curvature)
         if is_convex:
-            sizes = sizes_of(state, state.typical_curvature())
+            sizes = sizes_of(state)
             low, high = np.quantile(sizes, [0.1, 0.9])
             differ = high > _DIFFER * low or sizes.max() > _OUTLIER * sizes.min()
             state.matrix = first_matrix(n, sizes if differ else float(sizes.mean()))
@@ -130,12 +130,12 @@ def _curvature(state: State) -> Vector:
     return np.where(state.curvature != 0.0, state.curvature, otherwise)
 
 
-def probe(state: State, i: Indices, curvature: float | None = None) -> Generator[Request, Vector, Vector]:
-    """Probe along some coordinates, which gives their slopes; return the values."""
+def probe(state: State, i: Indices, D: Vector | float | None = None) -> Generator[Request, Vector, Vector]:
+    """Probe along some coordinates, which gives slopes, given curvatures; return the values."""
     h = state.probes[i]
     F = yield Probes(state.x, i, h)
-    state.sees |= bool(np.any(state.f != F))
-    D = _curvature(state)[i] if curvature is None else curvature
+    state.sees |= bool(np.not_equal(F, state.f).any())
+    D = _curvature(state)[i] if D is None else D
     state.gradient = state.gradient.copy()
     state.gradient[i] = np.where(np.abs(h) > TINY, (F - state.f) / h - h * D / 2.0, 0.0)
     return F
@@ -149,7 +149,7 @@ def probe_back(state: State, i: Indices, F: Vector) -> Asking:
     f, h = state.f, state.probes[i]
     is_inside = (state.box.clip(state.x - state.probes) == state.x - state.probes)[i]
     B = yield Probes(state.x, i, np.where(is_inside, -h, h / 2.0))
-    state.sees |= bool(np.any(f != B))
+    state.sees |= bool(np.not_equal(B, f).any())
     D = np.where(is_inside, F + B - 2.0 * f, 4.0 * (F - 2.0 * B + f)) / h**2
     noise = np.where(is_inside, _NOISE_OF_D, 4.0 * _NOISE_OF_D) * state.noise / h**2
     gradient, curvature, doubt = state.gradient.copy(), state.curvature.copy(), state.doubt.copy()
@@ -182,8 +182,9 @@ def end_sweep(state: State) -> None:
     state.sees = False
 
 
-def sizes_of(state: State, otherwise: Vector | float) -> Vector:
-    """Return the sizes of the curvatures, `otherwise` where there are none; all are positive."""
+def sizes_of(state: State, otherwise: Vector | float | None = None) -> Vector:
+    """Return the sizes of the curvatures, `otherwise` or the median where there are none."""
+    otherwise = state.typical_curvature() if otherwise is None else otherwise
     sizes = np.where(state.curvature != 0.0, np.abs(state.curvature), otherwise)
     positive: Vector = np.maximum(sizes, _SMALLEST * sizes.max()) + TINY
     return positive

@@ -22,7 +22,7 @@ from pursuit.checks import Vector, checked_number, shown
 from pursuit.compiling.vectors import drift
 from pursuit.methods.contract import Needs, Numbers, State, ask, tell
 from pursuit.methods.line_searches import Line
-from pursuit.methods.nesterov import Iterates, keep_best
+from pursuit.methods.nesterov import first_iterates, keep_best
 from pursuit.methods.options import LineSearch, line_search_named, reading_named
 
 # Without the noise of adaptive steps the paper's c = 2 is stable, and faster than 3.
@@ -66,7 +66,7 @@ class Sarp(NamedTuple):
 
     def init(self, x: Vector, fx: float, sigma: float) -> State:
         """Return the first state."""
-        return State(Iterates(x, y=x.copy(), v=x.copy()), Numbers(fx, fx, sigma))
+        return State(first_iterates(x), Numbers(fx, fx, sigma))
 
     def needs(self, n: int) -> Needs:
         """Return what the scheme needs for n variables: a trial and y itself are evaluated at once.

@@ -30,17 +30,17 @@ algorithms for solving linear systems, FOCS 2013.
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple, Unpack
 
 import numpy as np
 
 from pursuit.checks import Vector, checked_number
-from pursuit.compiling.dispatch import generic
 from pursuit.compiling.jit import inlined
 from pursuit.compiling.vectors import exchange
 from pursuit.methods.contract import Needs, Pair, State, ask, tell
 from pursuit.methods.line_searches import Bracketing, ExactStep, Line
 from pursuit.methods.nesterov import (
+    CurvatureOptions,
     Curvatures,
     Momentum,
     Move,
@@ -74,11 +74,10 @@ class Acdm(NamedTuple):
         cls,
         n: int,
         *,
-        L: float | None = None,  # noqa: N803 (the source's name)
-        m: float = 0.0,
         line_search: str = "exact",
         tolerance: float = 1e-3,
         mu: float | None = None,
+        **options: Unpack[CurvatureOptions],
     ) -> Acdm:
         """Return the scheme for the extreme curvatures, `L` and `m`; a search needs only their quotient.
 
@@ -86,11 +85,12 @@ class Acdm(NamedTuple):
         """
         if n < 2:
             raise ValueError(f"acdm needs at least 2 variables, but n={n}.")
-        curvatures = Curvatures.create("acdm", m, L, scale_free=line_search != "difference")
+        curvatures = Curvatures.create("acdm", options, scale_free=line_search != "difference")
         default = math.sqrt(2.0 * _EPSILON / curvatures.L)
         mu = checked_number("mu", default if mu is None else mu, above=0.0)
         differences = Differences(mu, curvatures.L)
-        return cls(full_search_named(line_search, tolerance, {"difference": differences}), curvatures)
+        search = full_search_named(line_search, tolerance, {"difference": differences})
+        return (AcdmByDifferences if search is differences else cls)(search, curvatures)
 
     def init(self, x: Vector, fx: float, sigma: float) -> State:
         """Return the first state; its f is f(x_k), or by differences the lower of two values beside y."""
@@ -101,7 +101,13 @@ class Acdm(NamedTuple):
 
     def needs(self, n: int) -> Needs:
         """Return what the scheme needs for n variables: one normal chooses a coordinate."""
-        return Needs(normals=1, points=2, patience=self.curvatures.patience(n))
+        return self.curvatures.needs(n, normals=1)
+
+
+class AcdmByDifferences(Acdm):
+    """Accelerated coordinate descent whose steps follow from differences."""
+
+    __slots__ = ()
 
 
 class AcdmArrays(NamedTuple):
@@ -121,63 +127,51 @@ class Found(NamedTuple):
 
     length: float
     """The step, which is not finite where there is no finite value."""
-    fx: float
     f: float
     sigma: float
-
-
-@generic(on="line_search")
-def _query(team: Any, line_search: Any, arrays: AcdmArrays, sigma: float) -> Any:
-    """Return the query along e."""
-
-
-@generic(on="line_search")
-def _found(
-    team: Any, line_search: Any, arrays: AcdmArrays, numbers: Momentum, query: Any, answer: Any
-) -> Found:
-    """Return what the answer says, once the best point is written."""
-
-
-@_query.register(ExactStep)
-@_query.register(Bracketing)
-def _line(team, line_search, arrays, sigma):
-    return Line(arrays.y, arrays.e, math.nan, sigma)
-
-
-@_query.register(Differences)
-def _pair(team, line_search, arrays, sigma):
-    return Pair(arrays.y, arrays.e, line_search.mu, -line_search.mu)
-
-
-@_found.register(ExactStep)
-@_found.register(Bracketing)
-def _found_on_line(team, line_search, arrays, numbers, line, step):
-    fx = keep_best(team, arrays, numbers, line, step.length, step.value)
-    length = step.length if math.isfinite(step.value) else math.inf
-    return Found(length, fx, step.value, step.sigma)
-
-
-@_found.register(Differences)
-def _found_by_difference(team, line_search, arrays, numbers, pair, values):
-    fx = keep_best_of_pair(team, arrays, numbers, pair, values)
-    length = -(values[0] - values[1]) / (2.0 * line_search.mu * line_search.L)
-    return Found(length, fx, min(values[0], values[1]), abs(length))
+    fx: float
 
 
 @ask.register(Acdm)
 def _ask(team, scheme, arrays, numbers, normals):
+    _choose(team, arrays, normals)
+    return Line(arrays.y, arrays.e, math.nan, numbers.sigma)
+
+
+@ask.register(AcdmByDifferences)
+def _ask_for_pair(team, scheme, arrays, numbers, normals):
+    _choose(team, arrays, normals)
+    return Pair(arrays.y, arrays.e, scheme.line_search.mu, -scheme.line_search.mu)
+
+
+@inlined
+def _choose(team, arrays, normals):
+    """Choose a coordinate, and write its direction into e."""
     n = arrays.y.shape[0]
     below = 0.5 * math.erfc(-exchange(team, normals, 0, 0.0) / math.sqrt(2.0))
     i = min(int(n * below), n - 1)
     exchange(team, arrays.e, int(exchange(team, arrays.place, 0, float(i))), 0.0)
     exchange(team, arrays.e, i, 1.0)
-    return _query(team, scheme.line_search, arrays, numbers.sigma)
 
 
 @tell.register(Acdm)
-def _tell(team, scheme, arrays, numbers, query, answer):
+def _tell(team, scheme, arrays, numbers, line, step):
+    fx = keep_best(team, arrays, numbers, line, step.length, step.value)
+    length = step.length if math.isfinite(step.value) else math.inf
+    return _moved(team, scheme, arrays, numbers, Found(length, step.value, step.sigma, fx))
+
+
+@tell.register(AcdmByDifferences)
+def _tell_pair(team, scheme, arrays, numbers, pair, values):
+    fx, search = keep_best_of_pair(team, arrays, numbers, pair, values), scheme.line_search
+    length = -(values[0] - values[1]) / (2.0 * search.mu * search.L)
+    return _moved(team, scheme, arrays, numbers, Found(length, min(values[0], values[1]), abs(length), fx))
+
+
+@inlined
+def _moved(team, scheme, arrays, numbers, found):
+    """Move y and v, and return the numbers after it."""
     n = arrays.y.shape[0]
-    found = _found(team, scheme.line_search, arrays, numbers, query, answer)
     length, sigma = found.length, numbers.sigma
     if math.isfinite(length):
         sigma = smoothed(sigma, found.sigma)

@@ -23,17 +23,18 @@ on Optimization 23, 2013.
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import NamedTuple, Unpack
 
 from pursuit.checks import Vector
 from pursuit.methods.contract import Needs, State, ask, tell
 from pursuit.methods.line_searches import Bracketing, ExactStep, Line
 from pursuit.methods.nesterov import (
+    CurvatureOptions,
     Curvatures,
-    Iterates,
     Momentum,
     Move,
     advance,
+    first_iterates,
     keep_best,
     return_to_best,
     weights_of,
@@ -53,23 +54,22 @@ class AcceleratedPursuit(NamedTuple):
         cls,
         n: int,
         *,
-        L: float | None = None,  # noqa: N803 (the source's name)
-        m: float = 0.0,
         line_search: str = "exact",
         tolerance: float = 1e-3,
+        **options: Unpack[CurvatureOptions],
     ) -> AcceleratedPursuit:
         """Return the scheme for the extreme curvatures, `L` and `m`; only their quotient matters."""
         search = full_search_named(line_search, tolerance)
-        curvatures = Curvatures.create("arp", m, L, scale_free=True)
+        curvatures = Curvatures.create("arp", options, scale_free=True)
         return cls(search, curvatures, theta=1.0 / (curvatures.L * n * n))
 
     def init(self, x: Vector, fx: float, sigma: float) -> State:
         """Return the first state; its f is f(x_k)."""
-        return State(Iterates(x, x.copy(), x.copy()), Momentum(fx, fx, sigma, self.curvatures.first_gamma))
+        return State(first_iterates(x), Momentum(fx, fx, sigma, self.curvatures.first_gamma))
 
     def needs(self, n: int) -> Needs:
-        """Return what the scheme needs for n variables: a trial and y itself are evaluated at once."""
-        return Needs(normals=n, points=2, patience=self.curvatures.patience(n))
+        """Return what the scheme needs for n variables."""
+        return self.curvatures.needs(n, normals=n)
 
 
 @ask.register(AcceleratedPursuit)

@@ -25,16 +25,17 @@ Computational Mathematics 17, 2017.
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import NamedTuple, Unpack
 
 from pursuit.checks import Vector
 from pursuit.methods.contract import Needs, Pair, State, ask, tell
 from pursuit.methods.nesterov import (
+    CurvatureOptions,
     Curvatures,
-    Iterates,
     Momentum,
     Move,
     advance,
+    first_iterates,
     keep_best_of_pair,
     return_to_best,
     smoothed,
@@ -53,15 +54,10 @@ class AcceleratedSearch(NamedTuple):
 
     @classmethod
     def create(
-        cls,
-        n: int,
-        *,
-        L: float | None = None,  # noqa: N803 (the source's name)
-        m: float = 0.0,
-        mu: float | None = None,
+        cls, n: int, *, mu: float | None = None, **options: Unpack[CurvatureOptions]
     ) -> AcceleratedSearch:
         """Return the scheme for the extreme curvatures, `L` and `m`, and differences over `mu`."""
-        curvatures = Curvatures.create("ars", m, L)
+        curvatures = Curvatures.create("ars", options)
         plain = RandomGradient.create(n, L=curvatures.L, mu=mu)
         lives = 4.0 * (n + 1.0) * curvatures.root_of_condition
         theta = 1.0 / (16.0 * (n + 1.0) ** 2 * curvatures.L)
@@ -69,11 +65,11 @@ class AcceleratedSearch(NamedTuple):
 
     def init(self, x: Vector, fx: float, sigma: float) -> State:
         """Return the first state; its f is f(y)."""
-        return State(Iterates(x, x.copy(), x.copy()), Momentum(fx, fx, sigma, self.curvatures.first_gamma))
+        return State(first_iterates(x), Momentum(fx, fx, sigma, self.curvatures.first_gamma))
 
     def needs(self, n: int) -> Needs:
         """Return what the scheme needs for n variables."""
-        return Needs(normals=n, points=2, patience=self.curvatures.patience(n))
+        return self.curvatures.needs(n, normals=n)
 
 
 @ask.register(AcceleratedSearch)

@@ -85,6 +85,8 @@ class CrFmNes(NamedTuple):
     """alpha where all points have values."""
     length: float
     """E|N(0, I)|."""
+    raw: Vector
+    """w'_j, by rank."""
 
     @classmethod
     def create(cls, n: int, *, popsize: int | None = None) -> CrFmNes:
@@ -101,6 +103,7 @@ class CrFmNes(NamedTuple):
             c_1=max(0.0, (n - 5.0) / 6.0) * 2.0 / ((n + 1.3) ** 2 + mu_w),
             distance=_inverse_h(n) * min(1.0, math.sqrt(popsize / n)),
             length=expected_length(n),
+            raw=weights,
         )
 
     def init(self, x: Vector, fx: float, sigma: float) -> State:
@@ -115,7 +118,6 @@ class CrFmNes(NamedTuple):
             p_c=np.zeros(n),
             products=np.zeros(pairs),
             squares=np.zeros(pairs),
-            raw=utilities(self.popsize),
         )
         return State(arrays, RoundNumbers(fx, fx, sigma, k=0))
 
@@ -139,8 +141,6 @@ class CrFmNesArrays(NamedTuple):
     """<z, v> of a pair."""
     squares: Vector
     """|z|^2 of a pair."""
-    raw: Vector
-    """w'_j, by rank."""
 
 
 @ask.register(CrFmNes)
@@ -213,7 +213,7 @@ def _weighted(team, scheme, arrays, query, order, alpha):
     """Return the weights of points, those of ranks times exp(alpha |z|), and the weighted sum of the z_j."""
     weights, longest, total = np.zeros(scheme.popsize), math.sqrt(np.max(arrays.squares)), 0.0
     for rank in range(scheme.popsize):
-        j, weight = order[rank], arrays.raw[rank]
+        j, weight = order[rank], scheme.raw[rank]
         if alpha > 0.0 and weight > 0.0:
             # The longest z counts 1: a factor common to all weights cancels, and might be infinite.
             weight *= math.exp(alpha * (math.sqrt(arrays.squares[j // 2]) - longest))

@@ -26,26 +26,26 @@ J. N. Knight and M. Lunacek, Reducing the space-time complexity of the CMA-ES, G
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import NamedTuple, Unpack
 
 import numpy as np
 
 from pursuit.checks import Vector, checked_count, checked_memory
 from pursuit.compiling.jit import compilable
 from pursuit.compiling.rows import SLICE, add_products, mix_rows, mix_slice
-from pursuit.compiling.vectors import Matrix, add, blend, copy, dot, fill, scale
+from pursuit.compiling.vectors import Matrix, add, blend, copy, dot, scale
 from pursuit.methods.contract import Needs, State, ask, is_valid, tell
-from pursuit.methods.rivals.eigenvectors import diagonalise
 from pursuit.methods.rivals.populations import (
     CmaRates,
+    RateOptions,
     Samples,
     checked_population,
     drift_of,
     follow_path,
-    log_weights,
     needs_of_population,
     no_shape,
     ranked,
+    total,
     usual_population,
 )
 
@@ -59,8 +59,6 @@ class LCma(NamedTuple):
     popsize: int
     m: int
     rates: CmaRates
-    half: float = 0.5
-    """An exponent, as data: a compiler that knows it takes square roots instead, which round otherwise."""
 
     @classmethod
     def create(
@@ -69,29 +67,19 @@ class LCma(NamedTuple):
         *,
         popsize: int | None = None,
         m: int | None = None,
-        c_sigma: float | None = None,
-        c_c: float | None = None,
-        c_cov: float | None = None,
+        **rates: Unpack[RateOptions],
     ) -> LCma:
         """Return the scheme; `popsize` is lambda, and m is at most n."""
         popsize = checked_population("l-cma", n, popsize, usual_population(n))
         m = min(n, usual_population(n) if m is None else checked_count("m", m, at_least=1))
         checked_memory(f"l-cma with m={m} eigenvectors of n={n} variables", (m + popsize // 2 + 1) * n)
-        return cls(popsize, m, CmaRates.create(n, popsize, c_sigma=c_sigma, c_c=c_c, c_cov=c_cov))
+        return cls(popsize, m, CmaRates.create(n, popsize, **rates))
 
     def init(self, x: Vector, fx: float, sigma: float) -> State:
         """Return the first state, without an eigenvector; its f is the best value of the latest round."""
         n = x.size
-        arrays = LCmaArrays(
-            x=x,
-            mean=x.copy(),
-            p_sigma=np.zeros(n),
-            p_c=np.zeros(n),
-            step=np.zeros(n),
-            basis=np.zeros((self.m + self.rates.mu + 1, n)),
-            excess=np.zeros(self.m),
-            weights=log_weights(self.rates.mu),
-        )
+        basis, excess = np.zeros((self.m + self.rates.mu + 1, n)), np.zeros(self.m)
+        arrays = LCmaArrays(x, x.copy(), np.zeros(n), np.zeros(n), basis, excess)
         return State(arrays, LCmaNumbers(fx, fx, sigma, rest=1.0, rank=0, faded=1.0))
 
     def needs(self, n: int) -> Needs:
@@ -107,14 +95,10 @@ class LCmaArrays(NamedTuple):
     """m."""
     p_sigma: Vector
     p_c: Vector
-    step: Vector
-    """<y>."""
     basis: Matrix
     """The b_i, and room for what is new in a round."""
     excess: Vector
     """The e_i."""
-    weights: Vector
-    """w_1, ..., w_mu."""
 
 
 class LCmaNumbers(NamedTuple):
@@ -142,89 +126,79 @@ def _is_valid(scheme, arrays, numbers):
 
 @ask.register(LCma)
 def _ask(team, scheme, arrays, numbers, normals):
-    z = normals.reshape(scheme.popsize, arrays.x.shape[0])
-    _stretch(arrays, numbers, z, math.sqrt(numbers.rest), scheme.half)
+    roots = np.sqrt(numbers.rest + arrays.excess[: numbers.rank])
+    z = normals.reshape(-1, arrays.x.size)
+    _stretch(z, arrays.basis[: numbers.rank], roots, math.sqrt(numbers.rest))
     return Samples(arrays.mean, numbers.sigma, normals, scheme.popsize, 1, no_shape(arrays.mean))
 
 
 @compilable
-def _stretch(arrays, numbers, z, of_rest, exponent):
-    """Multiply every row z by C to a power; `of_rest` is r to that power.
+def _stretch(z, basis, factors, of_rest):
+    """Multiply every row z by `factors` along the rows of a basis, and by `of_rest` in all other directions.
 
     Slice by slice, so that eigenvectors pass through memory twice.
     """
     count, n = z.shape
-    along, leading = np.zeros((count, numbers.rank)), arrays.basis[: numbers.rank]
+    along = np.zeros((count, factors.size))
     for start in range(0, n, SLICE):
         for j in range(count):
-            add_products(along[j], leading, z[j, start : min(start + SLICE, n)], start)
-    for i in range(numbers.rank):
-        factor = (numbers.rest + arrays.excess[i]) ** exponent - of_rest
-        for j in range(count):
-            along[j, i] *= factor
+            add_products(along[j], basis, z[j, start : min(start + SLICE, n)], start)
+    along *= factors - of_rest
     for start in range(0, n, SLICE):
         for j in range(count):
-            mix_slice(z[j, start : min(start + SLICE, n)], of_rest, along[j], leading, start)
+            mix_slice(z[j, start : min(start + SLICE, n)], of_rest, along[j], basis, start)
 
 
 @tell.register(LCma)
 def _tell(team, scheme, arrays, numbers, query, values):
-    rates, n = scheme.rates, arrays.x.shape[0]
+    rates, n = scheme.rates, arrays.x.size
     order, f, fx = ranked(arrays, numbers, query, values)
-    fill(team, arrays.step, 0.0)
-    for rank in range(rates.mu):
-        j = order[rank]
-        add(team, arrays.step, arrays.weights[rank], query.z[j * n : (j + 1) * n])
-    add(team, arrays.mean, numbers.sigma, arrays.step)
-    whitened = arrays.basis[numbers.rank : numbers.rank + 1]  # free for the moment
-    copy(team, whitened[0], arrays.step)
+    best = query.z.reshape(-1, n)[order[: rates.mu]]
+    step = np.zeros((1, n))  # <y>, and then C^(-1/2) <y>
+    mix_rows(team, step[0], 1.0, rates.weights, best)
+    add(team, arrays.mean, numbers.sigma, step[0])
+    whitened = step.copy()
+    inverse_roots = 1.0 / np.sqrt(numbers.rest + arrays.excess[: numbers.rank])
     of_rest = 1.0 / math.sqrt(numbers.rest) if numbers.rest > 0.0 else 0.0
-    _stretch(arrays, numbers, whitened, of_rest, -scheme.half)
+    _stretch(whitened, arrays.basis[: numbers.rank], inverse_roots, of_rest)
     path = follow_path(team, rates, arrays.p_sigma, numbers.faded, whitened[0])
-    gain = math.sqrt(rates.c_c * (2.0 - rates.c_c) * rates.mu_eff)
-    blend(team, arrays.p_c, 1.0 - rates.c_c, gain if path.is_short else 0.0, arrays.step)
-    rest, rank = _learn(team, scheme, arrays, numbers, query.z, order)
-    total = 0.0
-    for i in range(rank):
-        total += arrays.excess[i]
-    power = drift_of(math.sqrt(rest + total / n))
-    if power != 1.0:
-        scale(team, arrays.excess, 1.0 / (power * power))
-        scale(team, arrays.p_c, 1.0 / power)
+    blend(team, arrays.p_c, 1.0 - rates.c_c, path.gain, step[0])
+    rest, rank = _learn(team, scheme, arrays, numbers, best)
+    power = drift_of(math.sqrt(rest + total(team, rank, arrays.excess) / n))
+    scale(team, arrays.excess, 1.0 / (power * power))
+    scale(team, arrays.p_c, 1.0 / power)
     sigma = numbers.sigma * power * path.change
     return LCmaNumbers(fx, f, sigma, rest / (power * power), rank, path.faded)
 
 
 @compilable
-def _learn(team, scheme, arrays, numbers, z, order):
+def _learn(team, scheme, arrays, numbers, best):
     """Update C, and keep its leading eigenvectors; return r and how many there are."""
-    rates, n = scheme.rates, arrays.x.shape[0]
+    rates, n, basis, size = scheme.rates, arrays.x.size, arrays.basis, numbers.rank
     kept_part = (1.0 - rates.c_cov) * numbers.rest
-    small = np.zeros((arrays.basis.shape[0], arrays.basis.shape[0]))
-    for i in range(numbers.rank):
+    weights = rates.c_cov * (1.0 - 1.0 / rates.mu_eff) * rates.weights
+    small = np.zeros((len(basis) + 1, len(basis) + 1))
+    for i in range(size):
         small[i, i] = (1.0 - rates.c_cov) * arrays.excess[i]
-    size = _add_square(team, arrays.basis, small, numbers.rank, rates.c_cov / rates.mu_eff, arrays.p_c)
-    for rank in range(rates.mu):
-        weight = rates.c_cov * (1.0 - 1.0 / rates.mu_eff) * arrays.weights[rank]
-        y = z[order[rank] * n : (order[rank] + 1) * n]
-        size = _add_square(team, arrays.basis, small, size, weight, y)
+    size = _add_square(team, basis, small, size, rates.c_cov / rates.mu_eff, arrays.p_c)
+    for j in range(rates.mu):
+        size = _add_square(team, basis, small, size, weights[j], best[j])
     small = small[:size, :size].copy()
-    vectors = diagonalise(small)
-    eigenvalues = np.diag(small)
-    leading = np.argsort(-eigenvalues, kind="mergesort")
-    kept = min(scheme.m, size)
-    lost = 0.0
-    for i in range(kept, size):
-        lost += max(0.0, eigenvalues[leading[i]])
-    rest = kept_part + lost / (n - kept) if kept < n else 0.0
-    for i in range(kept):
-        arrays.excess[i] = max(0.0, eigenvalues[leading[i]] + kept_part - rest)
+    if not np.isfinite(small).all():
+        return numbers.rest, numbers.rank
+    eigenvalues, vectors = np.linalg.eigh(small)
+    leading, kept = np.maximum(0.0, eigenvalues[::-1]), min(scheme.m, size)
+    rest = kept_part
+    if kept < n:
+        rest += total(team, size - kept, leading[kept:]) / (n - kept)
+    arrays.excess[:kept] = np.maximum(0.0, leading[:kept] + kept_part - rest)
+    turned = np.ascontiguousarray(vectors.T[::-1])
     for start in range(0, n, SLICE):
-        old = arrays.basis[:size, start : start + SLICE].copy()
+        old = basis[:size, start : start + SLICE].copy()
         for i in range(kept):
-            new = arrays.basis[i, start : start + SLICE]
+            new = basis[i, start : start + SLICE]
             new[:] = 0.0
-            mix_slice(new, 1.0, vectors[leading[i]], old, 0)
+            mix_slice(new, 1.0, turned[i], old, 0)
     return rest, kept
 
 
@@ -235,7 +209,7 @@ def _add_square(team, basis, small, size, weight, u):
     If little of u is left after the projections are subtracted, it is not orthogonal yet. So they are
     subtracted twice.
     """
-    n, row = u.shape[0], basis[size]
+    n, row = u.size, basis[size]
     copy(team, row, u)
     along = np.zeros(size + 1)
     for _ in range(2):
@@ -248,8 +222,5 @@ def _add_square(team, basis, small, size, weight, u):
     if is_new:
         along[size] = left
         scale(team, row, 1.0 / left)
-        size += 1
-    for i in range(size):
-        for k in range(size):
-            small[i, k] += weight * along[i] * along[k]
-    return size
+    small[: size + 1, : size + 1] += weight * np.outer(along, along)
+    return size + 1 if is_new else size

@@ -33,14 +33,14 @@ LM-CMA: an alternative to L-BFGS for large-scale black box optimization, Evoluti
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from pursuit.checks import Vector, checked_choice, checked_count, checked_memory, checked_number
 from pursuit.compiling.jit import compilable
 from pursuit.compiling.rows import SLICE, add_products, mix_rows, mix_slice, push
-from pursuit.compiling.vectors import Matrix, copy, fill
+from pursuit.compiling.vectors import Matrix, copy
 from pursuit.methods.contract import Needs, State, ask, is_valid, tell
 from pursuit.methods.options import checked_rate
 from pursuit.methods.rivals.populations import (
@@ -53,11 +53,14 @@ from pursuit.methods.rivals.populations import (
     ranked,
     usual_population,
 )
-from pursuit.methods.rivals.random_signs import write_signs
 
 # How many paths the pairs of 2017 use: the size of |N(0, 1)| of them, and of the first pair of a round.
 _USED, _USED_FIRST = 4.0, 40.0
 _C_SIGMA, _D_SIGMA = 0.3, 1.0
+# SplitMix64 (Steele, Lea and Flood 2014), and the factor that turns a standard normal into a whole number.
+_STEP = np.uint64(0x9E3779B97F4A7C15)
+_FIRST, _SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
+_WHOLE = 2.0**50
 
 
 class LmCma(NamedTuple):
@@ -74,6 +77,8 @@ class LmCma(NamedTuple):
     z_star: float
     is_later: bool
     """Whether points are drawn as in 2017."""
+    weights: Vector
+    """w_1, ..., w_mu."""
 
     @classmethod
     def create(
@@ -106,6 +111,7 @@ class LmCma(NamedTuple):
             c_1=checked_number("c_1", 0.1 / math.log(n + 1.0) if c_1 is None else c_1, above=0.0, below=1.0),
             z_star=checked_number("z_star", (0.3 if is_later else 0.25) if z_star is None else z_star),
             is_later=is_later,
+            weights=log_weights(popsize // 2),
         )
 
     def init(self, x: Vector, fx: float, sigma: float) -> State:
@@ -115,7 +121,6 @@ class LmCma(NamedTuple):
             x=x,
             mean=x.copy(),
             p_c=np.zeros(n),
-            z=np.zeros((self.popsize + 1) // 2 * n if self.is_later else 0),
             paths=np.zeros((m, n)),
             v=np.zeros((m, n)),
             b=np.zeros(m),
@@ -123,7 +128,6 @@ class LmCma(NamedTuple):
             times=np.zeros(m),
             products=np.zeros((m, m)),
             parts=np.zeros((m, m)),
-            weights=log_weights(self.popsize // 2),
             before=np.full(self.popsize, np.inf),
         )
         return State(arrays, LmCmaNumbers(fx, fx, sigma, s=0.0, stored=0, t=0))
@@ -140,8 +144,6 @@ class LmCmaArrays(NamedTuple):
     mean: Vector
     """m."""
     p_c: Vector
-    z: Vector
-    """Room for the z of 2017; those of 2014 are the normals of the iteration."""
     paths: Matrix
     """The stored p_c, the oldest first."""
     v: Matrix
@@ -154,8 +156,6 @@ class LmCmaArrays(NamedTuple):
     """The inner products of the paths."""
     parts: Matrix
     """How much of each path is in each v."""
-    weights: Vector
-    """w_1, ..., w_mu."""
     before: Vector
     """The values of the round before."""
 
@@ -180,15 +180,32 @@ def _is_valid(scheme, arrays, numbers):
 @ask.register(LmCma)
 def _ask(team, scheme, arrays, numbers, normals):
     n, pairs = arrays.x.shape[0], (scheme.popsize + 1) // 2
-    z = arrays.z if scheme.is_later else normals
-    oldest = np.zeros(pairs, dtype=np.int64)
+    z, oldest = normals, np.zeros(pairs, dtype=np.int64)
     if scheme.is_later:
+        z = np.empty(pairs * n)
         for k in range(pairs):
             used = abs(normals[2 * k]) * (_USED_FIRST if k == 0 else _USED)
             oldest[k] = numbers.stored - math.ceil(min(used, float(numbers.stored)))
-            write_signs(normals[2 * k + 1], z[k * n : (k + 1) * n])
+            z[k * n : (k + 1) * n] = random_signs(normals[2 * k + 1], n)
     _transform(scheme, arrays, numbers.stored, z.reshape(pairs, n), oldest)
     return Samples(arrays.mean, numbers.sigma, z, scheme.popsize, 2, no_shape(arrays.mean))
+
+
+@compilable
+def random_signs(normal: Any, n: Any) -> Any:
+    """Return n signs that depend on one standard normal, so that they need not be kept."""
+    start = _hashed(np.full(1, np.uint64(abs(normal) * _WHOLE)))
+    words = _hashed(start + np.arange((n + 63) // 64).astype(np.uint64) * _STEP)
+    bits = (words.reshape(-1, 1) >> np.arange(64).astype(np.uint64)) & np.uint64(1)
+    return 1.0 - 2.0 * bits.ravel()[:n]
+
+
+@compilable
+def _hashed(words):
+    """Return the words hashed; integers wrap around, and so are the same on every processor."""
+    words = (words ^ (words >> np.uint64(30))) * _FIRST
+    words = (words ^ (words >> np.uint64(27))) * _SECOND
+    return words ^ (words >> np.uint64(31))
 
 
 @compilable
@@ -235,9 +252,9 @@ def _move(team, scheme, arrays, sigma, z, order):
     """Move the mean, and p_c with it."""
     n, pairs = arrays.x.shape[0], (scheme.popsize + 1) // 2
     weights = np.zeros(pairs)
-    for rank in range(arrays.weights.shape[0]):
+    for rank in range(scheme.weights.shape[0]):
         j = order[rank]
-        weights[j // 2] += arrays.weights[rank] if j % 2 == 0 else -arrays.weights[rank]
+        weights[j // 2] += scheme.weights[rank] if j % 2 == 0 else -scheme.weights[rank]
     gain = math.sqrt(scheme.c_c * (2.0 - scheme.c_c) * scheme.mu_w)
     steps = z.reshape(pairs, n)
     mix_rows(team, arrays.mean, 1.0, sigma * weights, steps)
@@ -254,10 +271,9 @@ def _store(team, scheme, arrays, numbers):
     last = count - 1
     arrays.times[last] = numbers.t
     copy(team, arrays.paths[last], arrays.p_c)
-    new = arrays.products[last, :count]
-    fill(team, new, 0.0)
+    new = np.zeros(count)
     add_products(new, arrays.paths[:count], arrays.p_c, 0)
-    copy(team, arrays.products[:count, last], new)
+    arrays.products[last, :count] = arrays.products[:count, last] = new
     _invert(scheme, arrays, changed, count)
     _write_inverses(team, arrays, changed, count)
     return count
@@ -266,12 +282,9 @@ def _store(team, scheme, arrays, numbers):
 @compilable
 def _least_missed(scheme, arrays):
     """Return which path to forget, counted from the oldest."""
-    least, closest = 0, float(scheme.n_steps)
-    for i in range(1, scheme.m):
-        distance = arrays.times[i] - arrays.times[i - 1]
-        if distance < closest:
-            least, closest = i, distance
-    return least
+    distances = np.full(scheme.m, float(scheme.n_steps))
+    distances[1:] = np.diff(arrays.times)
+    return np.argmin(distances)
 
 
 @compilable
@@ -279,9 +292,8 @@ def _forget(team, arrays, forgotten):
     """Forget a path: later ones move one place up."""
     push(team, arrays.paths[forgotten:])
     push(team, arrays.products[forgotten:])
-    for i in range(forgotten, arrays.times.shape[0] - 1):
-        arrays.times[i] = arrays.times[i + 1]
-        copy(team, arrays.products[:, i], arrays.products[:, i + 1])
+    arrays.products[:, forgotten:-1] = arrays.products[:, forgotten + 1 :].copy()
+    arrays.times[forgotten:-1] = arrays.times[forgotten + 1 :].copy()
 
 
 @compilable
@@ -307,8 +319,7 @@ def _invert(scheme, arrays, changed, count):
                     part[j] -= arrays.d[t] * product * arrays.parts[t, j]
         square = 0.0
         for k in range(i + 1):
-            for j in range(count):
-                along[i, j] += part[k] * arrays.products[k, j]
+            along[i] += part[k] * arrays.products[k, :count]
         for j in range(i + 1):
             square += along[i, j] * part[j]
         if i >= changed:
@@ -324,7 +335,7 @@ def _write_inverses(team, arrays, changed, count):
     for start in range(0, n, SLICE):
         for i in range(changed, count):
             v = arrays.v[i, start : min(start + SLICE, n)]
-            fill(team, v, 0.0)
+            v[:] = 0.0
             mix_slice(v, 1.0, arrays.parts[i], arrays.paths[: i + 1], start)
 
 
@@ -335,8 +346,6 @@ def _success(values, before):
     It is the share of pairs with a better new value, less that of pairs with a better old one; pairs of equal
     values do not count.
     """
-    better = 0
-    for new in values:
-        for old in before:
-            better += 1 if new < old else (-1 if new > old else 0)
-    return better / (values.shape[0] * values.shape[0])
+    new = values.reshape(-1, 1)
+    better = np.count_nonzero(new < before) - np.count_nonzero(new > before)
+    return better / (values.size * values.size)

@@ -28,7 +28,7 @@ N. Hansen, The CMA evolution strategy: a comparing review, in: Towards a New Evo
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypedDict
 
 import numpy as np
 
@@ -192,10 +192,20 @@ def expected_length(n: int) -> float:
     return math.sqrt(n) * (1.0 - 1.0 / (4.0 * n) + 1.0 / (21.0 * n * n))
 
 
+class RateOptions(TypedDict, total=False):
+    """The rates of a CMA-ES as options; None for the above."""
+
+    c_sigma: float | None
+    c_c: float | None
+    c_cov: float | None
+
+
 class CmaRates(NamedTuple):
-    """The rates of a CMA-ES."""
+    """The weights and rates of a CMA-ES."""
 
     mu: int
+    weights: Vector
+    """w_1, ..., w_mu."""
     mu_eff: float
     c_sigma: float
     d_sigma: float
@@ -223,6 +233,7 @@ class CmaRates(NamedTuple):
         c_sigma = checked_rate("c_sigma", c_sigma, (mu_eff + 2.0) / (n + mu_eff + 3.0))
         return cls(
             mu=popsize // 2,
+            weights=log_weights(popsize // 2),
             mu_eff=mu_eff,
             c_sigma=c_sigma,
             d_sigma=1.0 + excess + c_sigma,
@@ -237,8 +248,8 @@ class PathLength(NamedTuple):
 
     change: float
     """By which factor sigma changes."""
-    is_short: bool
-    """h, whether the path is short enough for p_c to be updated."""
+    gain: float
+    """What p_c takes of the step <y>: nothing where the path is long, which is h = 0."""
     faded: float
     """(1 - c_sigma)^(2(g+1)), the part of p_sigma that the rounds so far have not filled."""
 
@@ -251,11 +262,9 @@ def follow_path(team: Any, rates: Any, p_sigma: Any, faded: Any, step: Any) -> A
     blend(team, p_sigma, 1.0 - rates.c_sigma, gain, step)
     faded = faded * (1.0 - rates.c_sigma) * (1.0 - rates.c_sigma)
     relative = math.sqrt(dot(team, n, p_sigma, p_sigma)) / rates.length
-    return PathLength(
-        change=math.exp(rates.c_sigma / rates.d_sigma * (relative - 1.0)),
-        is_short=relative < (1.4 + 2.0 / (n + 1.0)) * math.sqrt(1.0 - faded),
-        faded=faded,
-    )
+    is_short = relative < (1.4 + 2.0 / (n + 1.0)) * math.sqrt(1.0 - faded)
+    gain = math.sqrt(rates.c_c * (2.0 - rates.c_c) * rates.mu_eff) if is_short else 0.0
+    return PathLength(math.exp(rates.c_sigma / rates.d_sigma * (relative - 1.0)), gain, faded)
 
 
 @compilable

@@ -48,6 +48,8 @@ class R1Nes(NamedTuple):
 
     popsize: int
     eta: float
+    utilities: Vector
+    """q_j, by rank."""
 
     @classmethod
     def create(cls, n: int, *, popsize: int | None = None, eta: float = 0.1) -> R1Nes:
@@ -55,21 +57,13 @@ class R1Nes(NamedTuple):
         if n < 2:
             raise ValueError(f"r1-nes needs at least 2 variables, but n={n}.")
         default = int(max(5.0, 4.0 * math.log2(n), 0.2 * n))
-        return cls(
-            popsize=checked_population("r1-nes", n, popsize, default),
-            eta=checked_number("eta", eta, above=0.0),
-        )
+        popsize = checked_population("r1-nes", n, popsize, default)
+        raw = utilities(popsize)
+        return cls(popsize, checked_number("eta", eta, above=0.0), raw / sum(raw))
 
     def init(self, x: Vector, fx: float, sigma: float) -> State:
         """Return the first state, whose sigma is e^lambda; u is drawn by the first iteration."""
-        n, raw = x.size, utilities(self.popsize)
-        arrays = R1NesArrays(
-            x=x,
-            mean=x.copy(),
-            u=np.zeros(n),
-            utilities=raw / sum(raw),
-        )
-        return State(arrays, RoundNumbers(fx, fx, sigma, k=0))
+        return State(R1NesArrays(x, x.copy(), np.zeros(x.size)), RoundNumbers(fx, fx, sigma, k=0))
 
     def needs(self, n: int) -> Needs:
         """Return what the scheme needs: normals for z and b of all points, and for the first u."""
@@ -83,8 +77,6 @@ class R1NesArrays(NamedTuple):
     mean: Vector
     """mu."""
     u: Vector
-    utilities: Vector
-    """q_j, by rank."""
 
 
 @ask.register(R1Nes)
@@ -105,7 +97,7 @@ def _tell(team, scheme, arrays, numbers, query, values):
     step, gradient = np.zeros(n), np.zeros(n)  # the sum of the q_j w_j, and u'
     growth = of_v = 0.0  # lambda', and the part of v in u'
     for rank in range(order.size):
-        q, j = arrays.utilities[rank], order[rank]
+        q, j = scheme.utilities[rank], order[rank]
         if q > 0.0:
             w = query.z[j * n : (j + 1) * n] + query.shape.along[j] * u
             length, along = dot(team, n, w, w), dot(team, n, w, u) / r

@@ -19,7 +19,7 @@ R. Ros and N. Hansen, A simple modification in CMA-ES achieving linear time and 
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import NamedTuple, Unpack
 
 import numpy as np
 
@@ -27,12 +27,12 @@ from pursuit.checks import Vector
 from pursuit.methods.contract import Needs, State, ask, tell
 from pursuit.methods.rivals.populations import (
     CmaRates,
+    RateOptions,
     Samples,
     Shape,
     checked_population,
     drift_of,
     follow_path,
-    log_weights,
     needs_of_population,
     ranked,
     total,
@@ -47,32 +47,16 @@ class SepCma(NamedTuple):
     rates: CmaRates
 
     @classmethod
-    def create(
-        cls,
-        n: int,
-        *,
-        popsize: int | None = None,
-        c_sigma: float | None = None,
-        c_c: float | None = None,
-        c_cov: float | None = None,
-    ) -> SepCma:
+    def create(cls, n: int, *, popsize: int | None = None, **rates: Unpack[RateOptions]) -> SepCma:
         """Return the scheme; `popsize` is lambda, and the rates default to those of the source."""
         popsize = checked_population("sep-cma", n, popsize, usual_population(n))
         # Fewer numbers than in a full matrix are learnt faster.
-        factor = (n + 2.0) / 3.0
-        return cls(popsize, CmaRates.create(n, popsize, factor, c_sigma=c_sigma, c_c=c_c, c_cov=c_cov))
+        return cls(popsize, CmaRates.create(n, popsize, factor=(n + 2.0) / 3.0, **rates))
 
     def init(self, x: Vector, fx: float, sigma: float) -> State:
         """Return the first state; its f is the best value of the latest round."""
         n = x.size
-        arrays = SepCmaArrays(
-            x=x,
-            mean=x.copy(),
-            scales=np.ones(n),
-            p_sigma=np.zeros(n),
-            p_c=np.zeros(n),
-            weights=log_weights(self.rates.mu),
-        )
+        arrays = SepCmaArrays(x, x.copy(), np.ones(n), np.zeros(n), np.zeros(n))
         return State(arrays, SepCmaNumbers(fx, fx, sigma, faded=1.0))
 
     def needs(self, n: int) -> Needs:
@@ -90,8 +74,6 @@ class SepCmaArrays(NamedTuple):
     """D."""
     p_sigma: Vector
     p_c: Vector
-    weights: Vector
-    """w_1, ..., w_mu."""
 
 
 class SepCmaNumbers(NamedTuple):
@@ -119,12 +101,11 @@ def _tell(team, scheme, arrays, numbers, query, values):
     step, squares = np.zeros(n), np.zeros(n)
     for rank in range(rates.mu):
         z = query.z[order[rank] * n : (order[rank] + 1) * n]
-        step += arrays.weights[rank] * z
-        squares += arrays.weights[rank] * z * z
+        step += rates.weights[rank] * z
+        squares += rates.weights[rank] * z * z
     mean += numbers.sigma * scales * step
     path = follow_path(team, rates, arrays.p_sigma, numbers.faded, step)
-    gain = math.sqrt(rates.c_c * (2.0 - rates.c_c) * rates.mu_eff) if path.is_short else 0.0
-    p_c[:] = (1.0 - rates.c_c) * p_c + gain * scales * step
+    p_c[:] = (1.0 - rates.c_c) * p_c + path.gain * scales * step
     one, many = rates.c_cov / rates.mu_eff, rates.c_cov * (1.0 - 1.0 / rates.mu_eff)
     variances = (1.0 - rates.c_cov + many * squares) * (scales * scales) + one * p_c * p_c
     scales[:] = np.sqrt(variances)

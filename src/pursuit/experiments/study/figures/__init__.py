@@ -10,11 +10,24 @@ import matplotlib.figure
 
 from pursuit.checks import Vector, checked_choice
 from pursuit.experiments.common.formatting import file_name, power, shortened
-from pursuit.experiments.common.plotting import FORMATS, print_style, save
-from pursuit.experiments.study.figures.curves import curve_of, draw_curves, frame_of
-from pursuit.experiments.study.figures.distributions import budgets_of, draw_distributions
-from pursuit.experiments.study.figures.layout import new_figure, panels_of, positions_of, shown_in
-from pursuit.experiments.study.figures.styles import SCHEME_STYLES, Style, legend_order, style_of
+from pursuit.experiments.common.plotting import FORMATS, PRINT, print_style, save
+from pursuit.experiments.study.figures.layout import (
+    SCHEME_STYLES,
+    Style,
+    legend_order,
+    new_figure,
+    panels_of,
+    positions_of,
+    shown_in,
+    style_of,
+)
+from pursuit.experiments.study.figures.panels import (
+    budgets_of,
+    curve_of,
+    draw_curves,
+    draw_distributions,
+    frame_of,
+)
 from pursuit.experiments.study.results import Cell, CellResults, FigureSpec, Results
 from pursuit.experiments.study.stats import MEASURES, distributions_of, targets_of
 
@@ -34,7 +47,11 @@ class DrawnFigure(NamedTuple):
 
 
 def draw_figures(
-    results: Results, folder: Path, measure: str = "iterations", formats: Sequence[str] = FORMATS
+    results: Results,
+    folder: Path,
+    measure: str = "iterations",
+    formats: Sequence[str] = FORMATS,
+    dpi: int = PRINT,
 ) -> list[DrawnFigure]:
     """Draw the figures of a study, for each reading that has runs.
 
@@ -52,6 +69,8 @@ def draw_figures(
         What the figures count: "iterations" or "evaluations".
     formats : sequence of str
         Any of "pdf", "svg" and "png".
+    dpi : int
+        The resolution of PNG.
 
     Returns
     -------
@@ -68,12 +87,12 @@ def draw_figures(
         for spec in results.shown_figures():
             figure = build_figure(results, spec, reading, measure)
             if figure is not None:
-                paths = save(figure, folder, f"{file_name(spec.name)}-{reading}", formats)
+                paths = save(figure, folder, f"{file_name(spec.name)}-{reading}", formats, dpi)
                 shown = shown_in(spec, results, reading=reading)
                 caption = caption_of(spec, shown, measure, results.kept.remark if results.kept else "")
                 drawn.append(DrawnFigure(spec.name, caption + remark, reading, paths))
         figure = build_distributions(results, reading, measure)
-        paths = save(figure, folder, f"ecdf-{reading}", formats)
+        paths = save(figure, folder, f"ecdf-{reading}", formats, dpi)
         caption = caption_of_distributions(results.select(reading=reading), targets_of(results), measure)
         drawn.append(DrawnFigure("ecdf", caption + remark, reading, paths))
     return drawn

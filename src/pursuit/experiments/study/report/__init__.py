@@ -7,7 +7,7 @@ from pathlib import Path
 
 from pursuit.checks import checked_choice
 from pursuit.experiments.common.files import write_file
-from pursuit.experiments.common.plotting import FORMATS, save
+from pursuit.experiments.common.plotting import FORMATS, PRINT, SCREEN, save
 from pursuit.experiments.study.figures import draw_figures
 from pursuit.experiments.study.figures.outcomes import build_outcomes
 from pursuit.experiments.study.report.analysis import analyse
@@ -15,7 +15,7 @@ from pursuit.experiments.study.report.document import document_of
 from pursuit.experiments.study.report.page import page_of
 from pursuit.experiments.study.report.tables import write_tables
 from pursuit.experiments.study.results import Results
-from pursuit.experiments.study.stats import MEASURES
+from pursuit.experiments.study.stats import MEASURES, with_distributions
 
 
 def write_report(results: Results, folder: Path, measure: str | None = None) -> Path:
@@ -41,12 +41,13 @@ def write_report(results: Results, folder: Path, measure: str | None = None) -> 
         That of `report.html`, or else of `report.md`.
     """
     measure = results.usual_measure if measure is None else checked_choice("measure", measure, MEASURES)
-    formats = FORMATS if results.kept is None else ["png"]
-    drawn = draw_figures(results, folder / "figures", measure, formats)
+    formats, dpi = (FORMATS, PRINT) if results.kept is None else (("png",), SCREEN)
+    results = with_distributions(results)
+    drawn = draw_figures(results, folder / "figures", measure, formats, dpi)
     analysis = analyse(results)
     picture = ""
     if analysis.judgements:
-        paths = save(build_outcomes(analysis.judgements), folder / "figures", "claims", formats)
+        paths = save(build_outcomes(analysis.judgements), folder / "figures", "claims", formats, dpi)
         picture = _shown(paths, folder)
     write_tables(analysis, folder / "tables")
     pictures = [(figure, _shown(figure.paths, folder)) for figure in drawn]

@@ -96,6 +96,18 @@ def missing(results: Results) -> list[CellResults]:
     return [entry for entry in results.cells if len(entry.runs) < entry.wanted]
 
 
+def left_out(results: Results) -> list[Cell]:
+    """Return the combinations of problems, schemes and readings that the study does not declare."""
+    cells = [entry.cell for entry in results.cells]
+    schemes, readings = distinct(cell.scheme for cell in cells), distinct(cell.reading for cell in cells)
+    places = distinct(cell[:3] for cell in cells)
+    return [
+        cell
+        for (problem, condition, n), scheme, reading in itertools.product(places, schemes, readings)
+        if (cell := Cell(problem, condition, n, scheme, reading)) not in cells
+    ]
+
+
 def facts(results: Results) -> list[tuple[str, str]]:
     """Return what was run, as pairs of a name and its value.
 

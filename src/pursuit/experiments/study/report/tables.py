@@ -33,17 +33,16 @@ from pursuit.experiments.study.results import (
     Trace,
 )
 from pursuit.experiments.study.stats import (
-    MEASURES,
     Estimate,
-    distributions_of,
     rates_of,
     thinned,
     trace_of_median,
+    with_distributions,
 )
 
 _DECLARATION = "study.json"
-# Of a curve in a table: enough for print.
-_MOST_POINTS = 100
+# Of a curve in a table: enough for a picture.
+_MOST_POINTS = 40
 _UNKNOWN = Estimate(math.nan, math.nan, math.nan)
 
 Row = dict[str, Any]
@@ -110,9 +109,8 @@ def read_tables(folder: Path) -> Results:
     'Nothing'
     """
     path = folder / _DECLARATION
-    if not path.exists():
-        raise StudyError(f"There are no tables of a report in {folder}: the file {_DECLARATION} is missing.")
-    declared = json.loads(path.read_text(encoding="utf-8"))
+    # Those of some studies have no declaration.
+    declared = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
     runs = {
         cell: tuple(
             RunRecord(int(number), int(nit), int(nfev), float(fun), reason, seconds=math.nan)
@@ -125,17 +123,21 @@ def read_tables(folder: Path) -> Results:
         for cell, ((target, cap, wanted),) in _by_cell(folder, "summary", "target", "cap", "wanted").items()
     )
 
+    if not declared and not cells:
+        raise StudyError(f"There are no tables of a report in {folder}.")
+
     def no_trace(cell: Cell, number: int) -> NoReturn:
         raise StudyError("The tables of a report have no traces.")
 
     return Results(
-        title=declared["title"],
+        title=declared.get("title", ""),
         cells=cells,
-        figures=tuple(map(FigureSpec.of, declared["figures"])),
+        figures=tuple(map(FigureSpec.of, declared.get("figures", ()))),
         trace=no_trace,
-        made=declared["made"],
-        judges_claims=declared["judges_claims"],
-        kept=_kept(folder, declared["curves"]),
+        made=declared.get("made", {}),
+        judges_claims=declared.get("judges_claims", True),
+        kept=_kept(folder, declared.get("curves", "")),
+        distributions=_distributions_in(folder),
     )
 
 
@@ -144,9 +146,13 @@ def _kept(folder: Path, remark: str) -> KeptTraces:
         cell: tuple(float(row[0]) for row in rows) for cell, rows in _by_cell(folder, "rates", "rate").items()
     }
     curves = {
-        cell: Trace(*(np.array([kind(row[i]) for row in rows]) for i, kind in enumerate((int, int, float))))
+        cell: Trace(*np.array(rows, dtype=np.float64).T)
         for cell, rows in _by_cell(folder, "curves", "nit", "nfev", "fun").items()
     }
+    return KeptTraces(curves, rates, remark)
+
+
+def _distributions_in(folder: Path) -> dict[tuple[str, int, str], list[Distribution]]:
     steps: dict[tuple[str, int, str], dict[str, list[list[float]]]] = {}
     for row in _rows(folder, "distributions"):
         schemes = steps.setdefault((row["reading"], int(row["n"]), row["measure"]), {})
@@ -154,11 +160,10 @@ def _kept(folder: Path, remark: str) -> KeptTraces:
         schemes.setdefault(row["scheme"], []).extend(
             [[float(row["budget"]), float(row["share"])]] if row["budget"] else []
         )
-    distributions = {
+    return {
         place: [Distribution(scheme, *np.reshape(found, (-1, 2)).T) for scheme, found in schemes.items()]
         for place, schemes in steps.items()
     }
-    return KeptTraces(curves, rates, remark, distributions)
 
 
 def _rows(folder: Path, name: str) -> list[dict[str, str]]:
@@ -236,9 +241,9 @@ def _growth(analysis: Analysis) -> list[Row]:
 
 
 def _runs(results: Results) -> list[Row]:
-    """Return a row for each run, its value in four digits, without its time, which differs each time."""
+    """Return a row for each run, its value in three digits, without its time, which differs each time."""
     rows = [
-        {**entry.cell._asdict(), "run": run.number, **run._asdict(), "fun": f"{run.fun:.4g}"}
+        {**entry.cell._asdict(), "run": run.number, **run._asdict(), "fun": f"{run.fun:.3g}"}
         for entry in results.select()
         for run in entry.runs
     ]
@@ -248,7 +253,7 @@ def _runs(results: Results) -> list[Row]:
 def _rates(results: Results) -> list[Row]:
     """Return a row for each rate of convergence that the claims need."""
     return [
-        {**entry.cell._asdict(), "rate": f"{rate:.6g}"}
+        {**entry.cell._asdict(), "rate": f"{rate:.4g}"}
         for entry in results.select(scheme=RATED)
         if results.judges_claims
         for rate in rates_of(results, entry)
@@ -258,7 +263,7 @@ def _rates(results: Results) -> list[Row]:
 def _curves(results: Results) -> list[Row]:
     """Return the curves of figures: of each cell the trace of the median run, thinned."""
     return [
-        {**entry.cell._asdict(), "nit": nit, "nfev": nfev, "fun": f"{fun:.4g}"}
+        {**entry.cell._asdict(), "nit": f"{nit:.3g}", "nfev": f"{nfev:.3g}", "fun": f"{fun:.3g}"}
         for entry in results.select()
         for nit, nfev, fun in zip(*thinned(trace_of_median(results, entry), _MOST_POINTS), strict=True)
     ]
@@ -268,11 +273,10 @@ def _distributions(results: Results) -> list[Row]:
     """Return the steps of all runtime distributions."""
     columns = ("reading", "n", "measure", "scheme", "budget", "share")
     return [
-        dict(zip(columns, (reading, n, measure, found.scheme, *step), strict=True))
-        for reading, n in dict.fromkeys((entry.cell.reading, entry.cell.n) for entry in results.select())
-        for measure in MEASURES
-        for found in distributions_of(results, reading, n, measure)
-        for step in [(f"{b:.4g}", f"{s:.4g}") for b, s in zip(found.budgets, found.shares, strict=True)]
+        dict(zip(columns, (*place, found.scheme, *step), strict=True))
+        for place, all_found in (with_distributions(results).distributions or {}).items()
+        for found in all_found
+        for step in [(f"{b:.3g}", f"{s:.3g}") for b, s in zip(found.budgets, found.shares, strict=True)]
         or [("", "")]
     ]
 

@@ -19,8 +19,7 @@ import plotly.offline
 
 from pursuit.experiments.study.claims import Judgement
 from pursuit.experiments.study.figures import distributions_note, title_of
-from pursuit.experiments.study.figures.layout import panels_of, positions_of, shown_in
-from pursuit.experiments.study.figures.styles import legend_order, style_of
+from pursuit.experiments.study.figures.layout import legend_order, panels_of, positions_of, shown_in, style_of
 from pursuit.experiments.study.report.analysis import (
     Analysis,
     Summaries,

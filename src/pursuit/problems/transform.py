@@ -1,0 +1,183 @@
+"""Where the points of a scheme are evaluated: scaled, and then inside bounds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from pursuit.checks import Vector
+from pursuit.compiling.cache import compiled
+from pursuit.compiling.dispatch import generic
+from pursuit.compiling.jit import inlined
+from pursuit.compiling.vectors import SERIAL, Matrix, copy, repeated
+from pursuit.problems.bounds import number_of_active, reflect_point
+from pursuit.problems.boxes import Box, active_mask
+from pursuit.problems.contract import evaluate, line_minimizer, value
+from pursuit.problems.scales import Scale
+
+
+class Transform(NamedTuple):
+    """What moves the points of a scheme to where they are evaluated, of one type whatever there is to do.
+
+    So compiled code that knows only this, and not the problem, is compiled once for all.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pursuit.problems.bounds import make_box
+    >>> from pursuit.problems.transform import Transform
+    >>> transform = Transform.of(None, make_box(np.zeros(2), np.ones(2), 0.0))
+    >>> transform.moved(np.array([0.5, 3.0])), transform.at_bound(np.array([0.5, 3.0]))
+    (array([0.5, 1. ]), 1)
+    """
+
+    scale: Scale = Scale(np.empty(0), np.empty(0))
+    """Empty arrays where points are not scaled."""
+    box: Box = Box(np.empty(0), np.empty(0), np.empty(0))
+    """Empty arrays where there are no bounds."""
+
+    @classmethod
+    def of(cls, scale: Scale | None, box: Box | None) -> Transform:
+        """Return the transform with a scale and bounds, where there are any."""
+        nothing = cls()
+        return cls(nothing.scale if scale is None else scale, nothing.box if box is None else box)
+
+    @property
+    def move(self) -> Callable[[Matrix], None] | None:
+        """What replaces points as a scheme sees them, one a row, by those that they stand for.
+
+        None where these are the same.
+        """
+        if self.scale.factor.size + self.box.lower.size == 0:
+            return None
+        move = compiled(move_rows)
+        return lambda points: move(points, self)
+
+    def moved(self, point: Vector) -> Vector:
+        """Return the point that one as a scheme sees it stands for, as a copy."""
+        image, move = point.copy(), self.move
+        if move is not None:
+            move(image[np.newaxis])
+        return image
+
+    def at_bound(self, point: Vector) -> int:
+        """Return how many variables are at a bound, at the point that one as a scheme sees it stands for."""
+        if self.box.lower.size == 0:
+            return 0
+        return int(np.count_nonzero(active_mask(self.moved(point), self.box)))
+
+
+def move_rows(points: Any, transform: Any) -> Any:
+    """Replace every row of `points` by the point that it stands for."""
+    for j in range(points.shape[0]):
+        move_point(SERIAL, points[j], transform)
+
+
+@inlined
+def move_point(team: Any, x: Any, transform: Any) -> Any:
+    """Replace a point by that which it stands for."""
+    if transform.scale.factor.shape[0] > 0:
+        _scale_point(team, x.shape[0], x, x, transform.scale)
+    if transform.box.lower.shape[0] > 0:
+        reflect_point(team, x.shape[0], x, transform.box)
+
+
+@repeated
+def _scale_point(i, x, z, scale):
+    x[i] = scale.offset[i] + scale.factor[i] * z[i]
+
+
+@repeated
+def _scale_direction(i, x, z, scale):
+    x[i] = scale.factor[i] * z[i]
+
+
+@inlined
+def transformed_at_bound(team: Any, transform: Any, x: Any, room: Any) -> Any:
+    """Return how many variables are at a bound at the point that x stands for, written into `room`."""
+    if transform.box.lower.shape[0] == 0:
+        return 0
+    copy(team, room, x)
+    move_point(team, room, transform)
+    return int(number_of_active(team, room.shape[0], room, transform.box))
+
+
+class Transformed(NamedTuple):
+    """A problem as a scheme sees it: f of the points that its points stand for."""
+
+    problem: Any
+    transform: Transform
+    x: Vector
+    """Room for a point and a direction, as the problem sees them, where variables are scaled."""
+    u: Vector
+
+    @classmethod
+    def of(cls, problem: Any, transform: Transform) -> Any:
+        """Return the problem transformed, or the problem itself if nothing is to be done."""
+        if transform.move is None:
+            return problem
+        room = np.empty((2, transform.scale.factor.size))
+        return cls(problem, transform, room[0], room[1])
+
+    @property
+    def n(self) -> int:
+        """The number of variables."""
+        return int(self.problem.n)
+
+    def __call__(self, x: Any) -> float:
+        """Return f at the point that x stands for."""
+        return evaluate(self, x)
+
+    def __getattr__(self, name: str) -> Any:
+        """Return the extreme curvatures, if the problem knows them; those of scaled variables are others."""
+        if name not in {"m", "L"} or self.transform.scale.factor.size > 0:
+            raise AttributeError(name)
+        return getattr(self.problem, name)
+
+
+@value.register(Transformed)
+def _value(team, transformed, x):
+    # The point belongs to the objective, so it can be moved where it stands.
+    move_point(team, x, transformed.transform)
+    return value(team, transformed.problem, x)
+
+
+@line_minimizer.register(Transformed)
+def _line_minimizer(team, transformed, z, u):
+    scale = transformed.transform.scale
+    _scale_point(team, z.shape[0], transformed.x, z, scale)
+    _scale_direction(team, u.shape[0], transformed.u, u, scale)
+    return line_minimizer(team, transformed.problem, transformed.x, transformed.u)
+
+
+@generic(on="problem", default=True)
+def at_bound(team: Any, problem: Any, x: Vector, room: Vector) -> int:
+    """Return how many variables are at a bound, at the point that x stands for.
+
+    Parameters
+    ----------
+    team : NamedTuple
+        Who executes the vector operations.
+    problem : NamedTuple
+        The problem, whose class decides on the implementation; those without bounds need none.
+    x : ndarray
+        A point as a scheme sees it.
+    room : ndarray
+        As large as x, may be overwritten.
+    """
+    return 0
+
+
+@at_bound.register(Transformed)
+def _at_bound(team, transformed, x, room):
+    return transformed_at_bound(team, transformed.transform, x, room)
+
+
+def has_line_minimizer(problem: Any) -> bool:
+    """Say whether a problem knows its line minimiser: so must the problem inside it, and no line is bent."""
+    if isinstance(problem, Transformed) and problem.transform.box.lower.size > 0:
+        return False
+    inner = getattr(problem, "problem", None)
+    return line_minimizer.handles(type(problem)) and (inner is None or has_line_minimizer(inner))
