@@ -1,6 +1,5 @@
 """What holds for all tests."""
 
-import re
 import signal
 
 import pytest
@@ -16,14 +15,9 @@ if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-# Folders of tests that are interpreted, which compiling would only delay: that it takes the same steps is
-# tested by `conformance`. What is about compiling says so by its name or its parameters.
-INTERPRETED = ("constraints", "engine", "methods", "properties", "readings")
-
-
 @pytest.fixture(autouse=True)
-def interpreted_where_possible(request, monkeypatch):
-    """Do without the compiler."""
+def interpreted_where_marked(request, monkeypatch):
+    """Do without the compiler where it would only delay a test: `conformance` tests that it changes nothing."""
     if "interpreted" in request.keywords:
         monkeypatch.setenv("NUMBA_DISABLE_JIT", "1")
 
@@ -35,8 +29,6 @@ def pytest_collection_modifyitems(items):
 
     methods = frozenset(pursuit.list_methods())
     for item in items:
-        if item.path.parent.name in INTERPRETED and not re.search("compil|jitted", item.name):
-            item.add_marker(pytest.mark.interpreted)
         method = method_of(item, methods)
         if method is not None:
             item.add_marker(pytest.mark.xdist_group(method))

@@ -147,6 +147,7 @@ def test_compiled_whole_it_is_the_same_run():
     assert_same(whole, many)
 
 
+@pytest.mark.interpreted
 @every_case
 def test_saved_and_loaded_at_any_moment_it_goes_on_as_if_nothing_had_happened(case, tmp_path):
     """Before the first value of a restart, too, and just after a change of the method."""
@@ -212,6 +213,7 @@ def test_restarts_widen_the_search_and_share_the_budget():
             assert stage.nfev <= stage.most
 
 
+@pytest.mark.interpreted
 def test_restarts_begin_between_the_bounds():
     """A new point is anywhere between two bounds, and near the best one where there is only one."""
     lower, upper = np.array([-3.0, -3.0, -np.inf]), np.array([5.0, np.inf, np.inf])
