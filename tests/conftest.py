@@ -17,7 +17,7 @@ if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
 
 @pytest.fixture(autouse=True)
 def interpreted_where_marked(request, monkeypatch):
-    """Do without the compiler where it would only delay a test: `conformance` tests that it changes nothing."""
+    """Do without the compiler where it would only cost time: `conformance` tests that it changes nothing."""
     if "interpreted" in request.keywords:
         monkeypatch.setenv("NUMBA_DISABLE_JIT", "1")
 
