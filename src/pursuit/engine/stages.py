@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,7 +15,7 @@ from pursuit.methods.stages import AT_BEST, AT_NEW_POINT, Ended, Stage
 
 # By how many standard deviations of the noise a single value must be below an estimate to be better.
 _LUCK = 3.0
-# And an estimate below another one, in standard errors of their difference.
+# How many standard errors are added to estimates when they are compared.
 _CLEAR = 2.0
 # A stage that has gained less than this part of |f| at its start has gained nothing but rounding.
 _GAIN = 1e-12
@@ -108,7 +107,8 @@ class Past(NamedTuple):
             return True
         margin = 0.0
         if best.is_estimate and now.findings.is_estimate:
-            margin = _CLEAR * math.hypot(best.error or 0.0, now.findings.error or 0.0)
+            # Of two estimates the better known one is preferred.
+            margin = _CLEAR * ((now.findings.error or 0.0) - (best.error or 0.0))
         elif best.is_estimate:
             margin = _LUCK * (best.noise or 0.0)
         return now.fun < best.fun - margin
