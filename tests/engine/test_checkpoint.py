@@ -381,7 +381,14 @@ print(interruptions, (whole.x == part.x).all(), whole.nit == part.nit, whole.nfe
 """
 
 
-@pytest.mark.parametrize(("method", "iterations"), [("rp", 100_000), ("sarp", 50_000), ("rp-exact", 15_000)])
+@pytest.mark.parametrize(
+    ("method", "iterations"),
+    [
+        ("sarp", 50_000),
+        pytest.param("rp", 100_000, marks=pytest.mark.long),
+        pytest.param("rp-exact", 15_000, marks=pytest.mark.long),
+    ],
+)
 def test_interrupted_again_and_again_and_resumed_it_ends_with_the_same_result(method, iterations, tmp_path):
     code = INTERRUPTED.format(method=method, iterations=iterations, path=tmp_path / "run.npz")
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -12,6 +12,7 @@ from attack.success import judged
 SEEDS = range(2_000_000, 2_000_100)
 
 
+@pytest.mark.long
 def test_nearly_every_success_is_a_minimum():
     """The share that is none was 1 % on other problems, nearly all of them with noise or far from 0.
 

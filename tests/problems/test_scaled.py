@@ -67,6 +67,7 @@ def test_all_drivers_give_the_same_run(method, bounds):
     assert compiled.fun == valley(compiled.x) < valley(START)
 
 
+@pytest.mark.interpreted
 @every_method
 def test_equal_entries_mean_the_same_as_one_number(method):
     results = [
@@ -151,6 +152,7 @@ def test_many_runs_and_scipy_take_a_vector():
         np.testing.assert_array_equal(single.x, other.x)
 
 
+@pytest.mark.interpreted
 def test_exact_line_search_knows_the_minimiser_of_a_scaled_line():
     problem = pursuit.problems.exp(5, 100.0)
     result = pursuit.minimize(problem, problem.x0, method="rp-exact", sigma0=SIZES, rng=1, maxiter=20)

@@ -121,7 +121,8 @@ class ProgramRun:
 
         A round that was asked for is evaluated to its end, and under noise a low value may be luck.
         """
-        return self._limits.target if self._round == 1 and not self._state.estimate else -math.inf
+        target = self._limits.target
+        return target if target > -math.inf and self._round == 1 and not self._state.estimate else -math.inf
 
     def receive(self, values: list[Any]) -> None:
         """Take the values of `rows`, or of the first of them, and show the next points."""
@@ -295,7 +296,8 @@ class ProgramRun:
                 raise ValueError("The values of a checkpoint must not end an iteration.")
 
     def _is_below_target(self) -> bool:
-        return self.counts.fun <= (-math.inf if self._state.estimate else self._limits.target)
+        fun = self.counts.fun
+        return fun <= self._limits.target and (fun == -math.inf or not self._state.estimate)
 
     def _show(self) -> None:
         """Let `rows` be the next points, unless there is a reason to stop."""

@@ -107,6 +107,7 @@ def _build(blueprint: Blueprint) -> MachineCode:
         part = file.with_suffix(f".{os.getpid()}")
         with contextlib.suppress(OSError):
             # If it cannot be kept, it is compiled again next time.
+            file.parent.mkdir(parents=True, exist_ok=True)
             part.write_bytes(_SEPARATOR.join([code.entry.encode(), digest, code.cubin]))
             part.replace(file)
     return code

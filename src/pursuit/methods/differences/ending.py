@@ -9,8 +9,8 @@
             converged
         kinks: steps fail again and again although slopes promise a gain
 
-A run is at a standstill after two failures, after two steps that gain next to nothing, or while steps gain a
-small part of what the model predicts.
+A run is at a standstill once a sweep has gained next to nothing, or while steps gain a small part of what the
+model predicts. Where noise masks the slopes, it ends when the mean value has not fallen for many sweeps.
 """
 
 from __future__ import annotations
