@@ -85,7 +85,7 @@ def test_slow_progress_is_not_cut(method, name):
 
 
 # Their evaluations grow like L.
-LINEAR = ("rp", "rp-exact", "lm-cma", "l-cma")
+LINEAR = ("rp", "rp-exact", "ep-cma-1", "ep-cma-2", "lm-cma", "l-cma")
 
 
 @pytest.mark.long
