@@ -73,7 +73,7 @@ def replay(most: int) -> MakeObjective:
 
     Equal values, such as all failures have in `converging_values`, would make populations stop.
     """
-    values = np.array(converging_values(most, 1))
+    values = np.array(converging_values(most))
     failed = values == 1.0
     values[failed] += np.random.default_rng(2).random(np.count_nonzero(failed))
     prepared = values.tolist()

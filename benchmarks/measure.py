@@ -1,8 +1,4 @@
-"""Timing, and the work that the benchmarks of speed time, through the library's public functions alone.
-
-`benchmarks.against` imports this module together with other versions of the library: it must use nothing of
-the library but `pursuit.minimize` and `pursuit.problems`.
-"""
+"""Timing, and the work that the benchmarks of speed time, through the library's public functions alone."""
 
 from __future__ import annotations
 
@@ -21,10 +17,6 @@ import pursuit
 Repeat = Callable[[int], object]
 """Does something as many times as its argument says."""
 
-# How many points an iteration evaluates; one for the methods that are not named.
-_POINTS = {"sarp": 2}
-# Around a Python function SARP does not know the condition number.
-_OPTIONS = {"sarp": {"kappa": 1e4}}
 # The memory and the time per iteration of these grow like n².
 _DENSE, _DENSE_LIMIT = ("cma", "r1-nes"), 1000
 
@@ -81,40 +73,19 @@ def iterating(method: str, n: int, **limits: Any) -> Repeat:
     return run
 
 
-def evaluating(method: str, n: int, most: int) -> Repeat:
-    """Return a run around a Python function that makes so many evaluations, at most `most` of them."""
-    points = _POINTS.get(method, 1)
-    values = converging_values(math.ceil(most / points), points)
-    x0 = np.zeros(n)
-
-    def run(k: int) -> None:
-        # The start takes an evaluation of its own.
-        result = pursuit.minimize(
-            replaying(values), x0, method=method, rng=1, maxfev=k + 1, options=_OPTIONS.get(method)
-        )
-        if result.nfev != k + 1:
-            raise RuntimeError(f"{method} stopped after {result.nfev} evaluations: {result.message}")
-
-    return run
-
-
-def converging_values(iterations: int, points: int) -> list[float]:
+def converging_values(iterations: int) -> list[float]:
     """Return values for an objective to return in turn, whatever the point: the start's and iterations'.
 
     Of every hundred trial steps 27 lead to a point better than all before, the rate of successes that
     adaptive steps aim at, and the others to a worse one. So step sizes stay where they are, and no run
     stalls, diverges or converges, however long it is: an iteration takes the time of one on the way to the
-    minimum. Where an iteration evaluates a second point, the one it sets out from, that is better than all
-    before as well: then the best point is written anew in every iteration, which is the slowest case.
+    minimum.
     """
     rng = np.random.default_rng(1)
     hundreds = -(-iterations // 100)
     better = rng.permuted(np.tile(np.arange(100) < 27, (hundreds, 1)), axis=1).ravel()[:iterations]
-    ranks = np.arange(1.0, iterations + 1.0)
-    trials = np.where(better, -ranks - 0.5, 1.0)
-    columns = [trials, -ranks][:points]
-    values: list[float] = np.column_stack(columns).ravel().tolist()
-    return [0.0, *values]
+    trials: list[float] = np.where(better, -np.arange(1.0, iterations + 1.0) - 0.5, 1.0).tolist()
+    return [0.0, *trials]
 
 
 class EndOfRun(BaseException):

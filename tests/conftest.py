@@ -15,6 +15,13 @@ if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+@pytest.fixture(autouse=True)
+def interpreted_where_marked(request, monkeypatch):
+    """Do without the compiler where it would only cost time: `conformance` tests that it changes nothing."""
+    if "interpreted" in request.keywords:
+        monkeypatch.setenv("NUMBA_DISABLE_JIT", "1")
+
+
 def pytest_collection_modifyitems(items):
     """Let one of several processes run all tests of a method: each would compile the method for itself."""
     # Only now: when it is imported, NumPy adds filters of warnings to those of pytest, which are set by then.

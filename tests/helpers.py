@@ -3,8 +3,8 @@
 import pursuit
 from pursuit.engine.driving import Here, Interrupts, drive
 from pursuit.engine.iteration import BlackBox
-from pursuit.engine.memory import first_memory
 from pursuit.engine.run import Run
+from pursuit.engine.snapshot import first_snapshot
 from pursuit.methods.line_searches import ExactStep
 
 PAPER = (
@@ -40,8 +40,8 @@ def run_scheme(scheme, problem, *, rng, limits, whole):
     The Python loop treats the problem as a black box, unless its exact line minimiser is wanted.
     """
     x0 = problem.x0
-    memory = first_memory(scheme, x0, problem(x0), 1.0, rng)
+    first = first_snapshot(scheme, x0, problem(x0), 1.0, rng)
     known = whole or isinstance(getattr(scheme, "line_search", None), ExactStep)
-    run = Run(scheme, problem if known else BlackBox(), memory, rng, limits, whole=whole)
+    run = Run(scheme, problem if known else BlackBox(), first, rng, limits, whole=whole)
     outcome = run.outcome(drive(run, Here(problem), interrupts=Interrupts()))
     return outcome._replace(trace=outcome.trace())

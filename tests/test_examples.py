@@ -100,6 +100,7 @@ def test_every_example_is_checked_and_stands_in_the_gallery():
         assert f"```{{literalinclude}} ../examples/{name}.py" in gallery
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", CHECKS)
 def test_example(name, tmp_path):
     if name in NEEDS:
@@ -115,6 +116,7 @@ def test_example(name, tmp_path):
     CHECKS[name](done.stdout)
 
 
+@pytest.mark.long
 def test_the_study_of_the_documentation_is_the_one_that_can_be_run(tmp_path):
     page = (EXAMPLES.parent / "docs" / "study.md").read_text()
     (shown,) = re.findall(r"^```toml\n(.*?)^```$", page, flags=re.MULTILINE | re.DOTALL)

@@ -17,13 +17,13 @@ SOURCE = Path(pursuit.__file__).parent
 APART = "gpu."
 # From the ground up. A module may import from its own layer and from those before it.
 LAYERS = (
-    ("checks", "optional", "engine.arguments", "engine.counting", "reporting.__init__"),
+    ("checks", "optional", "engine.counting", "reporting.__init__"),
     ("compiling",),
     ("problems",),
     ("methods",),
     ("engine", "reporting.progress"),
     ("gpu",),
-    ("result", "reporting.summary", "reporting.plotting", "engine.running", "engine.resuming"),
+    ("result", "reporting.summary", "reporting.plotting", "engine.running"),
     ("constraints",),
     ("minimize", "many", "optimizer", "scipy", "reporting", "warmup"),
     ("__init__",),

@@ -78,6 +78,11 @@ def never(x):
         ({"method": "rg"}, ValueError, "rg needs the largest curvature of the problem as the option L"),
         ({"method": "ars", "options": {"L": 1.0, "m": 2.0}}, ValueError, "m must be at most L, but m=2 and L=1"),
         ({"method": "spsa", "options": {"c": 0.0}}, ValueError, "c must be finite and above 0, but 0.0"),
+        (
+            {"method": "sep-cma", "options": {"c": 0.1}},
+            ValueError,
+            "'c' is not an option of the method sep-cma: its options are popsize, c_sigma, c_c, c_cov",
+        ),
         ({"method": "sep-cma", "options": {"popsize": 1}}, ValueError, "popsize must be at least 2, but 1"),
         ({"method": "lm-cma", "options": {"version": "2015"}}, ValueError, "version must be one of 2014, 2017, but '2015'"),
         ({"method": "lm-cma", "options": {"c_1": 0.0}}, ValueError, "c_1 must be finite and above 0 and below 1"),

@@ -39,6 +39,7 @@ result.funn
 """
 # Checkers ask the first Python on the path where packages are.
 ENVIRONMENT = {**os.environ, "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])}
+pytestmark = pytest.mark.long
 needs_node = pytest.mark.skipif(shutil.which("node") is None, reason="pyright needs node on the PATH")
 
 

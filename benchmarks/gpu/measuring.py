@@ -12,10 +12,11 @@ from cuda.bindings import driver
 
 import pursuit
 from pursuit.engine.counters import UNLIMITED, Limits
-from pursuit.engine.setup import Task, set_up
+from pursuit.engine.setup import set_up
 from pursuit.gpu.batch import Batch
 from pursuit.gpu.device import Gpu
 from pursuit.gpu.schedule import Flight
+from pursuit.methods.stages import Task
 
 # The reading of the paper under which methods are measured, where it matters.
 _OPTIONS = {"reading": "fitted"}

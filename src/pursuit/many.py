@@ -19,16 +19,16 @@ from pursuit.checks import (
     checked_generator,
     checked_seeds,
     checked_trace,
+    with_known_arguments,
 )
-from pursuit.engine.arguments import with_known_arguments
 from pursuit.engine.driving import Here, Interrupts, drive
 from pursuit.engine.evaluation import Excused, begin_worker, check_pickles, checked_workers, failures_for
 from pursuit.engine.outcome import Outcome
-from pursuit.engine.setup import Setup, Task, set_up
+from pursuit.engine.setup import Setup, set_up
 from pursuit.engine.staged import StagedRun
 from pursuit.engine.stopping import FTOL, XTOL, Reason
-from pursuit.engine.trace_points import with_points
 from pursuit.methods.catalogue import DEFAULT_METHOD
+from pursuit.methods.stages import Task
 from pursuit.problems.objective import as_value, function_of_point
 from pursuit.problems.protocol import Problem
 from pursuit.reporting.progress import showing_compilation
@@ -222,7 +222,7 @@ def _run_on_gpu(runs: list[_OneRun]) -> list[Result]:
     groups: dict[tuple[bytes, bytes], list[tuple[_OneRun, Setup, Vector]]] = {}
     for one in runs:
         setup, start = set_up(one.task)
-        box, scale = setup.setting.box, setup.setting.scale
+        box, scale = setup.box, setup.scale
         # The margins of bounds and the offset of scaled variables can depend on the start.
         place = (
             b"" if box is None else box.margin.tobytes(),
@@ -282,8 +282,8 @@ def _execute(one: _OneRun, stopped: threading.Event | None = None) -> Result:
         setup, start = set_up(one.task._replace(fun=with_own_arrays(one.task.fun)))
     generator = checked_generator(one.seed)
     with showing_compilation(False):
-        memory = setup.first_memory(start, setup.value_at(start), generator)
-        run = StagedRun(setup, with_points(memory, one.trace), generator, here=True)
+        first = setup.first_snapshot(start, setup.value_at(start), generator, trace=one.trace)
+        run = StagedRun(setup, first, generator, here=True)
 
     def monitor(_: object) -> Reason:
         return Reason.INTERRUPTED if stopped is not None and stopped.is_set() else Reason.RUNNING
@@ -301,6 +301,6 @@ def _finished(outcome: Outcome, setup: Setup, one: _OneRun) -> Result:
     """Return the result of a run; one that did not stop by itself was interrupted."""
     if outcome.reason == Reason.RUNNING:
         outcome = outcome._replace(reason=Reason.INTERRUPTED, message=Reason.INTERRUPTED.sentence())
-    result = result_of(outcome, setup.name, trace=one.trace, box=setup.setting.box)
+    result = result_of(outcome, setup.name, trace=one.trace, box=setup.box)
     result.seed = one.seed
     return result

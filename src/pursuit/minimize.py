@@ -9,15 +9,15 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from pursuit.checks import checked_flag
+from pursuit.checks import checked_flag, with_known_arguments
 from pursuit.constraints.augmented import minimize_within
 from pursuit.constraints.forms import given_constraints
-from pursuit.engine.arguments import with_known_arguments
 from pursuit.engine.evaluation import Map, number_of_workers
 from pursuit.engine.running import Conduct, minimize_task
-from pursuit.engine.setup import Task, rounds_of
+from pursuit.engine.setup import rounds_of
 from pursuit.engine.stopping import FTOL, XTOL
 from pursuit.methods.catalogue import DEFAULT_METHOD
+from pursuit.methods.stages import Task
 from pursuit.problems.protocol import Problem
 from pursuit.result import Result
 

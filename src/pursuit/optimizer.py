@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
-import math
 import os
 from collections.abc import Mapping
 from typing import Any
@@ -11,19 +11,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pursuit.checks import Vector, checked_array, checked_generator, checked_trace
+from pursuit.checks import Vector, checked_array, checked_generator, checked_trace, with_known_arguments
 from pursuit.engine import checkpoint
-from pursuit.engine.arguments import with_known_arguments
 from pursuit.engine.driving import Interrupts
-from pursuit.engine.memory import Memory, Unstarted
-from pursuit.engine.program_run import ProgramMemory
-from pursuit.engine.resuming import check_trace
-from pursuit.engine.setting import Setting
-from pursuit.engine.setup import Setup, Task, restored, rounds_of, set_up
+from pursuit.engine.setup import Setup, rounds_of, set_up
+from pursuit.engine.snapshot import Snapshot
 from pursuit.engine.staged import StagedRun
 from pursuit.engine.stopping import FTOL, XTOL, Reason
-from pursuit.engine.trace_points import with_points
 from pursuit.methods.catalogue import DEFAULT_METHOD
+from pursuit.methods.stages import Task
 from pursuit.problems.objective import checked_values
 from pursuit.reporting.progress import showing_compilation
 from pursuit.result import Result, result_of
@@ -93,23 +89,26 @@ class Optimizer:
         trace: bool | str = False,
     ) -> None:
         limits = {"ftarget": ftarget, "xtol": xtol, "ftol": ftol, "maxiter": maxiter, "maxfev": maxfev}
-        task = Task(
-            x0,
-            method,
-            limits,
-            sigma0=sigma0,
-            bounds=bounds,
-            options=options,
-            restarts=restarts,
-            rounds=rounds_of(batch),
+        setup, start = set_up(
+            Task(
+                x0,
+                method,
+                limits,
+                sigma0=sigma0,
+                bounds=bounds,
+                options=options,
+                restarts=restarts,
+                rounds=rounds_of(batch),
+            )
         )
-        setup, start = set_up(task)
-        self._prepare(setup, start, checked_generator(rng), checked_trace(trace))
+        generator = checked_generator(rng)
+        self._open(setup, Snapshot(start, generator.bit_generator.state), generator, checked_trace(trace))
 
-    def _prepare(self, setup: Setup, start: Vector, rng: np.random.Generator, trace: bool | str) -> None:
-        """Become an optimizer that has been told nothing yet."""
-        self._setup, self._x0, self._rng, self._trace = setup, start, rng, trace
-        self._run: StagedRun | None = None
+    def _open(self, setup: Setup, snapshot: Snapshot, rng: np.random.Generator, trace: bool | str) -> None:
+        """Begin with a snapshot."""
+        if trace == "x" and snapshot.points is None:
+            snapshot = snapshot._replace(points={})
+        self._run, self._trace = StagedRun(setup, snapshot, rng, here=False), trace
         self._asked: NDArray[np.float64] | None = None
         self._told: list[float | None] = []
         """The values of the current round, None where they are missing."""
@@ -156,32 +155,24 @@ class Optimizer:
     def _round(self) -> NDArray[np.float64]:
         """Return the points of the current round, or of the next."""
         if self._asked is None:
-            if self._run is None:
-                self._asked = self._setup.transform.moved(self._x0)[np.newaxis]
-            else:
-                rows = self._run.rows
-                if not rows:
-                    raise RuntimeError(f"There is nothing to ask for: {next(iter(self.stop().values()))}")
-                self._asked = np.array(rows)
+            rows = self._run.rows
+            if not rows:
+                raise RuntimeError(f"There is nothing to ask for: {next(iter(self.stop().values()))}")
+            self._asked = np.array(rows)
             self._told = [None] * len(self._asked)
         return self._asked
 
     def _receive(self, values: list[float]) -> None:
-        with Interrupts():
-            if self._run is None:
-                with showing_compilation(False):
-                    memory = self._setup.first_memory(self._x0.copy(), values[0], self._rng)
-                    self._begin(with_points(memory, self._trace))
-            else:
-                self._run.receive(values)
-                if not self._run.rows:
-                    self._run.settle()
+        # What the method needs is compiled when it begins.
+        announced = showing_compilation(False) if self._run.nit == 0 else contextlib.nullcontext()
+        with Interrupts(), announced:
+            self._run.receive(values)
+            if not self._run.rows:
+                self._run.settle()
             self._asked, self._told = None, []
 
     def stop(self) -> dict[str, str]:
         """Return the reasons to stop, each with a sentence; empty while there are none."""
-        if self._run is None:
-            return {}
         with Interrupts():
             outcome = self._run.outcome()
         if outcome.reason == Reason.RUNNING:
@@ -191,31 +182,16 @@ class Optimizer:
     @property
     def result(self) -> Result:
         """The best result of all rounds told; before the first, the start with an infinite value."""
-        if self._run is None:
-            return Result(
-                x=self._setup.transform.moved(self._x0),
-                fun=math.inf,
-                fun_is_estimate=False,
-                fun_error=None,
-                noise=None,
-                nit=0,
-                nfev=0,
-                nfaulty=0,
-                sigma=self._setup.setting.first_step,
-                success=False,
-                status=int(Reason.RUNNING),
-                message=Reason.RUNNING.sentence(),
-                method=self._setup.name,
-                stages=(),
-            )
+        setup = self._run.setup
         with Interrupts():
-            box = self._setup.setting.box
-            return result_of(self._run.outcome(), self._setup.name, trace=self._trace, box=box)
+            outcome = self._run.outcome()
+            trace = outcome.nfev > 0 and self._trace
+            return result_of(outcome, setup.name, trace=trace, box=setup.box)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write all that is needed to resume, bit for bit, to a file: atomically and without pickle."""
         with Interrupts():
-            checkpoint.save(path, self._setting(), self._memory(), self._told)
+            checkpoint.save(path, self._run.setup, self._run.snapshot(), self._told)
 
     @classmethod
     def load(
@@ -253,36 +229,29 @@ class Optimizer:
     def __repr__(self) -> str:
         result = self.result
         return (
-            f"<Optimizer: {self._setup.name}, {self._setup.setting.n} variables, {result.nfev} evaluations, "
+            f"<Optimizer: {self._run.setup.name}, {self._run.setup.n} variables, {result.nfev} evaluations, "
             f"best value {result.fun:.6g}. {result.message}>"
         )
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Copy and pickle by a checkpoint."""
-        own = self._setup.task.method
+        own = self._run.setup.task.method
         method = None if isinstance(own, str) else own
         with Interrupts():
-            content = checkpoint.to_bytes(self._setting(), self._memory(), self._told)
+            content = checkpoint.to_bytes(self._run.setup, self._run.snapshot(), self._told)
         return _from_bytes, (content, method, self._trace)
 
     @classmethod
     def _loaded(
         cls, found: checkpoint.Checkpoint, method: type | None, trace: bool | str, limits: Mapping[str, Any]
     ) -> Optimizer:
-        found.checked(lambda _: check_trace(found, trace))
-        past = found.past
-        stage, x0 = (None, None) if past is None else (past.stage, past.x0)
-        setup = found.checked(lambda setting: restored(setting, method, stage, x0)).within_limits(limits)
-        memory, generator = found.memory(setup.scheme)
+        found.check_trace(trace)
+        setup, snapshot, generator = found.continued(method)
+        setup = setup.within_limits(limits)
         self = cls.__new__(cls)
-        if isinstance(memory, Unstarted):
-            self._prepare(setup, memory.x0, generator, trace)
-        else:
-            self._prepare(setup, memory.x, generator, trace)
-        if past is not None or not isinstance(memory, Unstarted):
-            found.checked(lambda _: self._begin(memory))
-        if found.told:
-            found.checked(lambda _: self._recall(found.told))
+        found.checked(lambda: self._open(setup, snapshot, generator, trace))
+        if told := found.stored.told:
+            found.checked(lambda: self._recall(told))
         return self
 
     def _recall(self, told: list[float | None]) -> None:
@@ -290,17 +259,6 @@ class Optimizer:
         if len(self._round()) != len(told) or None not in told:
             raise ValueError("the values told must be those of some points of its round")
         self._told = told
-
-    def _begin(self, memory: Memory | ProgramMemory | Unstarted) -> None:
-        self._run = StagedRun(self._setup, memory, self._rng, here=False)
-
-    def _setting(self) -> Setting:
-        return (self._setup if self._run is None else self._run.setup).setting
-
-    def _memory(self) -> Memory | ProgramMemory | Unstarted:
-        if self._run is None:
-            return Unstarted(self._x0, self._rng.bit_generator.state)
-        return self._run.memory()
 
 
 def _places(points: Vector, asked: Vector, missing: list[int]) -> list[int]:

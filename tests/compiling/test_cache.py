@@ -219,6 +219,7 @@ def test_numba_s_own_setting_is_left_as_it_was(tmp_path):
     assert (tmp_path / "somewhere" / "pursuit").is_dir()
 
 
+@pytest.mark.long
 def test_threads_that_compile_at_once_leave_it_as_it_was_too(tmp_path):
     """They used to write compiled code into the working folder now and then."""
     code = """
@@ -247,6 +248,7 @@ def test_whatever_a_loop_reaches_is_noticed_when_it_changes(tmp_path):
         assert python(WRAPPED, tmp_path, tmp_path / "cache") == ["6.0"], f"{new} in {file}"
 
 
+@pytest.mark.long
 def test_a_compiled_loop_within_bounds_is_not_stale(tmp_path):
     write_own(tmp_path, "1.0")
     assert python(MINIMIZED, tmp_path, tmp_path / "cache") == ["3.0"]

@@ -20,7 +20,7 @@ from pursuit.methods.contract import ask, tell
 from pursuit.methods.line_searches import AdaptiveStep, Line, begin_search, continue_search
 from pursuit.methods.nesterov import smoothed, weights_of
 from pursuit.methods.rivals.lm_cma import random_signs
-from pursuit.methods.rivals.populations import drift_of, total
+from pursuit.methods.rivals.populations import surplus_of, total
 from pursuit.problems.rosenbrock_problem import _quartic_minimizer
 
 
@@ -114,7 +114,7 @@ def calls():
     step = Step(0.5, 0.25, 0.6, 1.0)
     return [
         (total(SERIAL, 3, np.array([2.0, 0.5, 1.0])), 3.5),
-        (drift_of(3.0), 1.0),
+        (surplus_of(3.0), 1.0),
         (smoothed(1.0, -2.0), 1.1),
         (sorted(set(random_signs(0.3, 70).tolist())), [-1.0, 1.0]),
         (continue_search(search, state, np.array([0.5, 9.0])).step.length, 0.5),

@@ -10,6 +10,15 @@ def later(i, x):
     return x[i]
 
 
+def other(i, x):
+    i = 0
+    return x[i]
+
+
+def attribute(i, x, y):
+    return x[y.i]
+
+
 def inner(i, x):
     return helper(x, i)
 
@@ -23,12 +32,15 @@ def helper(x, i):
     [
         (lambda i, x: x[i], True),
         (lambda i, a, x, u: a[i] * x[i] * u[i], True),
-        (lambda i, x: 2.0 * x[i] + i, True),
+        (lambda i, x: 2.0 * x[i] + 1.0, True),
+        (lambda i, x: 2.0 * x[i] + i, False),
         (lambda i, x: x[i + 1], False),
         (lambda i, x: x[0] * x[i], False),
         (lambda i, x: x[x[i]], False),
         (lambda i, x: x[: i + 1], False),
         (later, False),
+        (other, False),
+        (attribute, False),
         (inner, False),
     ],
 )

@@ -36,14 +36,18 @@ def minimize(fun, name, problem, **arguments):
 
 # Programs are never compiled, and `auto` chooses between two of them.
 PROGRAMS = ("auto", "differences", "evolution")
-# A problem's own minimiser along a line is compiled for each problem; of others, only values are.
-EXACT = ("rp-exact", "sarp-exact", "arp", "acdm")
+# A problem's own minimiser along a line is compiled for each problem and scheme, which takes seconds; of
+# others, only values are.
+SLOW = {(name, problem) for name in ("sarp-exact", "arp", "acdm") for problem in PROBLEMS} - {
+    ("sarp-exact", "lin"), ("sarp-exact", "rosenbrock"), ("arp", "lin"), ("acdm", "lin"),
+    ("acdm", "rotated exp"),
+}  # fmt: skip
 COMPILED = [
-    (name, problem_name)
+    pytest.param(name, problem, marks=[pytest.mark.long] if (name, problem) in SLOW else [])
     for name in SCHEMES
     if name not in PROGRAMS
-    for problem_name in PROBLEMS
-    if name in (*EXACT, "rp", "cma", "own") or problem_name not in ("rotated exp", "own")
+    for problem in PROBLEMS
+    if "exact" in name or name in ("arp", "acdm", "rp", "cma", "own") or problem not in ("rotated exp", "own")
 ]
 
 

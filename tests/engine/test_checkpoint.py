@@ -209,7 +209,7 @@ def test_the_format_is_what_the_documentation_says(tmp_path):
     optimizer.save(path)
     with np.load(path, allow_pickle=False) as file:
         header = json.loads(file["header"].tobytes())
-        assert (header["format"], header["version"]) == ("pursuit checkpoint", 7)
+        assert (header["format"], header["version"]) == ("pursuit checkpoint", 8)
         assert header["method"] == "sarp"
         assert header["options"] == METHODS["sarp"]
         assert header["generator"]["bit_generator"] == "PCG64"
@@ -259,7 +259,7 @@ def test_a_newer_version_is_named(tmp_path):
     path = tmp_path / "run.npz"
     text = json.dumps({"format": "pursuit checkpoint", "version": 99}).encode()
     path.write_bytes(npz(header=np.frombuffer(text, dtype=np.uint8)))
-    with pytest.raises(ValueError, match="of version 99, but this version of pursuit reads version 7"):
+    with pytest.raises(ValueError, match="of version 99, but this version of pursuit reads version 8"):
         pursuit.Optimizer.load(path, trace=True)
 
 
@@ -381,7 +381,14 @@ print(interruptions, (whole.x == part.x).all(), whole.nit == part.nit, whole.nfe
 """
 
 
-@pytest.mark.parametrize(("method", "iterations"), [("rp", 100_000), ("sarp", 50_000), ("rp-exact", 15_000)])
+@pytest.mark.parametrize(
+    ("method", "iterations"),
+    [
+        ("sarp", 50_000),
+        pytest.param("rp", 100_000, marks=pytest.mark.long),
+        pytest.param("rp-exact", 15_000, marks=pytest.mark.long),
+    ],
+)
 def test_interrupted_again_and_again_and_resumed_it_ends_with_the_same_result(method, iterations, tmp_path):
     code = INTERRUPTED.format(method=method, iterations=iterations, path=tmp_path / "run.npz")
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -145,14 +145,21 @@ def test_a_map_that_returns_too_few_or_too_many_values_is_named(count):
         pursuit.minimize(Recorder(), START, method="sarp", rng=1, workers=bad_map, options={"kappa": 3.0})
 
 
+# All of an iteration or two, and some later ones.
+CUTS = [*range(1, 12), 17, 29, 58]
+
+
 @every_method
 @pytest.mark.parametrize("kind", ["compiled", "python"])
-def test_resuming_past_any_limit_of_evaluations_equals_an_unbroken_run(method, kind, tmp_path):
+@pytest.mark.parametrize(
+    "cuts", [CUTS, pytest.param(range(1, 60), marks=pytest.mark.long)], ids=["some", "all"]
+)
+def test_resuming_past_any_limit_of_evaluations_equals_an_unbroken_run(method, kind, cuts, tmp_path):
     problem = pursuit.problems.rosenbrock(4)
     fun = problem if kind == "compiled" else problem.__call__
     arguments = {"method": method, "rng": 3, "trace": True, "options": options(method)}
     whole = pursuit.minimize(fun, problem.x0, maxfev=150, **arguments)
-    for cut in range(1, 60):
+    for cut in cuts:
         path = tmp_path / f"{cut}.npz"
         pursuit.minimize(fun, problem.x0, maxfev=cut, checkpoint=path, **arguments)
         resumed = pursuit.minimize(fun, problem.x0, maxfev=150, checkpoint=path, **arguments)

@@ -397,7 +397,7 @@ def test_states_hold_what_a_checkpoint_can_hold(n):
     while not optimizer.stop():
         X = optimizer.ask()
         optimizer.tell(X, [quartic(x) for x in X])
-        check_record(optimizer._run.memory().state)
+        check_record(optimizer._run.snapshot().state)
     assert isinstance(optimizer._run.setup.scheme, Differences)
 
 
@@ -461,7 +461,7 @@ def put_array(name, array):
 
 def put_count(name, number):
     def change(header, arrays):
-        header["counts"][name] = number
+        header["counters"][name] = number
 
     return change
 
@@ -492,7 +492,7 @@ def put_count(name, number):
         put_array("state.f", np.zeros(N)),
         put_array("state.order", np.zeros(N)),
         put_array("state.surplus", np.zeros(N)),
-        put_array("best", np.zeros(1)),
+        put_array("x", np.zeros(1)),
         put_array("surplus", np.zeros(1)),
         put_array("received", np.full(4, np.nan)),
         put_array("received", np.zeros((2, 2))),
@@ -504,7 +504,7 @@ def put_count(name, number):
         put_count("nit", 2**63),
         put_count("fun", float("nan")),
         put_count("best_nfev", 10**6),
-        lambda header, arrays: header.pop("counts"),
+        lambda header, arrays: header.pop("counters"),
         lambda header, arrays: header.update(state=[]),
         lambda header, arrays: header["state"].pop("f"),
         lambda header, arrays: arrays.pop("received"),

@@ -120,6 +120,7 @@ pursuit.minimize(slow, problem.x0, method="rp", constraints=within, rng=1, maxfe
     assert any(re.fullmatch(LINE, line) for line in lines)
 
 
+@pytest.mark.long
 def test_nothing_is_said_that_nobody_asked_for(tmp_path):
     done = subprocess.run(
         [sys.executable, "-c", RUN + "pursuit.minimize(slow, problem.x0, method='rp', rng=1, maxfev=30)"],

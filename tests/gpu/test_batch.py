@@ -12,12 +12,13 @@ pytest.importorskip("numba_cuda", reason="numba-cuda is not installed: pip insta
 from numba.cuda import dispatcher
 
 import pursuit
-from pursuit.engine.setup import Task, set_up
+from pursuit.engine.setup import set_up
 from pursuit.engine.stopping import Reason
 from pursuit.gpu import kernels
 from pursuit.gpu.batch import Batch
 from pursuit.gpu.errors import GpuError
 from pursuit.gpu.plan import default_lanes
+from pursuit.methods.stages import Task
 from pursuit.problems.rotation import Rotated
 
 H200 = (9, 0)

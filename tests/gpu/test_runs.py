@@ -8,8 +8,9 @@ from scipy.stats import mannwhitneyu
 import pursuit
 from conformance.own import Bowl, Narrowing
 from devices import REASON
-from pursuit.engine.setup import Task, set_up
+from pursuit.engine.setup import set_up
 from pursuit.engine.stopping import Reason
+from pursuit.methods.stages import Task
 
 pytestmark = [pytest.mark.gpu, pytest.mark.skipif(REASON is not None, reason=str(REASON))]
 RUNS = 101

@@ -6,7 +6,7 @@ import numba
 import numpy as np
 import pytest
 
-from devices import needs_gpu
+from devices import needs_gpu, run_kernel
 
 pytest.importorskip("numba_cuda", reason="numba-cuda is not installed: pip install 'pursuit[gpu]'")
 
@@ -15,11 +15,9 @@ from numba import cuda
 from pursuit.compiling import rows as rows_of
 from pursuit.compiling import vectors
 from pursuit.compiling.vectors import SERIAL, repeated, summed
-from pursuit.gpu.access import Memory, access_to, doubles_at, piece
-from pursuit.gpu.device import Gpu
+from pursuit.gpu.access import Memory, doubles_at, piece, reading
 from pursuit.gpu.layout import Where, image_of
 from pursuit.gpu.philox import Key
-from pursuit.gpu.ptx import assembled, ptx_of
 from pursuit.gpu.team import ahead_type, draw, put, rows_ahead, team_class, wait
 from pursuit.gpu.threads import Shape
 
@@ -100,7 +98,7 @@ def on_gpu(operation, lanes):
     compiled = numba.njit(operation)
     team_of = team_class(Shape(lanes, N, N, 2))
     image = image_of(arrays(), lambda owner, name, array: (Where.IMAGE, 0))
-    read = access_to(image).read
+    read = reading(image.root)
 
     def kernel(address, ignored):
         shared = cuda.shared.array(0, numba.float64)
@@ -113,22 +111,6 @@ def on_gpu(operation, lanes):
     image.write(arrays(), row)
     run_kernel(kernel, row, max(32, lanes))
     return image.read(row)
-
-
-def run_kernel(kernel, given, threads):
-    gpu = Gpu()
-    code = assembled(ptx_of(kernel, 2, gpu.device.capability), gpu.device.capability)
-    function = gpu.load(code.cubin, code.entry, 1024, cache=True)
-    buffer, stream = gpu.upload(given), gpu.stream()
-
-    class Plan:
-        shared_bytes = 1024
-
-    Plan.threads = threads
-    gpu.launch(function, 1, Plan, stream, (buffer.address, 0))
-    gpu.finish()
-    buffer.read(given)
-    buffer.free()
 
 
 @needs_gpu

@@ -7,7 +7,8 @@ import pytest
 
 import pursuit
 from helpers import make_problem, options_for
-from pursuit.methods import create_scheme
+from pursuit.compiling.vectors import SERIAL
+from pursuit.methods import ask, create_scheme, tell
 from reference import limited_memory
 from reference import problems as reference_problems
 from reference import rivals as reference
@@ -183,3 +184,17 @@ def test_lives_with_points_that_have_no_value(method):
     )
     assert result.success
     assert result.nfaulty > 0
+
+
+def test_a_path_that_is_not_a_number_leaves_the_matrix_as_it_is():
+    """LAPACK takes no such matrix."""
+    problem = pursuit.problems.exp(3, 10.0)
+    scheme = create_scheme("l-cma", 3, None, problem)
+    arrays, numbers = scheme.init(problem.x0, problem(problem.x0), 1.0)
+    rng, values = np.random.default_rng(1), np.arange(1.0, scheme.popsize + 1.0)
+    for p_c in (0.0, np.nan):
+        arrays.p_c[:], before = p_c, numbers
+        query = ask(SERIAL, scheme, arrays, numbers, rng.standard_normal(3 * scheme.popsize))
+        numbers = tell(SERIAL, scheme, arrays, numbers, query, values)
+    assert (numbers.rest, numbers.rank) == (before.rest, before.rank) != (1.0, 0)
+    assert np.isfinite(arrays.mean).all()

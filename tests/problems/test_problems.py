@@ -189,6 +189,7 @@ def test_bad_input_is_named(call, error, words):
         call()
 
 
+@pytest.mark.interpreted
 @pytest.mark.parametrize("method", ["rp-exact", "sarp-exact"])
 def test_a_rotated_problem_without_line_minimizer_gets_the_bracketing_search(method):
     """A rotation knows the minimiser on a line only if the problem inside does."""
@@ -198,6 +199,7 @@ def test_a_rotated_problem_without_line_minimizer_gets_the_bracketing_search(met
     assert result.fun < problem(problem.x0)
 
 
+@pytest.mark.interpreted
 def test_a_problem_can_be_rotated_twice():
     plain = pursuit.problems.rosenbrock(4)
     once = pursuit.problems.rotated(plain, 1)

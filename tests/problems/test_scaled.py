@@ -67,6 +67,7 @@ def test_all_drivers_give_the_same_run(method, bounds):
     assert compiled.fun == valley(compiled.x) < valley(START)
 
 
+@pytest.mark.interpreted
 @every_method
 def test_equal_entries_mean_the_same_as_one_number(method):
     results = [
@@ -90,7 +91,7 @@ def test_the_first_step_along_each_variable_is_of_its_size():
 
 def test_bounds_are_kept_and_their_margins_are_of_the_variable_s_own_size():
     optimizer = pursuit.Optimizer(START, "rp", sigma0=SIZES, bounds=BOUNDS)
-    np.testing.assert_array_equal(optimizer._setup.setting.box.margin, [0.1, 30.0, 0.7, 1e-3, 0.0])
+    np.testing.assert_array_equal(optimizer._run.setup.box.margin, [0.1, 30.0, 0.7, 1e-3, 0.0])
     lower, upper = np.array([(-np.inf if a is None else a, np.inf if b is None else b) for a, b in BOUNDS]).T
 
     def watched(x):
@@ -151,6 +152,7 @@ def test_many_runs_and_scipy_take_a_vector():
         np.testing.assert_array_equal(single.x, other.x)
 
 
+@pytest.mark.interpreted
 def test_exact_line_search_knows_the_minimiser_of_a_scaled_line():
     problem = pursuit.problems.exp(5, 100.0)
     result = pursuit.minimize(problem, problem.x0, method="rp-exact", sigma0=SIZES, rng=1, maxiter=20)

@@ -14,6 +14,7 @@ from pursuit.methods.line_searches import Step
 from reference import problems as reference_problems
 from reference.schemes import line_search
 
+pytestmark = pytest.mark.interpreted
 ITERATIONS = 600
 
 

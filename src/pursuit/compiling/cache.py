@@ -79,27 +79,18 @@ def _compiled(function: Callable[..., Any], *definitions: Any) -> Compiled:
     return Compiled(function, cache_folder(*definitions))
 
 
-def specialized(function: Any, *arguments: Any) -> Callable[..., Any]:
+def specialized(function: Any, *arguments: Any) -> Any:
     """Return a compiled function for arguments of these types alone.
 
     It does not check the types of its arguments, which takes Numba half a microsecond per call.
     """
-    entry: Callable[..., Any] = (
-        function.compile(*arguments)[1] if isinstance(function, Compiled) else function
-    )
-    return entry
+    return function.compile(*arguments)[1] if isinstance(function, Compiled) else function
 
 
 def cache_folder(*records: Any) -> Path | None:
-    """Return where to keep what is compiled for these records; None if it cannot be kept.
-
-    Parameters
-    ----------
-    *records : NamedTuple or type
-        The scheme and the problem of a run, or the classes of all records in them.
-    """
-    texts, folder = reach_of(*definitions_in(*records)), _version_folder()
-    return None if folder is None or UNKNOWN in texts else folder / _digest(*texts)
+    """Return where to keep what is compiled for these records or classes of records, if anywhere."""
+    texts = reach_of(*definitions_in(*records))
+    return None if UNKNOWN in texts else _version_folder() / _digest(*texts)
 
 
 class Compiled:
@@ -131,12 +122,12 @@ class Compiled:
 def _compile(function: Callable[..., Any], types: Any, folder: Path | None) -> tuple[Any, Any]:
     """Return Numba's function, compiled for types or found in a folder, and its entry for these types."""
     numba, is_kept = jit.numba(), folder is not None and _can_be_written(folder)
-    before = numba.config.CACHE_DIR
+    setting = numba.config.CACHE_DIR
     try:
-        numba.config.CACHE_DIR = str(folder) if is_kept else before
+        numba.config.CACHE_DIR = str(folder) if is_kept else setting
         dispatcher = numba.njit(nogil=True, cache=is_kept)(function)
     finally:
-        numba.config.CACHE_DIR = before
+        numba.config.CACHE_DIR = setting
     with compilation(function, expected=not (folder and is_kept and [*folder.rglob("*.nbc")])):
         for _ in range(2 if is_kept else 0):
             try:
@@ -150,22 +141,20 @@ def _compile(function: Callable[..., Any], types: Any, folder: Path | None) -> t
 
 
 def _can_be_written(folder: Path) -> bool:
-    """Make a folder, and say whether files can be written there."""
-    try:
+    """Make a folder, and say whether files can be written there: if not, Numba would look for another."""
+    with contextlib.suppress(OSError):
         folder.mkdir(parents=True, exist_ok=True)
         tempfile.TemporaryFile(dir=folder).close()
-    except OSError:
-        return False
-    return True
+        return True
+    return False
 
 
 @functools.cache
-def _version_folder() -> Path | None:
+def _version_folder() -> Path:
     """Return the folder of this version of the package, and delete those that were not used for long."""
     folder = _user_cache() / _digest(_package_hash(), platform.python_version(), np.__version__)
-    if not _can_be_written(folder):
-        return None
-    with contextlib.suppress(OSError):  # Another process may be deleting them.
+    with contextlib.suppress(OSError):  # Nothing can be written there, or another process is deleting them.
+        folder.mkdir(parents=True, exist_ok=True)
         os.utime(folder)
         for path in sorted(folder.parent.iterdir(), key=os.path.getmtime)[:-_VERSIONS_KEPT]:
             shutil.rmtree(path, ignore_errors=True)

@@ -14,7 +14,7 @@ import os
 import sys
 import threading
 from collections.abc import Callable
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar, cast
 
 F = TypeVar("F", bound=Callable[..., Any])
 # Python calls the function itself, and never what is compiled in its place.
@@ -22,17 +22,8 @@ _OPTIONS = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 _one_at_a_time = threading.RLock()
 
 
-class _Known(NamedTuple):
-    """A function that compiled code may call."""
-
-    function: Callable[..., Any]
-    choose: Callable[..., Callable[..., Any] | None]
-    """Returns what to compile in its place, given the types of its arguments."""
-    inlined: bool
-
-
-_waiting: list[_Known] = []
-"""What Numba has not been told about yet."""
+_waiting: list[tuple[Callable[..., Any], Callable[..., Any], dict[str, Any]]] = []
+"""What Numba has not been told about yet: functions, what chooses the code for them, and options."""
 _loops: dict[Any, Callable[..., Any]] = {}
 """What is compiled in place of functions that are marked here: themselves, or loops."""
 _introductions: list[Callable[[], None]] = []
@@ -54,15 +45,17 @@ def compilable(function: F) -> F:
 
     A division by zero gives an infinity or NaN in compiled code, as with NumPy.
     """
-    _loops.setdefault(function, function)
-    replaceable(function, lambda *types: compiled_form(function))
-    return function
+    return _marked(function, inlined=False)
 
 
 def inlined(function: F) -> F:
     """Let compiled code call a function, as `compilable` does, and take it over where it is called."""
+    return _marked(function, inlined=True)
+
+
+def _marked(function: F, *, inlined: bool) -> F:
     _loops.setdefault(function, function)
-    replaceable(function, lambda *types: compiled_form(function), inlined=True)
+    replaceable(function, lambda *types: compiled_form(function), inlined=inlined)
     return function
 
 
@@ -96,8 +89,9 @@ def replaceable(
     inlined: bool = False,
 ) -> None:
     """Let compiled code call, in place of a function, what `choose` returns for its arguments' types."""
+    options: dict[str, Any] = {"forceinline": True} if inlined else {"error_model": "numpy"}
     with _one_at_a_time:
-        _waiting.append(_Known(function, choose, inlined))
+        _waiting.append((function, choose, options))
         if "numba" in sys.modules:
             # A user's own jitted function may be the first one that calls it.
             _introduce_all()
@@ -134,6 +128,5 @@ def _introduce_all() -> None:
     from numba.extending import overload
 
     while _waiting:
-        function, choose, is_inlined = _waiting.pop()
-        own: Any = {"forceinline": True} if is_inlined else {"error_model": "numpy"}
-        overload(function, strict=False, jit_options=_OPTIONS | own)(choose)
+        function, choose, options = _waiting.pop()
+        overload(function, strict=False, jit_options=cast("Any", _OPTIONS | options))(choose)

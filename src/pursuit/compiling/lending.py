@@ -7,6 +7,7 @@ nothing to pass on.
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 from pursuit.compiling import jit
@@ -21,7 +22,7 @@ def _choose(record: Any) -> Any:
     """Return what is compiled in place of `lent` for a type: recursively, by the fields of a record."""
     numba = jit.numba()
     if isinstance(record, numba.types.Array) and _is_plain(record):
-        carray, pointer_to = numba.carray, _pointers[0]
+        carray, pointer_to = numba.carray, _pointer_to()
         return lambda record: carray(pointer_to(record.ctypes.data, record), record.shape)
     if not isinstance(record, numba.types.BaseNamedTuple):
         return lambda record: record
@@ -36,13 +37,9 @@ def _is_plain(array: Any) -> bool:
     return array.layout == "C" and array.ndim > 0 and isinstance(array.dtype, jit.numba().types.Number)
 
 
-jit.replaceable(lent, _choose, inlined=True)
-_pointers: list[Any] = []
-"""Turns an address into a pointer to numbers like those of an array, once Numba is there."""
-
-
-@jit.before_compiling
-def _define_pointers() -> None:
+@functools.cache
+def _pointer_to() -> Any:
+    """Return what turns an address into a pointer to numbers like those of an array."""
     from numba import types
     from numba.extending import intrinsic
 
@@ -55,4 +52,7 @@ def _define_pointers() -> None:
 
         return kind(address, like), generate
 
-    _pointers.append(pointer_to)
+    return pointer_to
+
+
+jit.replaceable(lent, _choose, inlined=True)

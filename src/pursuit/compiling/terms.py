@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import dis
+import itertools
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-_SUBSCRIPTS = frozenset({"BINARY_SUBSCR", "BINARY_SLICE"})
 _CALLS = frozenset({"CALL", "CALL_FUNCTION_EX", "CALL_KW"})
-_LOAD = "LOAD_FAST"
 _STORES = frozenset({"STORE_SUBSCR", "STORE_SLICE"})
 
 
@@ -30,21 +29,16 @@ def index_of_all(function: Callable[..., Any]) -> Callable[[int], Any] | None:
     >>> index_of_all(lambda i, x: abs(x[i])) is None
     True
     """
-    instructions = list(dis.get_instructions(function))
-    if any(
-        instruction.opname in _CALLS
-        or "JUMP" in instruction.opname
-        or (instruction.opname == "BINARY_OP" and "**" in instruction.argrepr)
-        for instruction in instructions
-    ):
+    names = [f"{code.opname} {code.argrepr}" for code in dis.get_instructions(function)]
+    if any(name.split()[0] in _CALLS or "JUMP" in name or "**" in name for name in names):
         return None
     # A slice is faster, but what it reads changes with the array.
-    writes = any(instruction.opname in _STORES for instruction in instructions)
+    writes = any(name.split()[0] in _STORES for name in names)
     return np.arange if writes or not reads_own_entries_only(function) else slice
 
 
 def reads_own_entries_only(term: Callable[..., Any]) -> bool:
-    """Say whether every entry that `term(i, *arrays)` reads is entry i, as far as its code shows.
+    """Say whether `term(i, *arrays)` uses i for its entries alone, as far as its code shows.
 
     Examples
     --------
@@ -54,28 +48,19 @@ def reads_own_entries_only(term: Callable[..., Any]) -> bool:
     >>> reads_own_entries_only(lambda i, x: x[i] * x[i + 1])
     False
     """
-    code = term.__code__
-    index = code.co_varnames[0]
-    before = None
-    for instruction in dis.get_instructions(code):
-        name = instruction.opname
-        if name in _CALLS or (name == "STORE_FAST" and instruction.argval == index):
+    index = term.__code__.co_varnames[0]
+    for before, code in itertools.pairwise(dis.get_instructions(term)):
+        # Some instructions load or store two variables.
+        names = before.argval if isinstance(before.argval, tuple) else (before.argval,)
+        names = names if "_FAST" in before.opname else (None,)
+        is_entry = reads_entries(code) or code.opname in _STORES
+        if index in names[:-1] or is_entry != (names[-1] == index) or code.opname in _CALLS:
             return False
-        if reads_entries(instruction):
-            own = before is not None and before.opname.startswith(_LOAD) and _last(before.argval) == index
-            if not own:
-                return False
-        before = instruction
     return True
 
 
 def reads_entries(instruction: dis.Instruction) -> bool:
     """Say whether an instruction of Python reads entries of an array; from Python 3.14 on as an operation."""
-    return instruction.opname in _SUBSCRIPTS or (
+    return instruction.opname in ("BINARY_SUBSCR", "BINARY_SLICE") or (
         instruction.opname == "BINARY_OP" and instruction.argrepr == "[]"
     )
-
-
-def _last(names: Any) -> Any:
-    """Return the name that was loaded last: some instructions load two."""
-    return names[-1] if isinstance(names, tuple) else names

@@ -55,15 +55,27 @@ _executors: dict[type, Executor] = {}
 def join(team: type, executor: Executor) -> None:
     """Let a class of teams execute what is written entry by entry, whenever that was or will be declared."""
     _executors[team] = executor
-    for function, by_entry, how in _by_entry:
-        function.register(team)(getattr(executor, how)(by_entry))
+    for operation, by_entry, how in _by_entry:
+        operation.register(team)(getattr(executor, how)(by_entry))
 
 
-def _declare(function: Any, by_entry: Any, how: str) -> None:
-    function.__name__, function.__doc__ = by_entry.__name__, by_entry.__doc__ or function.__doc__
-    _by_entry.append((function, by_entry, how))
+def _operation(by_entry: Any, how: str, serial: Any, loop: Any) -> Any:
+    """Return the operation of all teams that does something entry by entry.
+
+    Python executes `serial`, compiled code on a CPU `loop`, and a class of teams what its executor makes.
+    """
+
+    @generic(on="team")
+    def operation(team: Any, *arguments: Any) -> Any:
+        """Do it for all entries."""
+
+    operation.__name__, operation.__doc__ = by_entry.__name__, by_entry.__doc__ or operation.__doc__
+    operation.register(Serial)(serial)
+    loop_for(serial)(loop)
+    _by_entry.append((operation, by_entry, how))
     for team, executor in _executors.items():
-        function.register(team)(getattr(executor, how)(by_entry))
+        operation.register(team)(getattr(executor, how)(by_entry))
+    return operation
 
 
 def entrywise(entry: Callable[Concatenate[int, P], Any]) -> GenericFunction[Concatenate[Any, P], None]:
@@ -85,23 +97,16 @@ def entrywise(entry: Callable[Concatenate[int, P], Any]) -> GenericFunction[Conc
     """
     by_entry: Any = compilable(entry)
 
-    @generic(on="team")
-    def set_all(team: Any, out: Vector, *arguments: Any) -> None:
-        """Set all entries."""
-
-    @set_all.register(Serial)
     def serial(team: Any, out: Vector, *arguments: Any) -> None:
         out[:] = by_entry(slice(None), out, *arguments)
 
-    @loop_for(serial)
     def loop(team: Any, out: Vector, *arguments: Any) -> None:
         for i in range(out.shape[0]):
             out[i] = by_entry(i, out, *arguments)
 
-    _declare(set_all, entry, "setting")
+    operation = _operation(entry, "setting", serial, loop)
     shown = inspect.signature(entry)
     first, *others = shown.parameters.values()
-    operation: Any = set_all
     operation.__signature__ = shown.replace(parameters=[first.replace(name="team"), *others])
     return cast("GenericFunction[Concatenate[Any, P], None]", operation)
 
@@ -119,21 +124,13 @@ def summed(term: Callable[..., float]) -> GenericFunction[..., float]:
     >>> sum_of_squares(SERIAL, 2, np.array([3.0, 4.0]))
     25.0
     """
-    compilable(term)
+    index = index_of_all(compilable(term))
 
-    @generic(on="team")
-    def total(team: Any, n: int, *arrays: Any) -> float:
-        """Return the sum over i < n."""
-
-    index = index_of_all(term)
-
-    @total.register(Serial)
     def serial(team: Any, n: int, *arrays: Any) -> float:
         if index is None:
             return sum_in_lanes(np.array([term(i, *arrays) for i in range(n)], dtype=np.float64))
         return sum_in_lanes(np.broadcast_to(term(index(n), *arrays), (n,)))
 
-    @loop_for(serial)
     def loop(team: Any, n: int, *arrays: Any) -> float:
         first = second = third = fourth = 0.0
         whole = n - n % 4
@@ -146,8 +143,7 @@ def summed(term: Callable[..., float]) -> GenericFunction[..., float]:
             first += term(i, *arrays)
         return (first + third) + (second + fourth)
 
-    _declare(total, term, "summing")
-    return total
+    return cast("GenericFunction[..., float]", _operation(term, "summing", serial, loop))
 
 
 def sum_in_lanes(terms: Vector) -> float:
@@ -177,26 +173,17 @@ def repeated(step: Callable[..., None]) -> GenericFunction[..., None]:
     >>> x
     array([ 9., 16.])
     """
-    compilable(step)
+    index = index_of_all(compilable(step))
 
-    @generic(on="team")
-    def all_steps(team: Any, n: int, *arguments: Any) -> None:
-        """Do it for all i < n."""
-
-    index = index_of_all(step)
-
-    @all_steps.register(Serial)
     def serial(team: Any, n: int, *arguments: Any) -> None:
         for i in range(n) if index is None else (index(n),):
             step(i, *arguments)
 
-    @loop_for(serial)
     def loop(team: Any, n: int, *arguments: Any) -> None:
         for i in range(n):
             step(i, *arguments)
 
-    _declare(all_steps, step, "repeating")
-    return all_steps
+    return cast("GenericFunction[..., None]", _operation(step, "repeating", serial, loop))
 
 
 @summed

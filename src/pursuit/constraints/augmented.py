@@ -15,10 +15,10 @@ Augmented Lagrangian Methods for Constrained Optimization, 2014. Bounds are left
 
 from __future__ import annotations
 
-import contextlib
 import math
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from contextlib import nullcontext
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,18 +28,19 @@ from pursuit.checks import Vector, checked_number, shown
 from pursuit.constraints.forms import checked_constraints
 from pursuit.constraints.lagrangian import Lagrangian, Parts
 from pursuit.engine.counters import UNLIMITED, Trace
-from pursuit.engine.driving import Evaluate, Here, Interrupts
+from pursuit.engine.driving import Evaluate, Interrupts
 from pursuit.engine.evaluation import at_once, evaluator
 from pursuit.engine.monitor import Monitor, scipy_style
 from pursuit.engine.outcome import Outcome
 from pursuit.engine.running import Conduct, driven, excused, keep_to
-from pursuit.engine.setup import Setup, Task, Unknown, set_up
+from pursuit.engine.setup import Setup, set_up
 from pursuit.engine.staged import StagedRun
 from pursuit.engine.stopping import Reason
 from pursuit.methods.catalogue import DEFAULT_METHOD
 from pursuit.methods.contract import Findings, Rounds
 from pursuit.methods.programs import is_program
-from pursuit.problems.boxes import Box, active_mask
+from pursuit.methods.stages import Task, Unknown
+from pursuit.problems.boxes import Box, number_at_bound
 from pursuit.problems.objective import function_of_point
 from pursuit.reporting.progress import showing_compilation
 from pursuit.result import Result, result_of
@@ -79,14 +80,16 @@ def minimize_within(task: Task, conduct: Conduct, constraints: list[Any], ctol: 
     if conduct.failures is not None:
         fun, _ = excused(fun, conduct.failures, task, vectorized=conduct.vectorized)
     parts = Parts(fun, wanted)
-    with showing_compilation(conduct.progress), _crew_of(parts, conduct) as evaluate:
+    read = tuple if conduct.failures is None else conduct.failures.read_parts
+    crew = nullcontext(_at_once(parts)) if conduct.vectorized else evaluator(parts, conduct.workers, read)
+    with showing_compilation(conduct.progress), crew as evaluate:
         return _Rounds(setup, Lagrangian(wanted, tolerance, evaluate), conduct).result(evaluate)
 
 
 def _compile(setup: Setup, start: Vector) -> None:
     """Begin a run in vain, so that the time limit of the rounds that follow is not spent on compiling."""
     rng = np.random.default_rng(0)
-    StagedRun(setup, setup.first_memory(start.copy(), 0.0, rng), rng, here=False)
+    StagedRun(setup, setup.first_snapshot(start.copy(), 0.0, rng), rng, here=False)
 
 
 def _check_combination(task: Task, conduct: Conduct) -> None:
@@ -99,25 +102,17 @@ def _check_combination(task: Task, conduct: Conduct) -> None:
             )
 
 
-@contextlib.contextmanager
-def _crew_of(parts: Parts, conduct: Conduct) -> Iterator[Evaluate]:
-    """Yield what puts f and the constraints at points into a list."""
-    read = tuple if conduct.failures is None else conduct.failures.read_parts
-    if conduct.vectorized:
-        values = at_once(parts.fun)
+def _at_once(parts: Parts) -> Evaluate:
+    """Return what puts f at points, found in one call, and the constraints into a list."""
+    values = at_once(parts.fun)
 
-        def evaluate(rows: list[Vector], found: list[Any]) -> None:
-            column: list[Any] = [None] * len(rows)
-            values(rows, column)
-            for j, (f, row) in enumerate(zip(column, rows, strict=True)):
-                found[j] = f, parts.constraints.at(row)
+    def evaluate(rows: list[Vector], found: list[Any]) -> None:
+        column: list[Any] = [None] * len(rows)
+        values(rows, column)
+        for j, (f, row) in enumerate(zip(column, rows, strict=True)):
+            found[j] = f, parts.constraints.at(row)
 
-        yield evaluate
-    elif conduct.workers == 1:
-        yield Here(parts, read)
-    else:
-        with evaluator(parts, conduct.workers, read) as elsewhere:
-            yield elsewhere
+    return evaluate
 
 
 class _Row(NamedTuple):
@@ -138,7 +133,7 @@ class _Rounds:
         self._nit = 0
         """The iterations of the rounds that have ended."""
         self._run: StagedRun | None = None
-        self._sigma = setup.setting.first_step
+        self._sigma = setup.first_step
         self._rows: list[_Row] = []
         self._points: list[Vector] = []
         """The best points of these rows, if they are kept."""
@@ -182,12 +177,9 @@ class _Rounds:
         monitor = Monitor(maxtime=conduct.maxtime, callback=call, progress=conduct.progress)
         self._measure(monitor.deadline)
         keep_to(evaluate, monitor.deadline)
-        # A monitor needs no more of a run than its setup, its iterations and its outcome.
-        watch: Watch = monitor
-        end: Callable[[Any], None] = monitor.close
         with Interrupts() as interrupts:
-            reason = self._all_rounds(watch, interrupts)
-            end(self)
+            reason = self._all_rounds(monitor, interrupts)
+            monitor.close(self)
         result = self._result_of(self.outcome(reason), trace=conduct.trace)
         result.time = monitor.seconds
         return result if conduct.failures is None else conduct.failures.told_in(result)
@@ -195,7 +187,7 @@ class _Rounds:
     def _result_of(self, outcome: Outcome, *, trace: bool | str) -> Result:
         """Return an outcome as a result, which is a success only within the constraints."""
         best = self._lagrangian.best
-        result = result_of(outcome, self.setup.name, trace=trace, box=self.setup.setting.box)
+        result = result_of(outcome, self.setup.name, trace=trace, box=self.setup.box)
         result.maxcv, result.success = best.violation, result.success and best.excess == 0.0
         return result
 
@@ -218,17 +210,16 @@ class _Rounds:
 
     def _row(self, nfev: int) -> _Row:
         """Return the best point so far as a row of the trace."""
-        best, box = self._lagrangian.best, self.setup.setting.box
-        at_bound = 0 if box is None else int(np.count_nonzero(active_mask(best.x, box)))
-        return _Row(nit=self.nit, nfev=nfev, fun=best.f, sigma=self._step_size, at_bound=at_bound)
+        best, box = self._lagrangian.best, self.setup.box
+        return _Row(self.nit, nfev, best.f, self._step_size, at_bound=number_at_bound(best.x, box))
 
     def _measure(self, deadline: float) -> None:
         """Evaluate the start, and points beside it to learn how large f and the constraints are there."""
-        seen, task, box = self._lagrangian, self.setup.task, self.setup.setting.box
-        sizes = np.broadcast_to(task.sigma0, task.x0.size)
+        seen, task, box = self._lagrangian, self.setup.task, self.setup.box
+        sizes = np.broadcast_to(task.sigma0, task.n)
         seen.begin_at(task.x0)
         self._note()
-        if self._left() <= task.x0.size:
+        if self._left() <= task.n:
             return
         start, probes = seen.here, _probes(task.x0, _PROBE * sizes, box)
         points, most = [], 1 if task.rounds is None else task.rounds.most
@@ -247,7 +238,7 @@ class _Rounds:
     def _all_rounds(self, monitor: Watch, interrupts: Interrupts) -> Reason:
         """Find minima and learn multipliers in turn; return why that ended."""
         seen, task, tolerance = self._lagrangian, self.setup.task, _FIRST_TOLERANCE
-        sizes = np.broadcast_to(task.sigma0, task.x0.size)
+        sizes = np.broadcast_to(task.sigma0, task.n)
         finest = max(_LAST_TOLERANCE, task.limits["ftol"])
         at_rest, fine = max(_AT_REST, finest), max(_FINE, finest)
         steps = task.sigma0
@@ -255,7 +246,7 @@ class _Rounds:
             if self._left() < 1:
                 return Reason.MAXFEV
             before = seen.here
-            most = min(self._left(), (_EACH + number * _MORE) * task.x0.size)
+            most = min(self._left(), (_EACH + number * _MORE) * task.n)
             reason = self._round(tolerance, steps, int(most), monitor, interrupts)
             if reason in _STOPPED:
                 return reason
@@ -297,8 +288,8 @@ class _Rounds:
         )
         setup, start = set_up(task)
         rng = self._conduct.rng
-        memory = setup.first_memory(start, seen.value(seen.here), rng)
-        self._run = run = StagedRun(setup, memory, rng, here=False)
+        first = setup.first_snapshot(start, seen.value(seen.here), rng)
+        self._run = run = StagedRun(setup, first, rng, here=False)
 
         def watch(_: object) -> Reason:
             self._note()

@@ -1,11 +1,22 @@
-"""Files from anywhere, of which nothing is trusted, and files that are written whole or not at all."""
+"""Records in files: written whole or not at all, and read from anywhere, with nothing in them trusted.
+
+A file is an uncompressed NumPy archive: `numpy.load` opens it, and no pickle is involved. Its entry
+``header`` is a JSON text in bytes, the other entries are arrays. A record, a dataclass or a `NamedTuple`,
+holds numbers, texts, None, arrays, other records, and tuples ``tuple[X, ...]`` of these. Their entries have
+dotted names; in place of a record stands the name of its class, and in place of a tuple its length. Which
+classes and types there can be is known from annotations, never from the file.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import dataclasses
+import enum
 import errno
 import json
 import os
+import types
+import typing
 import zipfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -13,8 +24,189 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
+from pursuit.checks import cut
+
 _TYPES = ("<f8", "<i8", "|u1", "|b1")
 _SUFFIX = ".npy"
+# No number of iterations or evaluations is larger, and every smaller one fits into 64 bits.
+_LARGEST_WHOLE = 2**62
+_OTHER = object()
+"""Stands for an entry that is of another type."""
+
+
+def entries_of(name: str, value: Any) -> Iterator[tuple[str, Any]]:
+    """Yield what a record holds, by dotted names, with the names of classes and the lengths of tuples."""
+    if is_record(type(value)):
+        yield name, {"class": type(value).__name__}
+        for field in _fields_of(type(value)):
+            yield from entries_of(f"{name}.{field}", getattr(value, field))
+    elif isinstance(value, tuple):
+        yield name, {"length": len(value)}
+        for j, part in enumerate(value):
+            yield from entries_of(f"{name}.{j}", part)
+    elif isinstance(value, np.ndarray) and value.dtype.names:
+        # A record of numbers, which the file holds as an array of these.
+        yield name, value.view(np.float64)
+    else:
+        yield name, value
+
+
+def write_entries(file: Any, entries: Mapping[str, Any]) -> None:
+    """Write entries to a file; those of a record are a table of the header."""
+    header: dict[str, Any] = {}
+    arrays: dict[str, Any] = {}
+    for name, entry in entries.items():
+        record, _, field = name.partition(".")
+        if isinstance(entry, np.ndarray):
+            arrays[name] = entry
+        elif field:
+            header[record][field] = entry
+        else:
+            header[name] = dict(entry) if isinstance(entry, dict) else entry
+    np.savez(file, header=np.frombuffer(as_json(header).encode(), dtype=np.uint8), **arrays)
+
+
+class Entries:
+    """The entries of a file, from which records are made of the classes that are expected."""
+
+    def __init__(self, source: str | os.PathLike[str] | BinaryIO) -> None:
+        arrays = read_arrays(source)
+        header = json.loads(arrays.pop("header").tobytes(), object_hook=_entry_of)
+        self._left: dict[str, Any] = {}
+        """Those that nobody has taken yet."""
+        for name, entry in header.items():
+            if isinstance(entry, dict) and "class" in entry:
+                self._left[name] = {"class": entry.pop("class")}
+                self._left |= {f"{name}.{field}": part for field, part in entry.items()}
+            else:
+                self._left[name] = entry
+        self._twice = self._left.keys() & arrays.keys()
+        self._left |= arrays
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._left
+
+    def shape_of(self, *names: str) -> tuple[int, ...] | None:
+        """Return the shape of the first of these entries that is there, if it is an array."""
+        entry = next((self._left[name] for name in names if name in self._left), None)
+        return entry.shape if isinstance(entry, np.ndarray) else None
+
+    def take(self, name: str, hint: Any) -> Any:
+        """Return an entry if it is of a type that an annotation allows; one that may be None may be missing.
+
+        Parts of records must be there in any case.
+        """
+        kinds = _kinds_of(hint)
+        if name not in self._left and types.NoneType in kinds and "." not in name:
+            return None
+        entry = self._pop(name)
+        for kind in kinds:
+            found = self._as(kind, name, entry)
+            if found is not _OTHER:
+                return found
+        raise _wrong_type(name)
+
+    def take_like(self, name: str, example: Any) -> Any:
+        """Return an entry that is of the same types as an example, whose annotations say nothing."""
+        entry = self._pop(name)
+        if is_record(type(example)):
+            if not (isinstance(entry, dict) and entry == {"class": type(example).__name__}):
+                raise _wrong_type(name)
+            fields = _fields_of(type(example))
+            return type(example)(*(self.take_like(f"{name}.{x}", getattr(example, x)) for x in fields))
+        if isinstance(example, np.ndarray):
+            dtype = np.dtype(np.float64) if example.dtype.names else example.dtype
+            if not (isinstance(entry, np.ndarray) and entry.dtype == dtype):
+                raise _wrong_type(name)
+            if example.dtype.names:
+                return entry.view(example.dtype)
+            if np.isfinite(example).all() and not np.isfinite(entry).all():
+                raise ValueError(f"the entry {name} must hold finite numbers")
+            return entry
+        kind = int if isinstance(example, int | np.integer) else float
+        if type(entry) is not kind or not _is_plain(entry, kind):
+            raise _wrong_type(name)
+        return entry
+
+    def check_all_taken(self) -> None:
+        """Reject entries that belong to no field."""
+        surplus = {*self._left, *self._twice}
+        if surplus:
+            raise ValueError(f"the entry {cut(min(surplus))} is not one of a checkpoint")
+
+    def _pop(self, name: str) -> Any:
+        if name not in self._left:
+            raise ValueError(f"the entry {name} is missing")
+        return self._left.pop(name)
+
+    def _as(self, kind: Any, name: str, entry: Any) -> Any:
+        """Return an entry as what it stands for, if it is of this kind."""
+        origin, parts = typing.get_origin(kind), typing.get_args(kind)
+        if is_record(kind):
+            if isinstance(entry, dict) and entry == {"class": kind.__name__}:
+                hints = typing.get_type_hints(kind)
+                return kind(**{x: self.take(f"{name}.{x}", hints[x]) for x in _fields_of(kind)})
+        elif origin is tuple:
+            length = entry.get("length") if isinstance(entry, dict) else None
+            if type(length) is int and 0 <= length <= len(self._left):
+                return tuple(self.take(f"{name}.{j}", parts[0]) for j in range(length))
+        elif origin is np.ndarray:
+            dtype = np.dtype(typing.get_args(parts[1])[0])
+            if isinstance(entry, np.ndarray) and entry.dtype == dtype:
+                return entry
+        elif origin is list:
+            kinds = _kinds_of(parts[0])
+            if isinstance(entry, list) and all(any(_is_plain(x, part) for part in kinds) for x in entry):
+                return entry
+        elif origin is dict:
+            if isinstance(entry, dict):
+                return entry
+        elif isinstance(kind, type) and issubclass(kind, enum.IntEnum):
+            if type(entry) is int:
+                return kind(entry)
+        elif _is_plain(entry, kind):
+            return float(entry) if kind is float else entry
+        return _OTHER
+
+
+def check_shape(name: str, entry: Any, shape: tuple[int, ...]) -> None:
+    """Reject an array of another shape."""
+    if isinstance(entry, np.ndarray) and entry.shape != shape:
+        raise ValueError(f"the entry {name} must have shape {shape}, but has {entry.shape}")
+
+
+def is_record(kind: Any) -> bool:
+    """Say whether a class is that of a record."""
+    return isinstance(kind, type) and (dataclasses.is_dataclass(kind) or hasattr(kind, "_fields"))
+
+
+def _fields_of(cls: Any) -> tuple[str, ...]:
+    if dataclasses.is_dataclass(cls):
+        return tuple(field.name for field in dataclasses.fields(cls))
+    fields: tuple[str, ...] = cls._fields
+    return fields
+
+
+def _kinds_of(hint: Any) -> tuple[Any, ...]:
+    """Return the types that an annotation allows: from NumPy 2.5 on, `NDArray` is an alias of a type."""
+    is_union = typing.get_origin(hint) in (types.UnionType, typing.Union)
+    kinds = typing.get_args(hint) if is_union else (hint,)
+    aliases = (getattr(typing.get_origin(kind), "__value__", None) for kind in kinds)
+    return tuple(
+        kind if alias is None else alias[typing.get_args(kind)]
+        for kind, alias in zip(kinds, aliases, strict=True)
+    )
+
+
+def _is_plain(entry: Any, kind: Any) -> bool:
+    """Say whether an entry is a number, a text or nothing of this kind."""
+    if type(entry) is int and kind in (int, float):
+        return abs(entry) <= _LARGEST_WHOLE
+    return kind in (bool, float, str, types.NoneType) and type(entry) is kind
+
+
+def _wrong_type(name: str) -> ValueError:
+    return ValueError(f"the entry {name} is not of the type that it must have")
 
 
 def read_arrays(source: str | os.PathLike[str] | BinaryIO) -> dict[str, Any]:
@@ -63,11 +255,6 @@ def _to_json(entry: Any) -> Any:
     if isinstance(entry, np.generic) and entry.dtype.kind in "iufbU":
         return entry.item()
     raise TypeError(f"A checkpoint can hold numbers, texts and arrays, but not {entry!r}.")
-
-
-def from_json(text: bytes) -> Any:
-    """Return what a text of JSON stands for."""
-    return json.loads(text, object_hook=_entry_of)
 
 
 def _entry_of(entry: dict[str, Any]) -> Any:

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pursuit.checks import Vector, checked_choice, checked_count, cut, shown
-from pursuit.engine.driving import Evaluate
+from pursuit.engine.driving import Evaluate, Here
 from pursuit.problems.objective import as_value, checked_values
 
 ON_ERROR = ("raise", "nan")
@@ -341,12 +341,23 @@ def number_of_workers(workers: Any) -> int | None:
 
 @contextlib.contextmanager
 def evaluator(
-    objective: Callable[[Vector], Any], workers: int | Map | Executor, read: Read = as_value
+    objective: Callable[[Any], Any],
+    workers: int | Map | Executor,
+    read: Read = as_value,
+    *,
+    vectorized: bool = False,
 ) -> Iterator[Evaluate]:
-    """Yield what evaluates points elsewhere: an executor, a map, or a number of processes.
+    """Yield what evaluates points: this process, or elsewhere an executor, a map, or a number of processes.
 
-    What they return is `read` here; by default it must be a real number.
+    What they return is `read` here; by default it must be a real number. With `vectorized`, the objective
+    takes all points of a round at once.
     """
+    if vectorized:
+        yield at_once(objective)
+        return
+    if workers == 1:
+        yield Here(objective, read)
+        return
     if isinstance(workers, Executor):
         yield Futures(objective, workers, read)
         return

@@ -26,7 +26,7 @@ from pursuit.compiling.vectors import Matrix
 from pursuit.engine.counters import Counting, Unfinished, count_iteration, is_measured, reason_to_stop
 from pursuit.engine.queries import answer_to, open_query, points_to_spend, position_of, receive
 from pursuit.engine.stopping import Reason
-from pursuit.methods.contract import ask, spread, tell, write_point
+from pursuit.methods.contract import State, ask, spread, tell, write_point
 from pursuit.problems.contract import value
 from pursuit.problems.transform import Transform, at_bound, transformed_at_bound
 
@@ -137,15 +137,22 @@ def granted(query: Any, query_state: Any, counting: Any, unfinished: Any) -> Any
     return query_state.wanted, False
 
 
+class Found(NamedTuple):
+    """What an iteration has asked and found."""
+
+    query: Any
+    answer: Any
+    unfinished: Any
+
+
 @inlined
-def concluded(
-    team: Any, scheme: Any, arrays: Any, numbers: Any, query: Any, answer: Any, counting: Any, unfinished: Any
-) -> Any:
+def concluded(team: Any, scheme: Any, state: Any, found: Any, counting: Any) -> Any:
     """Update the arrays after an iteration; return numbers, counters, and the reason to stop."""
+    arrays, numbers, query = state.arrays, state.numbers, found.query
     is_due = is_measured(counting.counters, counting.limits)
     length = spread(team, query, numbers.sigma) if is_due else 0.0
-    numbers = tell(team, scheme, arrays, numbers, query, answer)
-    counters = count_iteration(counting, numbers, unfinished, length)
+    numbers = tell(team, scheme, arrays, numbers, query, found.answer)
+    counters = count_iteration(counting, numbers, found.unfinished, length)
     return numbers, counters, reason_to_stop(counters, counting.limits, numbers)
 
 
@@ -177,21 +184,6 @@ def _draw(rng, normals):
 def _loop_draw(rng, normals):
     for i in range(normals.shape[0]):
         normals[i] = rng.standard_normal()
-
-
-def open_loop(numbers: Any, counters: Any, reason: Any) -> Any:
-    """Return a session for `iterate`."""
-    return Session(
-        numbers=numbers,
-        counters=counters,
-        unfinished=nothing(),
-        reason=reason,
-        bench=None,
-        query=None,
-        query_state=None,
-        last=0,
-        row=0,
-    )
 
 
 def iterate(session: Any, bench: Any, problem: Any, rng: Any, until: Any) -> Any:
@@ -226,10 +218,8 @@ def iterate(session: Any, bench: Any, problem: Any, rng: Any, until: Any) -> Any
             else:
                 query_state = receive(scheme, query, query_state, values)
         if reason == Reason.RUNNING:
-            answer = answer_to(query, query_state, values).content
-            numbers, counters, reason = concluded(
-                team, scheme, arrays, numbers, query, answer, counting, unfinished
-            )
+            found = Found(query, answer_to(query, query_state, values).content, unfinished)
+            numbers, counters, reason = concluded(team, scheme, State(arrays, numbers), found, counting)
             note_at_bound(team, problem, counting, counters, arrays.x, point)
             unfinished = nothing()
             # and the last finished iteration.
@@ -243,7 +233,17 @@ def iterate(session: Any, bench: Any, problem: Any, rng: Any, until: Any) -> Any
 def open_session(bench: Any, numbers: Any, counters: Any, reason: Any) -> Any:
     """Return a session whose next query is asked, with the first row of normals, but not evaluated yet."""
     bench = lent(bench)
-    query, query_state = _asked(bench, numbers, 0)
+    return _opened(bench, _asked(bench, numbers, 0), numbers, counters, reason)
+
+
+def open_loop(numbers: Any, counters: Any, reason: Any) -> Any:
+    """Return a session for `iterate`."""
+    return _opened(None, (None, None), numbers, counters, reason)
+
+
+@inlined
+def _opened(bench: Any, asked: Any, numbers: Any, counters: Any, reason: Any) -> Any:
+    query, query_state = asked
     return Session(
         numbers=numbers,
         counters=counters,
@@ -300,10 +300,11 @@ def _take_round(session, bench):
     session.query_state = query_state = receive(bench.scheme, query, query_state, values)
     if query_state.wanted > 0:
         return True, False
-    answer = answer_to(query, query_state, values).content
+    found = Found(query, answer_to(query, query_state, values).content, unfinished)
+    state = State(bench.arrays, session.numbers)
     counting = Counting(session.counters, bench.trace, bench.limits)
     session.numbers, session.counters, session.reason = concluded(
-        bench.team, bench.scheme, bench.arrays, session.numbers, query, answer, counting, unfinished
+        bench.team, bench.scheme, state, found, counting
     )
     # The points are evaluated, so there is room for another.
     room = bench.buffers.points[0]
@@ -352,6 +353,6 @@ def receive_one(session: Any, j: Any) -> Any:
     session.unfinished = noted(session.unfinished, session.query, session.query_state, values, j)
 
 
-def snapshot(session: Any) -> Any:
+def present(session: Any) -> Any:
     """Return the session's numbers, counters, reason, and the evaluations of the current iteration."""
     return session.numbers, session.counters, session.reason, session.unfinished

@@ -14,7 +14,7 @@ from pursuit.checks import takes_intermediate_result
 from pursuit.engine.archive import check_writable
 from pursuit.engine.checkpoint import check_options, save
 from pursuit.engine.outcome import Outcome
-from pursuit.engine.setting import Setting
+from pursuit.engine.setup import Setup
 from pursuit.engine.staged import StagedRun
 from pursuit.engine.stopping import Reason
 from pursuit.reporting.progress import Progress
@@ -64,8 +64,8 @@ class Monitor:
         shows = math.isfinite(self._progress.next)
         return not (self._callback or self._save or shows or math.isfinite(self.deadline))
 
-    def __call__(self, run: StagedRun) -> Reason:
-        """Do what is due."""
+    def __call__(self, run: Any) -> Reason:
+        """Do what is due beside a run, of which its setup, its iterations and its outcome are needed."""
         if self._callback is not None and run.nit != self._called_at:
             self._called_at = run.nit
             try:
@@ -80,7 +80,7 @@ class Monitor:
             self._progress.show(run, now)
         return Reason.MAXTIME if now >= self.deadline else Reason.RUNNING
 
-    def close(self, run: StagedRun) -> None:
+    def close(self, run: Any) -> None:
         """Stop the clock, and show progress for the last time."""
         self.seconds = time.perf_counter() - self._begin
         self._progress.close(run)
@@ -101,9 +101,9 @@ def scipy_style(callback: Any, result_of: Callable[[Outcome], Any]) -> Callable[
 class Saver:
     """Writes the checkpoints of a run; that they can be written is checked before the run begins."""
 
-    def __init__(self, path: str | os.PathLike[str], setting: Setting) -> None:
+    def __init__(self, path: str | os.PathLike[str], setup: Setup) -> None:
         self._path = Path(path)
-        check_options(setting)
+        check_options(setup)
         try:
             check_writable(self._path)
         except OSError as error:
@@ -113,7 +113,7 @@ class Saver:
     def __call__(self, run: StagedRun) -> None:
         """Write a checkpoint; if that fails, warn, since the run is worth more than its checkpoint."""
         try:
-            save(self._path, run.setup.setting, run.memory())
+            save(self._path, run.setup, run.snapshot())
         except OSError as error:
             warnings.warn(
                 f"The checkpoint {self._path} could not be written: {error.strerror or error}. The run "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -159,3 +159,20 @@ def outcome_of(
         findings=Findings(),
         trace=whole_trace,
     )
+
+
+def points_at(trace: Callable[[], Trace], kept: Mapping[int, Vector], best: Vector) -> NDArray[np.float64]:
+    """Return the best point so far at each row of a trace; `best` is that of the run.
+
+    Points are kept when their row is written. A trace also has rows for when the best point was found and for
+    the end: there the best point was that of the run.
+    """
+    points = [kept.get(nit, best) for nit in trace().nit.tolist()]
+    points[-1] = best
+    return np.array(points)
+
+
+def points_by_iteration(outcome: Outcome) -> dict[int, Vector]:
+    """Return the points of an outcome by the iterations of its trace."""
+    assert outcome.points is not None
+    return dict(zip(outcome.trace().nit.tolist(), outcome.points(), strict=True))

@@ -8,17 +8,18 @@ since. How points are divided into chunks makes no difference to the run.
 from __future__ import annotations
 
 import math
-from collections.abc import Generator, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Generator
+from typing import Any
 
 import numpy as np
 
 from pursuit.checks import Vector
 from pursuit.engine.counters import Limits, Row, Trace, due_after, trace_of
 from pursuit.engine.outcome import Outcome
+from pursuit.engine.snapshot import Counts, Snapshot
 from pursuit.engine.stopping import Reason
 from pursuit.methods.contract import Findings, Rounds
-from pursuit.methods.programs import CONVERGED, Program, Request, Start, rows_of
+from pursuit.methods.programs import CONVERGED, Program, Request, rows_of
 from pursuit.problems.boxes import Box, number_at_bound
 
 # The most points of a chunk, and the most numbers in them, if no size of rounds is asked for: enough to make
@@ -27,73 +28,6 @@ _MOST_POINTS, _MOST_NUMBERS = 64, 65_536
 # After this many iterations in a row that asked for nothing a program is stuck.
 _MOST_IDLE = 100
 _NOTHING = np.empty(0)
-
-
-class Counts(NamedTuple):
-    """The numbers that a run of a program keeps."""
-
-    nit: int
-    nfev: int
-    faulty: int
-    """How many values were NaN and counted as infinite."""
-    fun: float
-    """The best value."""
-    best_nit: int
-    """The iteration in which it was found."""
-    best_nfev: int
-    """The evaluations up to then."""
-    best_sigma: float
-    """The step size after that iteration."""
-
-
-class ProgramMemory(NamedTuple):
-    """All that a run of a program needs to continue as if it had never stopped."""
-
-    state: Any
-    """The state at the beginning of the current iteration."""
-    counts: Counts
-    """Those at that time, as all that follows but for the values."""
-    x: Vector
-    """The best point."""
-    generator: Mapping[str, Any]
-    trace: Trace
-    received: Vector
-    """The values that this iteration has received so far."""
-    past: Any = None
-    """What the run remembers besides its present stage, a `Past`; None if there can be no other."""
-    points: Any = None
-    """The best points so far at entries of the trace, by iteration; None if they are not kept."""
-
-    def best(self, program: Program) -> tuple[Vector, float, float]:
-        """Return the best point, its value, and the noise of a value."""
-        x, fun = program.best(self.state)[:2] if self.state.estimate else (self.x, self.counts.fun)
-        return x, fun, self.state.noise or 0.0
-
-
-def first_program_memory(
-    program: Program, start: Start, rng: np.random.Generator, at_bound: int
-) -> ProgramMemory:
-    """Return the memory of a run that has evaluated its start and nothing else."""
-    if not math.isfinite(start.value):
-        raise ValueError(f"The objective must be finite at x0, but it is {start.value} there.")
-    sigma = float(np.min(start.sigma0))
-    return ProgramMemory(
-        state=program.begin(start),
-        counts=Counts(0, nfev=1, faulty=0, fun=start.value, best_nit=0, best_nfev=1, best_sigma=sigma),
-        x=start.x,
-        trace=trace_of({0: Row(1, start.value, sigma, at_bound)}),
-        generator=rng.bit_generator.state,
-        received=np.empty(0),
-    )
-
-
-class _Before(NamedTuple):
-    """A run at the beginning of an iteration."""
-
-    state: Any
-    counts: Counts
-    x: Vector
-    generator: Mapping[str, Any]
 
 
 def _copied(state: Any) -> Any:
@@ -122,10 +56,10 @@ class ProgramRun:
     ----------
     program : Program
         Created for this many variables.
-    memory : ProgramMemory
+    snapshot : Snapshot
         Where to begin.
     rng : numpy.random.Generator
-        The source of all randomness; its state is set to the memory's.
+        The source of all randomness; its state is set to the snapshot's.
     limits : Limits
         When to stop; its tolerances are the program's affair.
     rounds : Rounds or None
@@ -139,7 +73,7 @@ class ProgramRun:
     def __init__(
         self,
         program: Program,
-        memory: ProgramMemory,
+        snapshot: Snapshot,
         rng: np.random.Generator,
         limits: Limits,
         *,
@@ -148,7 +82,7 @@ class ProgramRun:
         box: Box | None = None,
     ) -> None:
         self._program, self._rng, self._limits, self._box = program, rng, limits, box
-        n = memory.x.size
+        n = snapshot.x.size
         chunk = min(_MOST_POINTS, max(1, _MOST_NUMBERS // n))
         self._round = 1 if rounds is None else rounds.size(n)
         """The target ends a run after a multiple of this many points, or at the end of a request."""
@@ -156,16 +90,16 @@ class ProgramRun:
         self.rows: list[Vector] = []
         """The points whose values are wanted now; none if the run has stopped."""
         self.reason: Reason = Reason.RUNNING
-        self.counts: Counts = memory.counts
-        self._state, self._x = _with_tolerances(memory.state, limits), memory.x
-        self._trace = {int(nit): Row(*row) for nit, *row in zip(*memory.trace, strict=True)}
+        self.counts: Counts = snapshot.counters
+        self._state, self._x = _with_tolerances(snapshot.state, limits), snapshot.x
+        self._trace = {int(nit): Row(*row) for nit, *row in zip(*snapshot.trace, strict=True)}
         self._due = due_after(max(self._trace))
         self._best: int | None = None
         """Which point of the current request is the best of all; None if none is."""
-        rng.bit_generator.state = memory.generator
+        rng.bit_generator.state = snapshot.generator
         self._note_ending()
         self._begin_iteration()
-        self._replay(memory.received)
+        self._replay(snapshot.received)
         self._answer_unless_below_target()
         # Only now: with these limits, the values received so far might not have been asked for.
         self._note_limits(self._before.state)
@@ -187,7 +121,8 @@ class ProgramRun:
 
         A round that was asked for is evaluated to its end, and under noise a low value may be luck.
         """
-        return self._limits.target if self._round == 1 and not self._state.estimate else -math.inf
+        target = self._limits.target
+        return target if target > -math.inf and self._round == 1 and not self._state.estimate else -math.inf
 
     def receive(self, values: list[Any]) -> None:
         """Take the values of `rows`, or of the first of them, and show the next points."""
@@ -206,10 +141,9 @@ class ProgramRun:
             if value is not None:
                 self._note(j, value)
 
-    def memory(self) -> ProgramMemory:
+    def snapshot(self) -> Snapshot:
         """Return what is needed to resume."""
-        return ProgramMemory(
-            *self._before,
+        return self._before._replace(
             trace=trace_of(self._trace),
             received=np.concatenate([*self._received, self._values[: self._answered]]),
         )
@@ -250,7 +184,7 @@ class ProgramRun:
         """Keep what is needed to come back here, and begin an iteration that asks for something."""
         for _ in range(_MOST_IDLE):
             generator = self._rng.bit_generator.state
-            self._before = _Before(_copied(self._state), self.counts, self._x, generator)
+            self._before = Snapshot(self._x, generator, _copied(self._state), self.counts)
             self._received: list[Vector] = []
             self._values, self._answered = _NOTHING, 0
             if self.reason != Reason.RUNNING:
@@ -362,7 +296,8 @@ class ProgramRun:
                 raise ValueError("The values of a checkpoint must not end an iteration.")
 
     def _is_below_target(self) -> bool:
-        return self.counts.fun <= (-math.inf if self._state.estimate else self._limits.target)
+        fun = self.counts.fun
+        return fun <= self._limits.target and (fun == -math.inf or not self._state.estimate)
 
     def _show(self) -> None:
         """Let `rows` be the next points, unless there is a reason to stop."""

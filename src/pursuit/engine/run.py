@@ -22,12 +22,12 @@ from pursuit.engine.iteration import (
     iterate,
     open_loop,
     open_session,
+    present,
     receive_one,
-    snapshot,
     write_points,
 )
-from pursuit.engine.memory import Memory
 from pursuit.engine.outcome import BestPoint, Outcome, outcome_of
+from pursuit.engine.snapshot import Snapshot
 from pursuit.engine.stopping import Reason
 from pursuit.methods.contract import Needs, Scheme, State, ask, write_point
 from pursuit.methods.line_searches import needs_problem
@@ -50,10 +50,10 @@ class Run:
         Created for this many variables.
     problem : Problem or BlackBox
         What is minimised; a black box if Python evaluates it.
-    memory : Memory
+    snapshot : Snapshot
         Where to begin; its arrays are overwritten.
     rng : numpy.random.Generator
-        The source of all randomness; its state is set to the memory's.
+        The source of all randomness; its state is set to the snapshot's.
     limits : Limits
         When to stop.
     whole : bool
@@ -67,7 +67,7 @@ class Run:
         self,
         scheme: Scheme,
         problem: Any,
-        memory: Memory,
+        snapshot: Snapshot,
         rng: np.random.Generator,
         limits: Limits,
         *,
@@ -75,19 +75,19 @@ class Run:
         transform: Transform | None = None,
     ) -> None:
         self.whole: bool = whole
-        needs = scheme.needs(memory.x.size)
+        needs = scheme.needs(snapshot.x.size)
         apart = needs.is_compiled_apart
         loops = whole and not apart
-        self.nit: int = memory.counters.nit
+        self.nit: int = snapshot.counters.nit
         self._rng = rng
         self._before: Mapping[str, Any] = {}
         self._finished = 0
         """How many iterations have ended since the generator was in the state `_before`."""
-        self._scheme, self._limits, self._arrays = scheme, limits, memory.state.arrays
+        self._scheme, self._limits, self._arrays = scheme, limits, snapshot.state.arrays
         self._transform = Transform() if transform is None else transform
         self._move = self._transform.move
-        self._trace = memory.trace
-        buffers = _buffers(needs, memory.x.size, loops=loops, in_turn=whole and apart)
+        self._trace = snapshot.trace
+        buffers = _buffers(needs, snapshot.x.size, loops=loops, in_turn=whole and apart)
         self._normals, self._points, self._values = buffers
         self._rows = list(self._points)
 
@@ -98,21 +98,21 @@ class Run:
             return compiled(function, scheme, known)
 
         self._entry = entry
-        rng.bit_generator.state = self._before = memory.generator
+        rng.bit_generator.state = self._before = snapshot.generator
         # A loop draws its normals itself.
         self._draw_normals = draw_normals
         if not loops:
             self._draw_normals = specialized(compiled(draw_normals), rng, self._normals)
             self._draw()
-        self._bench = Bench(SERIAL, scheme, known, self._arrays, memory.trace, limits, buffers)
-        numbers, counters = memory.state.numbers, memory.counters
+        self._bench = Bench(SERIAL, scheme, known, self._arrays, snapshot.trace, limits, buffers)
+        numbers, counters = snapshot.state.numbers, snapshot.counters
         beginning = numbers, counters, reason_to_stop(counters, limits, numbers)
         self._session = (
             entry(open_loop)(*beginning) if loops else entry(open_session)(self._bench, *beginning)
         )
         # All of this is compiled now, so that the time of a run is that of its iterations.
-        self._snapshot = specialized(entry(snapshot), self._session)
-        self._received: list[list[float]] = []
+        self._present = specialized(entry(present), self._session)
+        self._received: list[float] = []
         self.rows: list[Vector] = []
         """The points whose values are wanted now, or the first of them; none if the run has stopped."""
         self._wanted = 0
@@ -126,28 +126,33 @@ class Run:
         else:
             self._advance = specialized(entry(advance), self._session, _OPENED)
             self._show(self._advance(self._session, _OPENED)[0])
-            for values in memory.received:
-                self._recall(values)
+            self._recall(snapshot.received.tolist())
 
-    def _recall(self, values: list[float]) -> None:
-        """Take the values of a checkpoint: those of `rows`, or of the first of them where a limit was."""
-        count = self._wanted
-        if not values or (len(values) > count and not self._is_last):
-            raise ValueError("The values of a checkpoint must be those of the points that it asks for.")
-        if len(values) >= count:
-            self.receive(values[:count])
-        elif not self.whole:
-            self._told, self.rows = values, self.rows[len(values) :]
+    def _recall(self, received: list[float]) -> None:
+        """Take the values of a checkpoint, round by round; some of those of the last round may be missing."""
+        before = self.nit
+        while received:
+            count, is_last = self._wanted, self._is_last
+            values, received = received[:count], received[count:]
+            if not values or self.nit != before:
+                raise ValueError("The values of a checkpoint must be those of the points that it asks for.")
+            if len(values) == count:
+                self.receive(values)
+            elif not self.whole:
+                self._told, self.rows = values, self.rows[len(values) :]
+            if is_last:
+                # With another limit there were more points in this round.
+                return
 
     @property
     def reason(self) -> Reason:
         """Why the run has stopped."""
-        return Reason(self.snapshot()[2])
+        return Reason(self._present_numbers()[2])
 
     @property
     def sigma(self) -> float:
         """The step size at present."""
-        return float(self.snapshot()[0].sigma)
+        return float(self._present_numbers()[0].sigma)
 
     @property
     def target(self) -> None:
@@ -162,7 +167,7 @@ class Run:
         before = self.nit
         self._take_round()
         if self.nit == before:
-            self._received.append(values)
+            self._received += values
         else:
             self._received.clear()
 
@@ -188,7 +193,7 @@ class Run:
             self._finished += self._finish_leg()
             raise
         finished = self._finish_leg()
-        reason = self.snapshot()[2]
+        reason = self._present_numbers()[2]
         if reason == Reason.MAXFEV:
             # Normals were drawn for an iteration that did not end.
             self._finished += finished
@@ -196,20 +201,21 @@ class Run:
             self._before, self._finished = self._rng.bit_generator.state, 0
         return reason == Reason.RUNNING
 
-    def snapshot(self) -> tuple[Any, Counters, int, Unfinished]:
+    def _present_numbers(self) -> tuple[Any, Counters, int, Unfinished]:
         """Return numbers and counters after the last iteration, the reason to stop, and what followed."""
-        seen: tuple[Any, Counters, int, Unfinished] = self._snapshot(self._session)
+        seen: tuple[Any, Counters, int, Unfinished] = self._present(self._session)
         return seen
 
-    def memory(self) -> Memory:
+    def snapshot(self) -> Snapshot:
         """Return what is needed to resume. Its arrays are the run's own: write them to disk at once."""
-        numbers, counters, _, _ = self.snapshot()
-        return Memory(
+        numbers, counters, _, _ = self._present_numbers()
+        return Snapshot(
+            x=self._arrays.x,
+            generator=self._state_of_generator(),
             state=State(self._arrays, numbers),
             counters=counters,
             trace=self._trace,
-            generator=self._state_of_generator(),
-            received=self._received,
+            received=np.array(self._received),
         )
 
     def settle(self) -> None:
@@ -221,7 +227,7 @@ class Run:
 
         If it is the `last` outcome, its point is the run's own and not a copy.
         """
-        numbers, counters, own_reason, unfinished = self.snapshot()
+        numbers, counters, own_reason, unfinished = self._present_numbers()
         state = State(self._arrays, numbers)
         z, fun = state.arrays.x, numbers.fx
         if unfinished.value < fun:
@@ -305,7 +311,7 @@ class Run:
 
     def _finish_leg(self) -> int:
         """Return how many iterations a leg has finished."""
-        before, self.nit = self.nit, self.snapshot()[1].nit
+        before, self.nit = self.nit, self._present_numbers()[1].nit
         return self.nit - before
 
     def _state_of_generator(self) -> Mapping[str, Any]:

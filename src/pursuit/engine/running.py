@@ -5,14 +5,14 @@ from __future__ import annotations
 import contextlib
 import math
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import Executor
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from pursuit.checks import Vector, checked_flag, checked_generator, checked_number, checked_trace
+from pursuit.checks import Vector, checked_flag, checked_generator, checked_number, checked_trace, shown
 from pursuit.engine.checkpoint import Checkpoint
 from pursuit.engine.counters import UNLIMITED
 from pursuit.engine.driving import Driven, Evaluate, Here, Interrupts, drive
@@ -28,17 +28,20 @@ from pursuit.engine.evaluation import (
     evaluator,
     failures_for,
 )
-from pursuit.engine.memory import Memory, Unstarted
 from pursuit.engine.monitor import Monitor, Saver, scipy_style
-from pursuit.engine.program_run import ProgramMemory
-from pursuit.engine.resuming import check_batch, check_objective, check_trace, resumed
-from pursuit.engine.setup import Setup, Task, set_up
+from pursuit.engine.setup import Setup, rounds_of, set_up
+from pursuit.engine.snapshot import Snapshot
 from pursuit.engine.staged import StagedRun
 from pursuit.engine.stopping import Reason
-from pursuit.engine.trace_points import with_points
+from pursuit.methods.catalogue import method_text
+from pursuit.methods.programs import is_program
+from pursuit.methods.stages import Task
 from pursuit.problems.objective import as_value, function_of_point, row_by_row
 from pursuit.reporting.progress import showing_compilation
 from pursuit.result import Result, result_of
+
+# By how many standard deviations of the noise a value may differ from the stored one, which is noisy too.
+_LUCK = 10.0
 
 
 class Conduct(NamedTuple):
@@ -89,19 +92,26 @@ def minimize_task(task: Task, conduct: Conduct) -> Result:
     with showing_compilation(conduct.progress):
         setup, start = set_up(task)
     call = scipy_style(conduct.callback, lambda outcome: result_of(outcome, setup.name, trace=False))
-    save = None if conduct.checkpoint is None else Saver(conduct.checkpoint, setup.setting)
-    with showing_compilation(conduct.progress), _crew_of(fun, conduct) as crew:
-        elsewhere = None if crew.is_here and failures is None else crew.evaluate
+    save = None if conduct.checkpoint is None else Saver(conduct.checkpoint, setup)
+    read = as_value if failures is None else failures.read
+    # Workers get the function itself, at points inside the bounds: nothing else need pickle.
+    crew = (
+        contextlib.nullcontext(at_once(fun)) if conduct.vectorized else evaluator(fun, conduct.workers, read)
+    )
+    with showing_compilation(conduct.progress), crew as evaluate:
+        # In this process a whole loop may be compiled.
+        is_here = isinstance(evaluate, Here)
+        elsewhere = None if is_here and failures is None else evaluate
         try:
-            found, setup, memory, rng = _begin(setup, start, conduct, elsewhere)
+            found, setup, snapshot, rng = _begin(setup, start, conduct, elsewhere)
         except ValueError as error:
             if failures is not None and failures.remark:
                 error.add_note(failures.remark)
             raise
         with Interrupts() as interrupts:
 
-            def open_run(_: object = None) -> StagedRun:
-                return StagedRun(setup, memory, rng, here=crew.is_here)
+            def open_run() -> StagedRun:
+                return StagedRun(setup, snapshot, rng, here=is_here)
 
             run = open_run() if found is None else found.checked(open_run)
             monitor = Monitor(
@@ -111,17 +121,17 @@ def minimize_task(task: Task, conduct: Conduct) -> Result:
                 save_every=conduct.checkpoint_every,
                 progress=conduct.progress,
             )
-            keep_to(crew.evaluate, monitor.deadline)
+            keep_to(evaluate, monitor.deadline)
             try:
                 reason = driven(
                     run,
-                    crew.evaluate,
+                    evaluate,
                     interrupts=interrupts,
                     monitor=None if monitor.is_idle else monitor,
                     # A callback is called after every iteration.
                     longest_leg=UNLIMITED if call is None else 1,
                     found=lambda: result_of(
-                        run.outcome(), setup.name, trace=conduct.trace or True, box=setup.setting.box
+                        run.outcome(), setup.name, trace=conduct.trace or True, box=setup.box
                     ),
                 )
                 monitor.close(run)
@@ -130,7 +140,7 @@ def minimize_task(task: Task, conduct: Conduct) -> Result:
                 run.settle()
                 if save is not None:
                     save(run)
-    result = result_of(outcome, setup.name, trace=conduct.trace, box=setup.setting.box)
+    result = result_of(outcome, setup.name, trace=conduct.trace, box=setup.box)
     result.time = monitor.seconds
     return result if failures is None else failures.told_in(result)
 
@@ -148,19 +158,67 @@ def excused(
 
 def _begin(
     setup: Setup, start: Vector, conduct: Conduct, elsewhere: Evaluate | None
-) -> tuple[Checkpoint | None, Setup, Memory | ProgramMemory | Unstarted, np.random.Generator]:
-    """Return the checkpoint that is resumed, if there is one, and setup, memory and generator of the run."""
-    path = conduct.checkpoint
+) -> tuple[Checkpoint | None, Setup, Snapshot, np.random.Generator]:
+    """Return the checkpoint that is resumed, if any, and setup, snapshot and generator of the run."""
+    path, rng = conduct.checkpoint, conduct.rng
     if path is None or not Path(path).exists():
-        memory = setup.first_memory(start, setup.value_at(start, elsewhere), conduct.rng)
-        return None, setup, with_points(memory, conduct.trace), conduct.rng
+        value = setup.value_at(start, elsewhere)
+        return None, setup, setup.first_snapshot(start, value, rng, trace=conduct.trace), rng
     found = Checkpoint(path)
-    found.checked(lambda _: check_trace(found, conduct.trace))
-    check_batch(path, found.setting.rounds, conduct.batch)
-    setup, stored, rng = resumed(found, path, setup)
-    if conduct.checkpoint_check and not isinstance(stored, Unstarted):
-        check_objective(path, setup, stored, elsewhere)
-    return found, setup, stored, rng
+    found.check_trace(conduct.trace)
+    _check_same(path, found, setup, conduct.batch)
+    setup, snapshot, rng = found.resumed(setup)
+    if conduct.checkpoint_check and found.is_begun:
+        _check_objective(path, setup, snapshot, elsewhere)
+    return found, setup, snapshot, rng
+
+
+def _check_same(path: str | os.PathLike[str], found: Checkpoint, setup: Setup, batch: int | None) -> None:
+    """Reject a checkpoint of another run; without a batch, its rounds stay as they were."""
+    stored, task, wanted, name = found.stored, setup.task, rounds_of(batch), os.fspath(path)
+    if wanted is not None and wanted != stored.sizes:
+        kept = stored.sizes.most if stored.sizes else None
+        raise ValueError(f"{name} holds a run with batch={kept}, which cannot be resumed with batch={batch}.")
+    asked = {**task._asdict(), "method": method_text(task.method), "n": setup.n}
+    for field in ("method", "options", "restarts", "n", "sigma0"):
+        before, now = getattr(stored, field), asked[field]
+        if not _same(before, now):
+            raise ValueError(
+                f"{name} holds a run with {field}={shown(before, 300)}, which cannot be resumed "
+                f"with {field}={shown(now, 300)}."
+            )
+    sides = (None, None) if setup.box is None else setup.box[:2]
+    if not all(map(_same, (stored.lower, stored.upper), sides)):
+        raise ValueError(f"{name} holds a run with other bounds, which cannot be resumed with these.")
+    if not found.is_begun and found.past is None:
+        raise ValueError(f"{name} holds an optimizer that has been told nothing yet.")
+
+
+def _same(one: Any, other: Any) -> bool:
+    """Say whether two settings are the same; options may hold arrays."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.keys() == other.keys() and all(_same(one[name], other[name]) for name in one)
+    return np.array_equal(one, other)
+
+
+def _check_objective(
+    path: str | os.PathLike[str], setup: Setup, snapshot: Snapshot, evaluate: Evaluate | None
+) -> None:
+    """Reject an objective that is not that of the checkpoint, judged by its value at the best point."""
+    state, x, noise = snapshot.state, snapshot.x, 0.0
+    if not is_program(setup.scheme):
+        stored = state.numbers.fx
+    else:
+        stored, noise = snapshot.counters.fun, state.noise or 0.0
+        if state.estimate:
+            x, stored = setup.scheme.best(state)[:2]
+    found = setup.value_at(x, evaluate)
+    if found != stored and not abs(found - stored) <= _LUCK * noise:
+        raise ValueError(
+            f"{os.fspath(path)} holds a run of another function: at its best point the value is {found!r}, "
+            f"but {stored!r} was stored. If the function is noisy or was changed on purpose, pass "
+            "checkpoint_check=False."
+        )
 
 
 def driven(
@@ -193,26 +251,3 @@ def keep_to(evaluate: Evaluate, deadline: float) -> None:
     """Make those keep to a time limit that can."""
     if isinstance(evaluate, Here | Processes | Futures):
         evaluate.deadline = deadline
-
-
-class _Crew(NamedTuple):
-    """What evaluates the points of a run."""
-
-    evaluate: Evaluate
-    is_here: bool = False
-    """Whether that is this process, where a whole loop may be compiled."""
-
-
-@contextlib.contextmanager
-def _crew_of(fun: Callable[[Any], Any], conduct: Conduct) -> Iterator[_Crew]:
-    """Yield what evaluates the points of a run."""
-    workers = conduct.workers
-    read = as_value if conduct.failures is None else conduct.failures.read
-    if conduct.vectorized:
-        yield _Crew(at_once(fun))
-    elif workers == 1:
-        yield _Crew(Here(fun, read), is_here=True)
-    else:
-        # Workers get the function itself, at points inside the bounds: nothing else need pickle.
-        with evaluator(fun, workers, read) as evaluate:
-            yield _Crew(evaluate)

@@ -18,15 +18,14 @@ from pursuit.checks import (
 )
 from pursuit.engine.counters import LIMITS, Limits
 from pursuit.engine.driving import Evaluate, Here
-from pursuit.engine.memory import Memory, first_memory
-from pursuit.engine.program_run import ProgramMemory, ProgramRun, first_program_memory
-from pursuit.engine.setting import Setting
-from pursuit.engine.stages import Past, stage_of
-from pursuit.methods.catalogue import create_scheme, method_name, method_text, resolved
-from pursuit.methods.contract import Rounds, Scheme
+from pursuit.engine.program_run import ProgramRun
+from pursuit.engine.snapshot import Snapshot, first_program_snapshot, first_snapshot
+from pursuit.engine.stages import Past
+from pursuit.methods.catalogue import create_scheme, method_name, resolved
+from pursuit.methods.contract import Rounds
 from pursuit.methods.programs import Start, is_program
-from pursuit.methods.restarts import first_stage
-from pursuit.methods.stages import Stage, Wish
+from pursuit.methods.restarts import first_stage, has_stages
+from pursuit.methods.stages import Stage, Task, Unknown
 from pursuit.problems.bounds import preimage, with_margins
 from pursuit.problems.boxes import Box, Clipping, checked_box
 from pursuit.problems.contract import value
@@ -38,53 +37,6 @@ from pursuit.problems.transform import Transform, Transformed
 _SMALLEST_SIGMA0, _LARGEST_SIGMA0 = 1e-200, 1e100
 # The points of a round per worker, and for a function that takes all at once, if the method has as many.
 _POINTS_EACH, _POINTS_OF_A_CALL = 8, 64
-
-
-class Unknown(NamedTuple):
-    """Stands for a function that the caller evaluates."""
-
-
-class Task(NamedTuple):
-    """What the caller asks for: every stage of a run is set up from it, once it is checked."""
-
-    x0: Any
-    """The start, a vector once it is checked."""
-    method: str | type
-    limits: dict[str, Any]
-    """The arguments of `Limits.of`."""
-    sigma0: Any = 1.0
-    bounds: Any = None
-    options: Any = None
-    restarts: Any = 0
-    rounds: Rounds | None = None
-    fun: Any = Unknown()
-    """The function; unknown if the caller evaluates it."""
-    args: Any = ()
-
-    def checked(self) -> Task:
-        """Return the same with its arguments checked; the function is checked when it is wrapped."""
-        x0 = checked_point("x0", self.x0)
-        if self.rounds is not None:
-            most = self.rounds.most
-            checked_memory(f"A round of {most} points of n={x0.size} variables", most * x0.size)
-        return self._replace(
-            x0=x0,
-            options=checked_options(self.options),
-            restarts=checked_count("restarts", self.restarts, at_least=0),
-            sigma0=checked_steps(self.sigma0, x0.size),
-        )
-
-    @property
-    def wish(self) -> Wish:
-        """What the choice of stages depends on."""
-        has_target = self.limits.get("ftarget") is not None
-        return Wish(self.method, self.options, self.x0.size, self.restarts, has_target)
-
-    @property
-    def has_stages(self) -> bool:
-        """Whether another stage may follow the first."""
-        cls, _ = resolved(self.method, self.x0.size)
-        return self.restarts > 0 or hasattr(cls, "next_stage")
 
 
 class Setup(NamedTuple):
@@ -99,8 +51,21 @@ class Setup(NamedTuple):
     objective: Any
     """A problem if the whole loop can be compiled, else a function of the point; `Unknown` if the caller
     evaluates it."""
-    setting: Setting
     limits: Limits
+    box: Box | None = None
+    """The bounds, with the margins of the mirrors at them if the scheme has any."""
+    scale: Scale | None = None
+    """The variables of the scheme, where `sigma0` is a vector that it does not take itself."""
+
+    @property
+    def n(self) -> int:
+        """The number of variables."""
+        return self.task.n
+
+    @property
+    def first_step(self) -> float:
+        """The first step size of the scheme."""
+        return float(np.min(self.task.sigma0))
 
     @property
     def problem(self) -> Any:
@@ -120,14 +85,18 @@ class Setup(NamedTuple):
         """Return the setup of another stage of the same run, beginning at its start."""
         return set_up_stage(self.task, stage, self.task.x0.copy())[0]
 
-    def resumed(self, setting: Setting) -> Setup:
-        """Return the same setup with the margins and the offset of a checkpoint: they depend on its start."""
-        setting = _checked_place(self.setting._replace(box=setting.box, scale=setting.scale), self.scheme)
+    def placed(self, box: Box | None, scale: Scale | None) -> Setup:
+        """Return the same with the bounds and the scale of a checkpoint, which depend on its start."""
+        is_scaled = isinstance(self.task.sigma0, np.ndarray) and not is_program(self.scheme)
+        if is_scaled != (scale is not None):
+            raise ValueError(f"its entry offset is {'missing' if is_scaled else 'not one of its method'}")
+        if box is not None and is_program(self.scheme):
+            box = box._replace(margin=np.zeros(self.n))
         objective = self.objective
         if self.can_be_compiled:
             inner = objective.problem if isinstance(objective, Transformed) else objective
-            objective = Transformed.of(inner, Transform.of(setting.scale, setting.box))
-        return self._replace(objective=objective, setting=setting)
+            objective = Transformed.of(inner, Transform.of(scale, box))
+        return self._replace(objective=objective, box=box, scale=scale)
 
     def within_limits(self, limits: Mapping[str, Any]) -> Setup:
         """Return the same setup with other limits in place of those named."""
@@ -136,19 +105,15 @@ class Setup(NamedTuple):
             raise TypeError(
                 f"A limit must be one of {', '.join(LIMITS)}, but {shown(min(unknown))} was given."
             )
-        wanted = {**self.setting.limits, **limits}
-        return self._replace(
-            task=self.task._replace(limits=wanted),
-            setting=self.setting._replace(limits=wanted),
-            limits=Limits.of(self.scheme, self.setting.n, **wanted),
-        )
+        task = self.task._replace(limits={**self.task.limits, **limits})
+        return self._replace(task=task, limits=Limits.of(self.scheme, self.n, **task.limits))
 
     @property
     def transform(self) -> Any:
         """What moves the points of the scheme to where they are evaluated."""
         if is_program(self.scheme):
-            return Clipping(self.setting.box)
-        return Transform.of(self.setting.scale, self.setting.box)
+            return Clipping(self.box)
+        return Transform.of(self.scale, self.box)
 
     def value_at(self, point: Vector, evaluate: Evaluate | None = None) -> float:
         """Return f at a point as the scheme sees it; `evaluate` evaluates the function elsewhere."""
@@ -159,30 +124,35 @@ class Setup(NamedTuple):
         value: float = values[0]
         return value
 
-    def first_memory(
-        self, start: Vector, fx: float, rng: np.random.Generator, step: float = 1.0
-    ) -> Memory | ProgramMemory:
-        """Return the memory of a run that has evaluated its start and nothing else.
+    def first_snapshot(
+        self,
+        start: Vector,
+        fx: float,
+        rng: np.random.Generator,
+        *,
+        step: float = 1.0,
+        trace: bool | str = False,
+    ) -> Snapshot:
+        """Return the snapshot of a run that has evaluated its start and nothing else.
 
-        First steps are `step` times as long as asked for; that is for programs.
+        First steps are `step` times as long as asked for; that is for programs. With a trace "x", the run
+        keeps points.
         """
         at_bound = self.transform.at_bound(start)
-        memory: Memory | ProgramMemory
         if is_program(self.scheme):
-            memory = first_program_memory(self.scheme, self._start_at(start, fx, step), rng, at_bound)
+            first = first_program_snapshot(self.scheme, self._start_at(start, fx, step), rng, at_bound)
         else:
-            memory = first_memory(self.scheme, start, fx, self.setting.first_step, rng, at_bound)
-        past = Past.first(self.task.x0, fx, self.stage) if self.task.has_stages else None
-        return memory._replace(past=past)
+            first = first_snapshot(self.scheme, start, fx, self.first_step, rng, at_bound)
+        past = Past.first(self.task.x0, fx, self.stage) if has_stages(self.task) else None
+        return first._replace(past=past, points={} if trace == "x" else None)
 
     def _start_at(self, x: Vector, fx: float, step: float) -> Start:
         """Return the start of a program."""
-        setting, n = self.setting, self.setting.n
-        box, rounds = setting.box, setting.rounds
+        n, box, rounds = self.n, self.box, self.task.rounds
         return Start(
             x=x,
             value=fx,
-            sigma0=np.full(n, step * np.asarray(setting.sigma0)),
+            sigma0=np.full(n, step * np.asarray(self.task.sigma0)),
             lower=np.full(n, -np.inf) if box is None else box.lower,
             upper=np.full(n, np.inf) if box is None else box.upper,
             xtol=self.limits.xtol,
@@ -191,16 +161,19 @@ class Setup(NamedTuple):
             batch=1 if rounds is None or rounds.at_once == 1 else rounds.size(n),
         )
 
-    def run(self, memory: Any, rng: np.random.Generator, *, here: bool) -> Any:
-        """Return a run that begins with a memory; one that is evaluated `here` is compiled if it can be."""
+    def run(self, snapshot: Snapshot, rng: np.random.Generator, *, here: bool) -> Any:
+        """Return a run that begins with a snapshot; one that is evaluated `here` is compiled if it can be."""
         if is_program(self.scheme):
-            rounds, box = self.setting.rounds, self.setting.box
-            return ProgramRun(self.scheme, memory, rng, self.limits, rounds=rounds, in_turn=here, box=box)
+            rounds = self.task.rounds
+            return ProgramRun(
+                self.scheme, snapshot, rng, self.limits, rounds=rounds, in_turn=here, box=self.box
+            )
         # Numba compiles what this imports.
         from pursuit.engine.run import Run
 
         whole = here and self.can_be_compiled
-        return Run(self.scheme, self.problem, memory, rng, self.limits, whole=whole, transform=self.transform)
+        transform = self.transform
+        return Run(self.scheme, self.problem, snapshot, rng, self.limits, whole=whole, transform=transform)
 
 
 def checked_steps(sigma0: Any, n: int) -> float | Vector:
@@ -225,13 +198,27 @@ def rounds_of(batch: Any, workers: int | None = None, *, vectorized: bool = Fals
 
 def set_up(task: Task) -> tuple[Setup, Vector]:
     """Check what was asked for; return the setup of the first stage and its start, as the scheme sees it."""
-    task = task.checked()
+    task = _checked(task)
     n, start = task.x0.size, task.x0
-    stage = first_stage(task.wish)
+    stage = first_stage(task)
     if stage.method != task.method:
         # Wrong options of later stages are errors at once, too.
         create_scheme(task.method, n, task.options, task.fun)
-    return set_up_stage(task, stage, start.copy() if task.has_stages else start)
+    return set_up_stage(task, stage, start.copy() if has_stages(task) else start)
+
+
+def _checked(task: Task) -> Task:
+    """Return what is asked for with its arguments checked; the function is checked when it is wrapped."""
+    x0 = checked_point("x0", task.x0)
+    if task.rounds is not None:
+        most = task.rounds.most
+        checked_memory(f"A round of {most} points of n={x0.size} variables", most * x0.size)
+    return task._replace(
+        x0=x0,
+        options=checked_options(task.options),
+        restarts=checked_count("restarts", task.restarts, at_least=0),
+        sigma0=checked_steps(task.sigma0, x0.size),
+    )
 
 
 def set_up_stage(task: Task, stage: Stage, x0: Vector) -> tuple[Setup, Vector]:
@@ -240,17 +227,6 @@ def set_up_stage(task: Task, stage: Stage, x0: Vector) -> tuple[Setup, Vector]:
     cls, _ = resolved(stage.method, n)
     box, scale, start = _place_around(task, cls, x0)
     objective = _objective_of(task, cls, box, scale)
-    setting = Setting(
-        method=method_text(task.method),
-        options=task.options,
-        n=n,
-        sigma0=task.sigma0,
-        box=box,
-        limits=task.limits,
-        scale=scale,
-        restarts=task.restarts,
-        rounds=task.rounds,
-    )
     scheme = create_scheme(stage.method, n, stage.options, objective)
     return Setup(
         name=method_name(task.method),
@@ -258,8 +234,9 @@ def set_up_stage(task: Task, stage: Stage, x0: Vector) -> tuple[Setup, Vector]:
         stage=stage,
         scheme=scheme,
         objective=objective,
-        setting=setting,
         limits=Limits.of(scheme, n, **task.limits),
+        box=box,
+        scale=scale,
     ), start
 
 
@@ -284,50 +261,3 @@ def _objective_of(task: Task, cls: type, box: Box | None, scale: Scale | None) -
     if not callable(fun):
         raise TypeError(f"fun must be callable, but {shown(fun)} was given.")
     return function_of_point(fun, task.args)
-
-
-def _checked_place(setting: Setting, scheme: Scheme) -> Setting:
-    """Return the setting of a checkpoint if it is one of such a scheme, without mirrors if it needs none."""
-    is_scaled = isinstance(setting.sigma0, np.ndarray) and not is_program(scheme)
-    if is_scaled != (setting.scale is not None):
-        raise ValueError(f"its entry offset is {'missing' if is_scaled else 'not one of its method'}")
-    if setting.box is not None and is_program(scheme):
-        return setting._replace(box=setting.box._replace(margin=np.zeros(setting.n)))
-    return setting
-
-
-def restored(setting: Setting, method: type | None, stage: Stage | None, x0: Vector | None) -> Setup:
-    """Return the setup of a checkpoint, for a run whose function the caller evaluates.
-
-    A class is never imported because a file names it: whoever loads the file passes it as `method`. A file
-    of a run that has no further stages names neither `stage` nor `x0`.
-    """
-    if method is not None and method_text(method) != setting.method:
-        raise ValueError(f"its method is {setting.method}, but {method_text(method)} was passed")
-    if method is None and ":" in setting.method:
-        raise ValueError(f"its method is a class, {setting.method}: pass that class as method")
-    chosen = setting.method if method is None else method
-    task = Task(
-        x0=np.zeros(setting.n) if x0 is None else x0,
-        method=chosen,
-        options=setting.options,
-        restarts=setting.restarts,
-        rounds=setting.rounds,
-        sigma0=setting.sigma0,
-        bounds=None if setting.box is None else list(zip(*setting.box[:2], strict=True)),
-        limits=setting.limits,
-        fun=Unknown(),
-        args=(),
-    )
-    stage = first_stage(task.wish) if stage is None else stage_of(stage, {setting.method: chosen})
-    scheme = create_scheme(stage.method, setting.n, stage.options, Unknown())
-    setting = _checked_place(setting, scheme)
-    return Setup(
-        name=method_name(chosen),
-        task=task,
-        stage=stage,
-        scheme=scheme,
-        objective=Unknown(),
-        setting=setting,
-        limits=Limits.of(scheme, setting.n, **setting.limits),
-    )

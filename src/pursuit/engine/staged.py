@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pursuit.checks import Vector
-from pursuit.engine.counters import Limits, due_after
-from pursuit.engine.memory import Memory, Unstarted
-from pursuit.engine.outcome import Outcome
-from pursuit.engine.program_run import ProgramMemory, ProgramRun
+from pursuit.engine.counters import Limits, due_after, empty_trace
+from pursuit.engine.outcome import Outcome, points_at, points_by_iteration
+from pursuit.engine.program_run import ProgramRun
 from pursuit.engine.setup import Setup, set_up_stage
-from pursuit.engine.stages import Past, before, ended_stages, merged
+from pursuit.engine.snapshot import Snapshot
+from pursuit.engine.stages import Past, ended_stages, merged
 from pursuit.engine.stopping import Reason
-from pursuit.engine.trace_points import points_at, points_by_iteration
 from pursuit.methods.catalogue import method_text
+from pursuit.methods.contract import Findings
 from pursuit.methods.restarts import next_stage
 from pursuit.methods.stages import AT_BEST, AT_NEW_POINT, Stage
 
@@ -42,7 +42,7 @@ class StagedRun:
     ----------
     setup : Setup
         That of the present stage.
-    memory : Memory, ProgramMemory or Unstarted
+    snapshot : Snapshot
         Where to begin; its arrays are overwritten.
     rng : numpy.random.Generator
         The source of all randomness.
@@ -53,7 +53,7 @@ class StagedRun:
     def __init__(
         self,
         setup: Setup,
-        memory: Memory | ProgramMemory | Unstarted,
+        snapshot: Snapshot,
         rng: np.random.Generator,
         *,
         here: bool,
@@ -63,19 +63,19 @@ class StagedRun:
         self.rows: list[Vector] = []
         """The points whose values are wanted now; none if the run has stopped."""
         self._rng = rng
-        self._past: Past | None = memory.past
-        self._points: dict[int, Vector] | None = None if memory.points is None else dict(memory.points)
+        self._past: Past | None = snapshot.past
+        self._points: dict[int, Vector] | None = None if snapshot.points is None else dict(snapshot.points)
         """The best points so far at entries of the trace, by iteration; None if they are not kept."""
         self._due = 0
         """The next iteration of the present stage that goes into the trace, if points are kept."""
         self._run: Run | ProgramRun | None = None
         self._start: Vector | None = None
         """The start of a stage that has not evaluated it, as its scheme sees it."""
-        if isinstance(memory, Unstarted):
-            rng.bit_generator.state = memory.generator
-            self._wait_at(memory.x0)
+        if snapshot.state is None:
+            rng.bit_generator.state = snapshot.generator
+            self._wait_at(snapshot.x)
         else:
-            self._begin(memory)
+            self._begin(snapshot)
 
     @property
     def target(self) -> float | None:
@@ -91,15 +91,15 @@ class StagedRun:
     @property
     def sigma(self) -> float:
         """The step size at present."""
-        return self.setup.setting.first_step if self._run is None else self._run.sigma
+        return self.setup.first_step if self._run is None else self._run.sigma
 
     def receive(self, values: list[float]) -> None:
         """Take the values of `rows`, and write the next points."""
-        # If there is room for one point only, the next takes the place of the last.
-        self.rows = []
         if self._run is None:
             self._begin_with(values[0])
         else:
+            # If there is room for one point only, the next takes the place of the last.
+            self.rows = []
             self._run.receive(values)
             self._keep_point()
             self._continue()
@@ -121,11 +121,13 @@ class StagedRun:
         self._keep_point()
         return is_running or self._goes_on()
 
-    def memory(self) -> Memory | ProgramMemory | Unstarted:
+    def snapshot(self) -> Snapshot:
         """Return what is needed to resume. Its arrays are the run's own: write them to disk at once."""
         if self._run is None:
-            return Unstarted(self._waiting(), self._rng.bit_generator.state, self._past, self._points)
-        return self._run.memory()._replace(past=self._past, points=self._points)
+            present = Snapshot(self._waiting(), self._rng.bit_generator.state)
+        else:
+            present = self._run.snapshot()
+        return present._replace(past=self._past, points=self._points)
 
     def settle(self) -> None:
         """Leave the generator where the last finished iteration did, whatever was drawn since."""
@@ -137,16 +139,29 @@ class StagedRun:
 
         If it is the `last` outcome, its point is the run's own and not a copy.
         """
-        if self._past is None:
-            outcome = self._present().outcome(reason, last=last)
-        elif self._run is None:
-            outcome = before(self._past, self.setup.setting.first_step, reason)
-        else:
-            outcome = merged(self._past, self._run.outcome(reason, last=last))
+        past, run = self._past, self._run
+        now = self._unstarted(reason) if run is None else run.outcome(reason, last=last)
+        outcome = now if past is None else merged(past, now, is_begun=run is not None)
         kept = self._points
         if kept is not None:
             outcome = outcome._replace(points=partial(points_at, outcome.trace, kept, outcome.x))
         return outcome.judged(self.setup.limits.target)
+
+    def _unstarted(self, reason: Reason) -> Outcome:
+        """Return the outcome of a stage whose start has not been evaluated."""
+        return Outcome(
+            x=self.setup.transform.moved(self._waiting()),
+            fun=math.inf,
+            nit=0,
+            nfev=0,
+            best_nfev=0,
+            faulty=0,
+            sigma=self.setup.first_step,
+            reason=reason,
+            message=reason.sentence(),
+            findings=Findings(),
+            trace=lambda: empty_trace(0),
+        )
 
     def _set_up(self, setup: Setup) -> None:
         """Take the setup of a stage."""
@@ -162,29 +177,27 @@ class StagedRun:
         assert self._start is not None
         return self._start
 
-    def _begin(self, memory: Memory | ProgramMemory) -> None:
+    def _begin(self, snapshot: Snapshot) -> None:
         """Begin the present stage, or continue it."""
-        self._start = None
+        self._start, self.rows = None, []
+        self._past = self._past or snapshot.past
         setup = self.setup._replace(limits=self._limits())
-        self._run = setup.run(memory, self._rng, here=self._is_here)
+        self._run = setup.run(snapshot, self._rng, here=self._is_here)
         if self._points is not None:
             before = 0 if self._past is None else self._past.nit
             self._due = due_after(max(self._points, default=-1) - before)
             self._keep_point()
-        if self.whole:
-            self.rows = []
-        else:
+        if not self.whole:
             self._continue()
 
     def _begin_with(self, value: float) -> None:
         """Begin the present stage with the value at its start, or at that of the run if it has none."""
-        assert self._past is not None
         past, start = self._past, self._waiting()
-        if not math.isfinite(value):
+        if past is not None and not math.isfinite(value):
             value = past.f0
             setup, start = set_up_stage(self.setup.task, self.setup.stage, past.x0.copy())
             self._set_up(setup)
-        self._begin(self.setup.first_memory(start, value, self._rng)._replace(past=past))
+        self._begin(self.setup.first_snapshot(start, value, self._rng))
 
     def _wait_at(self, start: Vector) -> None:
         """Ask for the value at the start of a stage."""
@@ -218,9 +231,7 @@ class StagedRun:
         records = (*past.ended, past.record(now))
         left = total - sum(record.nfev for record in records)
         methods = {method_text(self.setup.task.method): self.setup.task.method}
-        following = (
-            next_stage(self.setup.task.wish, ended_stages(records, methods, past.f0)) if left > 0 else None
-        )
+        following = next_stage(self.setup.task, ended_stages(records, methods, past.f0)) if left > 0 else None
         if following is None:
             return False
         if self._points is not None:
@@ -243,17 +254,17 @@ class StagedRun:
             self._wait_at(start)
             return
         value, step = (past.lowest, self._part_of_way(past)) if is_best else (past.f0, 1.0)
-        self._begin(self.setup.first_memory(start, value, self._rng, step)._replace(past=past))
+        self._begin(self.setup.first_snapshot(start, value, self._rng, step=step))
 
     def _part_of_way(self, past: Past) -> float:
         """Return a part of the way from the start to the best point, in units of sigma0 per variable."""
-        way = float(np.sqrt(np.mean(((past.best - past.x0) / self.setup.setting.sigma0) ** 2)))
+        way = float(np.sqrt(np.mean(((past.best - past.x0) / self.setup.task.sigma0) ** 2)))
         return 1.0 if way == 0.0 else min(max(_PART_OF_WAY * way, _LEAST_STEP), _MOST_STEP)
 
     def _new_point(self, best: Vector) -> Vector:
         """Return a point between finite bounds, and otherwise about a first step away from the best one."""
-        point: Vector = best + self.setup.setting.sigma0 * self._rng.standard_normal(best.size)
-        box = self.setup.setting.box
+        point: Vector = best + self.setup.task.sigma0 * self._rng.standard_normal(best.size)
+        box = self.setup.box
         if box is not None:
             with np.errstate(invalid="ignore", over="ignore"):
                 inside = box.lower + self._rng.random(best.size) * (box.upper - box.lower)

@@ -7,16 +7,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pursuit.checks import Vector
-from pursuit.engine.counters import Trace, empty_trace
+from pursuit.checks import Vector, shown
+from pursuit.engine.archive import check_shape
+from pursuit.engine.counters import UNLIMITED, Trace, empty_trace
 from pursuit.engine.outcome import Outcome, StageRecord
 from pursuit.engine.stopping import Reason
-from pursuit.methods.catalogue import method_text
-from pursuit.methods.stages import AT_BEST, AT_NEW_POINT, Ended, Stage
+from pursuit.methods.catalogue import list_methods, method_text
+from pursuit.methods.stages import AT_BEST, AT_NEW_POINT, AT_START, Ended, Stage
 
 # By how many standard deviations of the noise a single value must be below an estimate to be better.
 _LUCK = 3.0
-# And an estimate below another one, in standard errors of their difference.
+# How many standard errors are added to estimates when they are compared.
 _CLEAR = 2.0
 # A stage that has gained less than this part of |f| at its start has gained nothing but rounding.
 _GAIN = 1e-12
@@ -108,7 +109,8 @@ class Past(NamedTuple):
             return True
         margin = 0.0
         if best.is_estimate and now.findings.is_estimate:
-            margin = _CLEAR * math.hypot(best.error or 0.0, now.findings.error or 0.0)
+            # Of two estimates the better known one is preferred.
+            margin = _CLEAR * ((now.findings.error or 0.0) - (best.error or 0.0))
         elif best.is_estimate:
             margin = _LUCK * (best.noise or 0.0)
         return now.fun < best.fun - margin
@@ -152,10 +154,10 @@ def stage_of(record: Any, methods: dict[str, str | type]) -> Stage:
     )
 
 
-def merged(past: Past, now: Outcome) -> Outcome:
-    """Return the outcome of a whole run, given that of its present stage."""
-    records = (*past.ended, past.record(now))
-    is_better = past.is_beaten_by(now)
+def merged(past: Past, now: Outcome, *, is_begun: bool) -> Outcome:
+    """Return the outcome of a whole run, given that of its present stage, which may not have begun."""
+    records = (*past.ended, past.record(now)) if is_begun else past.ended
+    is_better = is_begun and past.is_beaten_by(now)
     champion = len(records) - 1 if is_better else past.champion
     best = records[champion]
     reason, sentence = now.reason, now.message
@@ -181,26 +183,6 @@ def merged(past: Past, now: Outcome) -> Outcome:
     )
 
 
-def before(past: Past, sigma: float, reason: Reason) -> Outcome:
-    """Return the outcome of the ended stages, while the next one waits for its start."""
-    best, nfev = past.ended[past.champion], past.nfev
-    sentence = reason.sentence(idle=nfev - best.best_nfev)
-    return Outcome(
-        x=past.best.copy(),
-        fun=best.fun,
-        nit=past.nit,
-        nfev=nfev,
-        best_nfev=best.best_nfev,
-        faulty=sum(record.faulty for record in past.ended),
-        sigma=sigma,
-        reason=reason,
-        message=f"{sentence} {_story(past.ended, past.champion)}".rstrip(),
-        findings=best.findings,
-        trace=lambda: past.trace,
-        stages=past.ended,
-    )
-
-
 def _story(records: tuple[StageRecord, ...], champion: int) -> str:
     """Return a sentence on which method was at work when, and why; empty if there was only one."""
     if len(records) == 1:
@@ -215,3 +197,30 @@ def _story(records: tuple[StageRecord, ...], champion: int) -> str:
         parts[-1] += f" because {record.why}"
         parts.append(f"`{record.method}` continued up to evaluation {until}")
     return f"{'; '.join(parts)}. `{winner}` found x."
+
+
+def check_past(past: Past, n: int, method: str) -> None:
+    """Reject a past, which comes from a file, that no run of this method for n variables has."""
+    ended, stage = past.ended, past.stage
+    check_shape("past.x0", past.x0, (n,))
+    check_shape("past.best", past.best, (n if ended else 0,))
+    if not (np.isfinite(past.x0).all() and np.isfinite(past.best).all()):
+        raise ValueError("its start and its best point must be finite")
+    if past.trace.nit.ndim != 1 or any(column.shape != past.trace.nit.shape for column in past.trace):
+        raise ValueError("the columns of its trace must have the same length")
+    if not (0 <= past.champion < len(ended) if ended else past.champion == -1):
+        raise ValueError(f"champion must be the number of a stage, but is {past.champion}")
+    if not math.isfinite(past.f0):
+        raise ValueError(f"the value at its start must be a finite number, but is {past.f0}")
+    for record in ended:
+        counts = (record.nit, record.nfev, record.best_nfev, record.faulty, record.most or 0)
+        if not all(0 <= count <= UNLIMITED for count in counts):
+            raise ValueError("the outcome of a stage must have counts")
+    if stage.method not in (method, *list_methods()):
+        raise ValueError(f"a stage must have the name of a method, but has {shown(stage.method)}")
+    if stage.start not in (AT_START, AT_BEST, AT_NEW_POINT):
+        raise ValueError(
+            f"a stage must begin at the start or at a new point, but begins at {shown(stage.start)}"
+        )
+    if stage.most is not None and stage.most < 1:
+        raise ValueError(f"the most evaluations of a stage must be a count, but are {stage.most}")

@@ -9,7 +9,7 @@ from llvmlite import ir
 from numba.cuda import types
 from numba.cuda.extending import intrinsic
 
-from pursuit.gpu.layout import Image, Part, Record, Where
+from pursuit.gpu.layout import Part, Record, Where
 
 _GLOBAL = 1
 _WORD = ir.IntType(64)
@@ -26,35 +26,31 @@ class Memory(NamedTuple):
     """The block's part."""
 
 
-class Access(NamedTuple):
-    """Compiled functions that work on images of one kind."""
-
-    read: Any
-    """read(memory): the record."""
-    write: Any
-    """write(record, memory): write the numbers of the record into the image."""
-
-
-def access_to(image: Image) -> Access:
-    """Return the compiled functions for images of this kind."""
-    root = image.root
+def reading(record: Record) -> Any:
+    """Return the compiled function `(memory)` that returns a record in an image."""
 
     @intrinsic
     def read(typingctx, memory):
         def generate(context, builder, signature, arguments):
-            return _Source(context, builder, memory, arguments[0]).build(root)
+            return _Source(context, builder, memory, arguments[0]).build(record)
 
-        return root.type(memory), generate
+        return record.type(memory), generate
+
+    return read
+
+
+def writing(record: Record) -> Any:
+    """Return the compiled function `(value, memory)` that writes the numbers of a record into an image."""
 
     @intrinsic
-    def write(typingctx, record, memory):
+    def write(typingctx, value, memory):
         def generate(context, builder, signature, arguments):
-            _Source(context, builder, memory, arguments[1]).store(root, arguments[0])
+            _Source(context, builder, memory, arguments[1]).store(record, arguments[0])
             return context.get_dummy_value()
 
-        return types.none(root.type, memory), generate
+        return types.none(record.type, memory), generate
 
-    return Access(read, write)
+    return write
 
 
 class _Source:

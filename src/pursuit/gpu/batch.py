@@ -24,6 +24,7 @@ from pursuit.gpu.philox import GENERATOR, Key
 from pursuit.gpu.plan import Fixed, Own, Plan, default_lanes, first_own, plan_for
 from pursuit.gpu.team import checked_lanes
 from pursuit.gpu.threads import GRID
+from pursuit.methods.contract import State
 from pursuit.methods.programs import is_program
 
 
@@ -84,7 +85,7 @@ class Batch:
             raise ValueError("The objective must be finite at every start.")
         if self.lanes == GRID and len(seeds) > 1:
             raise ValueError(
-                f"A run of n={setup.setting.n} variables takes all threads of the GPU: one run at a time, "
+                f"A run of n={setup.n} variables takes all threads of the GPU: one run at a time, "
                 f"but {len(seeds)} were asked for."
             )
         self.words: Words = np.zeros((len(seeds), self.plan.own.words), dtype=np.int64)
@@ -98,7 +99,7 @@ class Batch:
     def _prepare(self, setup: Setup, limits: Limits, lanes: int | None) -> None:
         """Set all that does not depend on where the runs are."""
         check_gpu(setup)
-        n = setup.setting.n
+        n = setup.n
         self.setup: Setup = setup
         self.limits: Limits = limits
         self.lanes: int = (
@@ -154,12 +155,12 @@ class Batch:
     @property
     def running(self) -> np.ndarray[Any, np.dtype[np.int64]]:
         """The numbers of the runs that have not stopped."""
-        return np.flatnonzero(self._column("reason") == int(Reason.RUNNING))
+        return np.flatnonzero(self._column("course", "reason") == int(Reason.RUNNING))
 
     @property
     def nit(self) -> np.ndarray[Any, np.dtype[np.int64]]:
         """The iterations of every run so far."""
-        return self._column("counters", "nit").copy()
+        return self._column("course", "counters", "nit").copy()
 
     def _column(self, *path: str) -> np.ndarray[Any, np.dtype[np.int64]]:
         """Return an integer of all runs."""
@@ -176,7 +177,8 @@ class Batch:
     def outcome(self, run: int) -> Outcome:
         """Return the outcome of a run."""
         own: Own = self.plan.own.read(self.words[run])
-        state, counters, unfinished = own.state, own.counters, own.unfinished
+        numbers, counters, reason, unfinished = own.course
+        state = State(own.arrays, numbers)
         z, fun, transform = state.arrays.x, state.numbers.fx, self.setup.transform
         if unfinished.value < fun:
             z, fun = own.best, unfinished.value
@@ -186,6 +188,6 @@ class Batch:
             state,
             counting,
             unfinished=unfinished,
-            reason=Reason(own.reason),
+            reason=Reason(reason),
             transform=transform,
         )

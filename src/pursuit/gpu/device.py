@@ -24,8 +24,6 @@ class Device(NamedTuple):
     name: str
     capability: tuple[int, int]
     multiprocessors: int
-    memory: int
-    """In bytes."""
     shared: int
     """The most shared memory of a block, in bytes."""
     driver: tuple[int, int]
@@ -73,7 +71,6 @@ class Gpu:
             name=self.call("cuDeviceGetName", 256, handle).split(b"\0")[0].decode(),
             capability=(attribute("COMPUTE_CAPABILITY_MAJOR"), attribute("COMPUTE_CAPABILITY_MINOR")),
             multiprocessors=attribute("MULTIPROCESSOR_COUNT"),
-            memory=int(self.call("cuDeviceTotalMem", handle)),
             shared=attribute("MAX_SHARED_MEMORY_PER_BLOCK_OPTIN"),
             driver=(version // 1000, version % 1000 // 10),
         )

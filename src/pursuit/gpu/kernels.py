@@ -15,12 +15,12 @@ from typing import Any, NamedTuple
 
 from numba.core.errors import NumbaError
 
-from pursuit.checks import cut
 from pursuit.compiling.cache import cache_folder
 from pursuit.gpu.errors import GpuError
 from pursuit.gpu.loop import make_kernel
 from pursuit.gpu.plan import Plan
 from pursuit.gpu.ptx import MachineCode, assembled, ptx_of
+from pursuit.problems.jitted import reason_in
 
 _ARGUMENTS = 5
 _SEPARATOR = b"\n"
@@ -98,7 +98,7 @@ def _build(blueprint: Blueprint) -> MachineCode:
     except NumbaError as error:
         scheme, problem = (part.cls.__qualname__ for part in blueprint.plan.fixed.root.parts[:2])
         refused = f"{scheme.rpartition('.')[2]} on {problem.rpartition('.')[2]}"
-        raise GpuError(f"{refused} cannot be compiled for a GPU: {_reason(error)}.") from error
+        raise GpuError(f"{refused} cannot be compiled for a GPU: {reason_in(error, ' on a GPU')}.") from error
     code, file = assembled(ptx, blueprint.capability), blueprint.file
     _made[blueprint] = code
     if file is not None:
@@ -107,6 +107,7 @@ def _build(blueprint: Blueprint) -> MachineCode:
         part = file.with_suffix(f".{os.getpid()}")
         with contextlib.suppress(OSError):
             # If it cannot be kept, it is compiled again next time.
+            file.parent.mkdir(parents=True, exist_ok=True)
             part.write_bytes(_SEPARATOR.join([code.entry.encode(), digest, code.cubin]))
             part.replace(file)
     return code
@@ -128,13 +129,3 @@ def _pickles(blueprint: Any) -> bool:
         # Classes defined at a prompt or inside a function do not.
         return False
     return True
-
-
-def _reason(error: NumbaError) -> str:
-    """Return the most informative line of a Numba error."""
-    lines = [line.strip() for line in str(error).splitlines()]
-    said = [line for line in lines if line and not line.startswith(("Failed in", "During:", "File "))]
-    missing = [line.removeprefix(">>>").strip() for line in said if line.startswith(">>>")]
-    if missing:
-        return f"there is no {cut(missing[0], 200)} on a GPU"
-    return cut(said[0].rstrip(".:"), 200) if said else type(error).__name__

@@ -8,28 +8,19 @@ import numba
 from numba import cuda
 
 from pursuit.checks import Vector
-from pursuit.engine.counters import Counters, Counting, Unfinished
-from pursuit.engine.iteration import concluded, note_at_bound, noted, nothing
+from pursuit.engine.counters import Counting
+from pursuit.engine.iteration import Found, concluded, note_at_bound, noted, nothing
 from pursuit.engine.queries import answer_to, open_query, position_of, receive
 from pursuit.engine.stopping import Reason
-from pursuit.gpu.access import Memory, access_to, doubles_at, integers_at, piece
+from pursuit.gpu.access import Memory, doubles_at, integers_at, piece, reading, writing
 from pursuit.gpu.layout import Where
-from pursuit.gpu.plan import Own, Plan
+from pursuit.gpu.plan import Course, Own, Plan
 from pursuit.gpu.team import ahead_type, draw, put, rows_ahead, team_class, wait
 from pursuit.gpu.threads import BLOCK, GridBoard, inline
 from pursuit.methods.contract import State, ask, write_point
 from pursuit.problems.contract import value
 
 _RUNNING, _MAXFEV = int(Reason.RUNNING), int(Reason.MAXFEV)
-
-
-class Course(NamedTuple):
-    """Where a run stands: the numbers that change from one iteration to the next. Its arrays stay."""
-
-    numbers: Any
-    counters: Counters
-    reason: int
-    unfinished: Unfinished
 
 
 class Room(NamedTuple):
@@ -78,7 +69,8 @@ def _evaluated_round(team, problem, query, query_state, unfinished, room):
 def _continued(team, fixed, own, room, leg):
     """Return where a run stands after up to `leg` iterations."""
     # A run that continues has no unfinished iteration: the compiler need not keep room for one.
-    course = Course(own.state.numbers, own.counters, own.reason, nothing())
+    numbers, counters, reason, _ = own.course
+    course = Course(numbers, counters, reason, nothing())
     until = course.counters.nit + leg
     draw(team, own.key, course.counters.nit, room.ahead)
     wait(team)
@@ -92,7 +84,7 @@ def _continued(team, fixed, own, room, leg):
 @inline
 def _iterated(team, fixed, own, course, room):
     """Return where a run stands after another iteration, whose normals were drawn ahead."""
-    scheme, problem, limits, arrays = fixed.scheme, fixed.problem, fixed.limits, own.state.arrays
+    scheme, problem, limits, arrays = fixed.scheme, fixed.problem, fixed.limits, own.arrays
     numbers, counters, normals = course.numbers, course.counters, room.normals
     put(team, own.key, counters.nit, room.ahead, normals)
     query = ask(team, scheme, arrays, numbers, normals)
@@ -105,11 +97,9 @@ def _iterated(team, fixed, own, course, room):
     query_state, unfinished = _evaluated(team, scheme, problem, query, query_state, budget, room)
     if query_state.wanted > 0:
         return Course(numbers, counters, _MAXFEV, unfinished)
-    answer, counting = (
-        answer_to(query, query_state, room.values).content,
-        Counting(counters, own.trace, limits),
-    )
-    numbers, counters, reason = concluded(team, scheme, arrays, numbers, query, answer, counting, unfinished)
+    found = Found(query, answer_to(query, query_state, room.values).content, unfinished)
+    counting = Counting(counters, own.trace, limits)
+    numbers, counters, reason = concluded(team, scheme, State(arrays, numbers), found, counting)
     note_at_bound(team, problem, counting, counters, arrays.x, room.point)
     return Course(numbers, counters, reason.value, course.unfinished)
 
@@ -119,23 +109,8 @@ def _write_best(team, fixed, own, course, room):
     """Write the best point of an iteration that did not end, whose query is asked again."""
     draw(team, own.key, course.counters.nit, room.ahead)
     put(team, own.key, course.counters.nit, room.ahead, room.normals)
-    query = ask(team, fixed.scheme, own.state.arrays, course.numbers, room.normals)
+    query = ask(team, fixed.scheme, own.arrays, course.numbers, room.normals)
     write_point(team, query, course.unfinished.position, own.best)
-
-
-@inline
-def _with(own, course):
-    """Return a run's record with the numbers of where it stands."""
-    return Own(
-        state=State(own.state.arrays, course.numbers),
-        counters=course.counters,
-        trace=own.trace,
-        key=own.key,
-        reason=course.reason,
-        unfinished=course.unfinished,
-        best=own.best,
-        normals=own.normals,
-    )
 
 
 @inline
@@ -153,7 +128,8 @@ def make_kernel(plan: Plan) -> Any:
     if plan.shape.is_grid:
         return _make_grid_kernel(plan)
     Team = team_class(plan.shape)  # noqa: N806 (a class)
-    read_fixed, (read_own, write_own) = access_to(plan.fixed).read, access_to(plan.own)
+    read_fixed, read_own = reading(plan.fixed.root), reading(plan.own.root)
+    write_course = writing(plan.own.root.parts[Own._fields.index("course")])
     lanes, n, draws, points = plan.shape
     seats, threads, warps = plan.seats, plan.threads, plan.shape.warps
     run_words, block_words, own_words = plan.run_words, plan.block_words, plan.own.words
@@ -194,7 +170,7 @@ def make_kernel(plan: Plan) -> Any:
         wait(team)
         _copy(kept, near, own_count, team.lane, lanes)
         if team.lane == 0:
-            write_own(_with(own, course), memory)
+            write_course(course, memory)
 
     return kernel
 
@@ -205,7 +181,8 @@ def _make_grid_kernel(plan: Plan) -> Any:
     All arrays are in global memory, and the point that is evaluated is where the best one will be.
     """
     Team = team_class(plan.shape)  # noqa: N806 (a class)
-    read_fixed, (read_own, write_own) = access_to(plan.fixed).read, access_to(plan.own)
+    read_fixed, read_own = reading(plan.fixed.root), reading(plan.own.root)
+    write_course = writing(plan.own.root.parts[Own._fields.index("course")])
     points, warps = plan.shape.points, plan.shape.warps
     blocks = plan.blocks
 
@@ -225,6 +202,6 @@ def _make_grid_kernel(plan: Plan) -> Any:
         # All threads have read the image before one of them writes it: they wait before the first iteration.
         course = _continued(team, fixed, own, room, leg)
         if lane == 0:
-            write_own(_with(own, course), memory)
+            write_course(course, memory)
 
     return kernel

@@ -6,28 +6,13 @@ import math
 from typing import Any
 
 from pursuit.compiling import rows as on_rows
-from pursuit.gpu.threads import Shape, Waiting, entry, inline, u64
+from pursuit.gpu.operations import looping
+from pursuit.gpu.threads import Shape, Waiting, inline, u64
 
 
 def register_rows(team_class: Any, waiting: Waiting, shape: Shape) -> None:
     """Register operations on the rows of a matrix of n columns."""
-    wait, n = waiting.wait, shape.n
-    lanes, whole, rows, is_unrolled = shape.lanes, shape.whole, shape.rows, shape.is_unrolled
-
-    def for_all(step: Any) -> Any:
-        @inline
-        def all_steps(team, *arguments):
-            if is_unrolled:
-                for row in range(whole):
-                    step(entry(team, row, lanes), *arguments)
-                for row in range(whole, rows):
-                    if entry(team, row, lanes) < u64(n):
-                        step(entry(team, row, lanes), *arguments)
-            else:
-                for i in range(u64(team.lane), u64(n), u64(lanes)):
-                    step(i, *arguments)
-
-        return all_steps
+    wait, n, for_all = waiting.wait, shape.n, looping(shape, shifted=False)
 
     @inline
     def mix(i, x, a, weights, matrix):

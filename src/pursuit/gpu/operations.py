@@ -29,29 +29,38 @@ def register_vectors(team_class: Any, waiting: Waiting, shape: Shape) -> None:
         return before
 
 
-def _unrolled_with(shape: Shape) -> Any:
-    """Return what makes of a function of one entry an unrolled loop over a thread's entries."""
-    lanes, n, whole, rows = shape.lanes, shape.n, shape.whole, shape.rows
+def looping(shape: Shape, *, shifted: bool) -> Any:
+    """Return what makes of `step(i, *arguments)` the same for all entries of a thread in vectors of n.
 
-    def unrolled(step: Any) -> Any:
+    A step that reads and writes entry i of vectors alone may see them `shifted`, from the thread's first
+    entry on.
+    """
+    lanes, n, whole, rows, is_unrolled = shape.lanes, shape.n, shape.whole, shape.rows, shape.is_unrolled
+
+    def looped(step: Any) -> Any:
         @inline
         def all_steps(team, *arguments):
-            seen = seen_from(team.lane, arguments)
-            for row in range(whole):
-                step(u64(row * lanes), *seen)
-            for row in range(whole, rows):
-                if entry(team, row, lanes) < u64(n):
-                    step(u64(row * lanes), *seen)
+            if is_unrolled:
+                seen = seen_from(team.lane, arguments) if shifted else arguments
+                first = u64(0) if shifted else u64(team.lane)
+                for row in range(whole):
+                    step(first + u64(row * lanes), *seen)
+                for row in range(whole, rows):
+                    if entry(team, row, lanes) < u64(n):
+                        step(first + u64(row * lanes), *seen)
+            else:
+                for i in range(u64(team.lane), u64(n), u64(lanes)):
+                    step(i, *arguments)
 
         return all_steps
 
-    return unrolled
+    return looped
 
 
 def _setting_with(waiting: Waiting, shape: Shape) -> Any:
     """Return what makes of a function that computes one entry an operation that sets all."""
-    wait, lanes, n, is_unrolled = waiting.wait, shape.lanes, shape.n, shape.is_unrolled
-    unrolled = _unrolled_with(shape)
+    lanes, n, is_unrolled = shape.lanes, shape.n, shape.is_unrolled
+    repeating = _repeating_with(waiting, shape)
 
     def setting(function: Any) -> Any:
         computed = inline(function)
@@ -60,12 +69,10 @@ def _setting_with(waiting: Waiting, shape: Shape) -> Any:
         def set_one(i, x, *arguments):
             x[i] = computed(i, x, *arguments)
 
-        set_own = unrolled(set_one)
+        set_each = inline(repeating(set_one, alone=True))
 
         def set_all(team, x, *arguments):
-            if is_unrolled and x.shape[0] == n:
-                set_own(team, x, *arguments)
-            elif x.shape[0] == n:
+            if x.shape[0] == n and not is_unrolled:
                 # Four at once, all read before any is written, so that memory is never waited for alone.
                 end, step = u64(n), u64(lanes)
                 i = u64(team.lane)
@@ -79,15 +86,7 @@ def _setting_with(waiting: Waiting, shape: Shape) -> Any:
                     x[i] = computed(i, x, *arguments)
                     i += step
             else:
-                # It may be part of a vector that threads have divided otherwise.
-                wait(team)
-                if x.shape[0] <= lanes:
-                    if u64(team.lane) < u64(x.shape[0]):
-                        set_one(u64(team.lane), x, *arguments)
-                else:
-                    for i in range(u64(team.lane), u64(x.shape[0]), u64(lanes)):
-                        set_one(i, x, *arguments)
-                wait(team)
+                set_each(team, x.shape[0], x, *arguments)
 
         return set_all
 
@@ -96,22 +95,25 @@ def _setting_with(waiting: Waiting, shape: Shape) -> Any:
 
 def _repeating_with(waiting: Waiting, shape: Shape) -> Any:
     """Return what makes a function that does a step for all entries."""
-    wait, lanes, n, is_unrolled = waiting.wait, shape.lanes, shape.n, shape.is_unrolled
-    unrolled = _unrolled_with(shape)
+    wait, lanes, n, own_entries = waiting.wait, shape.lanes, shape.n, looping(shape, shifted=True)
 
-    def repeating(step: Any) -> Any:
-        alone, own_steps = reads_own_entries_only(step), unrolled(step)
+    def repeating(step: Any, alone: bool | None = None) -> Any:
+        alone = reads_own_entries_only(step) if alone is None else alone
+        own_steps = own_entries(step)
 
         def all_steps(team, count, *arguments):
-            if alone and is_unrolled and count == n:
+            if alone and count == n:
                 own_steps(team, *arguments)
             else:
-                if not (alone and count == n):
-                    wait(team)
-                for i in range(u64(team.lane), u64(count), u64(lanes)):
-                    step(i, *arguments)
-                if not (alone and count == n):
-                    wait(team)
+                # They may be part of a vector that threads have divided otherwise.
+                wait(team)
+                if count <= lanes:
+                    if u64(team.lane) < u64(count):
+                        step(u64(team.lane), *arguments)
+                else:
+                    for i in range(u64(team.lane), u64(count), u64(lanes)):
+                        step(i, *arguments)
+                wait(team)
 
         return all_steps
 
@@ -132,26 +134,17 @@ def _summing_with(waiting: Waiting, shape: Shape) -> Any:
             if not (alone and count == n):
                 wait(team)
             first = second = 0.0
-            if alone and is_unrolled and count == n:
-                seen = seen_from(team.lane, arrays)
+            if is_unrolled and (count == n or count == n - 1):
+                seen = seen_from(team.lane, arrays) if alone else arrays
+                begin = u64(0) if alone else u64(team.lane)
                 for row in range(0, whole - 1, 2):
-                    first += term(u64(row * lanes), *seen)
-                    second += term(u64((row + 1) * lanes), *seen)
+                    first += term(begin + u64(row * lanes), *seen)
+                    second += term(begin + u64((row + 1) * lanes), *seen)
                 if whole % 2 == 1:
-                    first += term(u64((whole - 1) * lanes), *seen)
+                    first += term(begin + u64((whole - 1) * lanes), *seen)
                 for row in range(whole, rows):
-                    if entry(team, row, lanes) < u64(n):
-                        second += term(u64(row * lanes), *seen)
-            elif is_unrolled and (count == n or count == n - 1):
-                for row in range(0, whole - 1, 2):
-                    first += term(entry(team, row, lanes), *arrays)
-                    second += term(entry(team, row + 1, lanes), *arrays)
-                if whole % 2 == 1:
-                    first += term(entry(team, whole - 1, lanes), *arrays)
-                for row in range(whole, rows):
-                    i = entry(team, row, lanes)
-                    if i < u64(count):
-                        second += term(i, *arrays)
+                    if entry(team, row, lanes) < u64(count):
+                        second += term(begin + u64(row * lanes), *seen)
             else:
                 end, step = u64(count), u64(lanes)
                 i = u64(team.lane)

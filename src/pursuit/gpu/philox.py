@@ -87,19 +87,3 @@ def two_normals(first: Any, second: Any) -> Any:
     radius = _root(_MINUS_TWO_LN_2 * _log2(uniform))
     angle = _f32(_i32(second)) * _ANGLE
     return radius * _cosine(angle), radius * _sine(angle)
-
-
-def words_in_python(counter: int, place: int, key: Any) -> tuple[int, int, int, int]:
-    """Return what `four_words` does, slowly: the published algorithm, for tests."""
-    c0, c1, c2, c3 = counter & 0xFFFFFFFF, counter >> 32, place, 0
-    k0, k1 = key
-    for _ in range(_ROUNDS):
-        first, second = int(_MULTIPLIERS[0]) * c0, int(_MULTIPLIERS[1]) * c2
-        c0, c1, c2, c3 = (
-            (second >> 32) ^ c1 ^ k0,
-            second & 0xFFFFFFFF,
-            (first >> 32) ^ c3 ^ k1,
-            first & 0xFFFFFFFF,
-        )
-        k0, k1 = (k0 + int(_WEYL[0])) & 0xFFFFFFFF, (k1 + int(_WEYL[1])) & 0xFFFFFFFF
-    return c0, c1, c2, c3

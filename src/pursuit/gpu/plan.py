@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import dis
 import functools
-from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from pursuit.checks import Vector
 from pursuit.compiling.dispatch import implementations_of
+from pursuit.compiling.reach import definitions_in
 from pursuit.compiling.terms import reads_entries
 from pursuit.engine.counters import Counters, Limits, Trace, Unfinished, first_counters
+from pursuit.engine.iteration import nothing
 from pursuit.engine.setup import Setup
+from pursuit.engine.stopping import Reason
 from pursuit.gpu.errors import GpuError
 from pursuit.gpu.layout import Image, Space, Where, image_of, parts_in, words_of
 from pursuit.gpu.philox import Key
 from pursuit.gpu.team import checked_lanes
 from pursuit.gpu.threads import BLOCK, GRID, WARP, Shape
-from pursuit.methods.contract import State
 
 # Matrices of up to this many words lie in shared memory, for teams within warps and for whole blocks. Vectors
 # do while there is room.
@@ -42,18 +43,25 @@ class Fixed(NamedTuple):
     limits: Limits
 
 
-class Own(NamedTuple):
-    """What belongs to a single run."""
+class Course(NamedTuple):
+    """Where a run stands: the numbers that change from one iteration to the next."""
 
-    state: State
+    numbers: Any
     counters: Counters
-    trace: Trace
-    key: Key
     reason: int
     unfinished: Unfinished
     """The evaluations of an iteration that was cut short by the evaluation limit."""
+
+
+class Own(NamedTuple):
+    """What belongs to a single run."""
+
+    course: Course
+    arrays: Any
+    trace: Trace
+    key: Key
     best: Vector
-    """The best point among these."""
+    """The best point of an iteration that was cut short."""
     normals: Vector
     """The normals of an iteration, if a team fills the GPU; else there are none here."""
 
@@ -90,8 +98,8 @@ class Plan(NamedTuple):
     @property
     def reads_images(self) -> bool:
         """Whether iterations read arrays in global memory."""
-        state = self.own.root.parts[Own._fields.index("state")]
-        return any(array.where == Where.IMAGE for array in (*parts_in(state), *parts_in(self.fixed.root)))
+        arrays = self.own.root.parts[Own._fields.index("arrays")]
+        return any(part.where == Where.IMAGE for part in (*parts_in(arrays), *parts_in(self.fixed.root)))
 
     @property
     def shared_bytes(self) -> int:
@@ -101,7 +109,7 @@ class Plan(NamedTuple):
 
 def plan_for(fixed: Fixed, own: Own, lanes: int) -> Plan:
     """Return the layout of runs like this one."""
-    n = own.state.arrays.x.size
+    n = own.arrays.x.size
     needs = fixed.scheme.needs(n)
     shape = Shape(checked_lanes(lanes), n, needs.normals, needs.points)
     run, block = Space(), Space()
@@ -197,19 +205,11 @@ def _has_matrix(scheme: Any, n: int) -> bool:
 
 
 def _keeps_to_operations(record: Any) -> bool:
-    for cls in _classes_in(record):
-        if cls.__module__.partition(".")[0] == "pursuit" and "<locals>" not in cls.__qualname__:
-            continue
-        if any(_takes_arrays_apart(function) for function in implementations_of(cls)):
-            return False
-    return True
-
-
-def _classes_in(record: Any) -> Iterator[type]:
-    if isinstance(record, tuple):
-        yield type(record)
-        for entry in record:
-            yield from _classes_in(entry)
+    return all(
+        (cls.__module__.partition(".")[0] == "pursuit" and "<locals>" not in cls.__qualname__)
+        or not any(_takes_arrays_apart(function) for function in implementations_of(cls))
+        for cls in definitions_in(record)
+    )
 
 
 @functools.cache
@@ -224,17 +224,16 @@ def _takes_arrays_apart(function: Any) -> bool:
 
 def first_own(setup: Setup, start: Vector, fx: float, key: Key, lanes: int) -> Own:
     """Return what belongs to a run that has evaluated its start."""
-    counters, trace = first_counters(fx, setup.setting.first_step, setup.transform.at_bound(start))
+    counters, trace = first_counters(fx, setup.first_step, setup.transform.at_bound(start))
     normals = setup.scheme.needs(start.size).normals if lanes > BLOCK else 0
     for column in trace:
         column[counters.rows :] = 0
+    state = setup.scheme.init(np.array(start), fx, setup.first_step)
     return Own(
-        state=setup.scheme.init(np.array(start), fx, setup.setting.first_step),
-        counters=counters,
+        course=Course(state.numbers, counters, int(Reason.RUNNING), nothing()),
+        arrays=state.arrays,
         trace=trace,
         key=key,
-        reason=0,
-        unfinished=Unfinished(nfev=0, faulty=0, value=np.inf, position=0.0, highest=-np.inf),
         best=np.zeros(start.size),
         normals=np.zeros(normals),
     )

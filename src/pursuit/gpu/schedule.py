@@ -154,7 +154,7 @@ class Flight:
 
     def launch(self, seconds: float) -> None:
         """Begin a leg of about this many seconds."""
-        pace, n = self.batch.microseconds, self.batch.setup.setting.n
+        pace, n = self.batch.microseconds, self.batch.setup.n
         if math.isnan(pace):
             self.iterations = max(_FEWEST, _FIRST_LEG // (1 + n // _MANY))
         else:

@@ -18,7 +18,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from pursuit.methods.programs import CONVERGED, KINKS, LOUD, NOISE, STUCK
-from pursuit.methods.stages import AT_BEST, AT_START, EndedStages, Stage, Wish
+from pursuit.methods.stages import AT_BEST, AT_START, EndedStages, Stage, Task
 
 # How many times as large rounds are where a smooth function is known to have another valley.
 _WIDE = 8
@@ -45,31 +45,31 @@ class Auto(NamedTuple):
         return cls(n)
 
     @classmethod
-    def first_stage(cls, wish: Wish) -> Stage:
+    def first_stage(cls, task: Task) -> Stage:
         """Return the stage to begin with."""
         return Stage("differences", {"quiet": True})
 
     @classmethod
-    def next_stage(cls, wish: Wish, ended: EndedStages) -> Stage | None:
+    def next_stage(cls, task: Task, ended: EndedStages) -> Stage | None:
         """Return the stage that follows those that have ended; None if there is nothing left to choose."""
         if len(ended) > 1:
             return None
         (last,) = ended
-        options = dict(wish.options)
+        options = dict(task.options)
         if last.reason == LOUD:
             return Stage("evolution", options, start=AT_START, why="noise is loud")
         if last.reason in (KINKS, STUCK):
             return Stage("evolution", options, start=AT_BEST, why="f does not follow its slopes")
-        if last.reason == NOISE and wish.n <= _FEW:
+        if last.reason == NOISE and task.n <= _FEW:
             return Stage("evolution", options, start=AT_BEST, why="noise hid the rest")
         if last.reason == CONVERGED and not last.has_gained:
             return Stage("evolution", options, start=AT_START, why="it gained nothing")
-        if not (wish.has_target or wish.restarts):
+        if not (task.has_target or task.restarts):
             return None
         from pursuit.methods.evolution.program import Evolution
 
-        why = "the target was not reached" if wish.has_target else "restarts are wanted"
-        return Stage("evolution", Evolution.wider(wish.n, options, _WIDE), start=AT_START, why=why)
+        why = "the target was not reached" if task.has_target else "restarts are wanted"
+        return Stage("evolution", Evolution.wider(task.n, options, _WIDE), start=AT_START, why=why)
 
     @classmethod
     def wide_method(cls) -> str:

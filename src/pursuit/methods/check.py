@@ -34,30 +34,33 @@ def find_better(
     box: Box,
     noise: float,
     rng: np.random.Generator,
+    *,
+    least: float = 0.0,
     reach: float = 1.0,
     suspect: Vector | None = None,
 ) -> Generator[Request, Vector, Found]:
     """Return a point around x that is better by more than noise explains, and its value; None without one.
 
-    It looks up to `reach` first step sizes away, or one if that is more. It takes 2 n + 20 values, 20 more
-    along a direction that is suspected to lead down, and a few more if something better is found.
+    It is to be better by at least `least`. It is looked for up to `reach` first step sizes away, or one if
+    that is more. It takes 2 n + 20 values, 20 more along a direction that is suspected to lead down, and a
+    few more if something better is found.
     """
-    box = replace(box, sigma0=box.sigma0 * max(1.0, reach))
-    along = yield from _along_coordinates(x, f, box, noise, rng)
+    box, below = replace(box, sigma0=box.sigma0 * max(1.0, reach)), f - max(_CLEAR * noise, least)
+    along = yield from _along_coordinates(x, below, box, rng)
     if along is None:
-        along = yield from _along_directions(x, f, box, noise, rng)
+        along = yield from _along_directions(x, below, box, rng)
     if along is None and suspect is not None and np.isfinite(suspect).all():
         size = float(np.sqrt(np.mean((suspect / box.sigma0) ** 2)))
-        along = yield from _along_directions(x, f, box, noise, rng, suspect / (size + 1e-300))
+        along = yield from _along_directions(x, below, box, rng, suspect / (size + 1e-300))
     if along is None or noise == 0.0:
         return along
     again = yield np.repeat(along[0][np.newaxis], _AGAIN, axis=0)
     value = float(np.mean(again))
-    return (along[0], value) if value < f - _CLEAR_AGAIN * noise else None
+    return (along[0], value) if value < f - max(_CLEAR_AGAIN * noise, least) else None
 
 
 def _along_coordinates(
-    x: Vector, f: float, box: Box, noise: float, rng: np.random.Generator
+    x: Vector, below: float, box: Box, rng: np.random.Generator
 ) -> Generator[Request, Vector, Found]:
     """Look along the coordinates; of those that lead down, take all steps at once if that is better still."""
     n = x.size
@@ -67,7 +70,7 @@ def _along_coordinates(
     values = yield Probes(x, np.concatenate([which, which]), np.concatenate([ahead, behind]))
     is_ahead = values[:n] <= values[n:]
     lowest = np.minimum(values[:n], values[n:])
-    down = np.where(lowest < f - _CLEAR * noise, np.where(is_ahead, ahead, behind), 0.0)
+    down = np.where(lowest < below, np.where(is_ahead, ahead, behind), 0.0)
     if not down.any():
         return None
     together = box.clip(x + down)
@@ -81,7 +84,7 @@ def _along_coordinates(
 
 
 def _along_directions(
-    x: Vector, f: float, box: Box, noise: float, rng: np.random.Generator, given: Vector | None = None
+    x: Vector, below: float, box: Box, rng: np.random.Generator, given: Vector | None = None
 ) -> Generator[Request, Vector, Found]:
     """Look along a given direction or random ones, several points at once if these take little memory."""
     for some in np.array_split(_LENGTHS, min(_DIRECTIONS, -(-x.size * _DIRECTIONS // _NUMBERS))):
@@ -89,6 +92,6 @@ def _along_directions(
         points = box.clip(np.concatenate([x + steps, x - steps]))
         values = yield points
         i = int(np.argmin(values))
-        if values[i] < f - _CLEAR * noise:
+        if values[i] < below:
             return points[i], float(values[i])
     return None

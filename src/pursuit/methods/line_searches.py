@@ -10,7 +10,7 @@ position is one evaluation, and drivers count them.
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 from pursuit.checks import Vector, checked_count, checked_number
 from pursuit.compiling.dispatch import generic
@@ -109,7 +109,7 @@ class AdaptiveStep(NamedTuple):
     shrink: float
 
     @classmethod
-    def create(cls, p: float) -> AdaptiveStep:
+    def create(cls, p: float) -> Self:
         """Return the search that aims at a success probability p."""
         p = checked_number("p", p, above=0.0, below=1.0)
         return cls(grow=math.exp(1.0 / 3.0), shrink=math.exp(-p / (3.0 * (1.0 - p))))
@@ -131,20 +131,14 @@ def _continue_adaptive(line_search, query_state, values):
 # --- adaptive step size to both sides --------------------------------------------------------------
 
 
-class MirroredStep(NamedTuple):
+class MirroredStep(AdaptiveStep):
     """aSS that tries the other side, at -sigma, before it fails.
 
     Where there is nothing to gain, steps to both sides cancel on average. Steps to one side alone, as aSS
-    takes them, are noise that momentum accumulates.
+    takes them, are noise that momentum accumulates. The success probability is that of both sides together.
     """
 
-    grow: float
-    shrink: float
-
-    @classmethod
-    def create(cls, p: float) -> MirroredStep:
-        """Return the search that aims at a success probability p, of both sides together."""
-        return cls(*AdaptiveStep.create(p))
+    __slots__ = ()
 
 
 @begin_search.register(MirroredStep)

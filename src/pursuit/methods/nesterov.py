@@ -150,7 +150,7 @@ def _root(theta, m, gamma):
 
 
 @repeated
-def advance(i, y, v, u, move):
+def move_both(i, y, v, u, move):
     """Set v to (1 - keep) v + keep y + long_step u, and y to (1 - beta) (y + step u) + beta v."""
     x = y[i] + move.step * u[i]
     v[i] = (1.0 - move.keep) * v[i] + move.keep * y[i] + move.long_step * u[i]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from pursuit.checks import checked_choice, checked_number
@@ -36,19 +35,9 @@ def reading_named(name: Any) -> Reading:
     return READINGS[checked_choice("reading", name, tuple(READINGS))]
 
 
-def line_search_named(name: Any, p: float, tolerance: float) -> LineSearch:
-    """Return the line search of that name; `p` and `tolerance` are checked whichever it is."""
-    searches: dict[str, LineSearch] = {
-        "adaptive": AdaptiveStep.create(p),
-        "exact": ExactStep(),
-        "bracketing": Bracketing.create(tolerance),
-    }
-    return searches[checked_choice("line_search", name, tuple(searches))]
-
-
-def full_search_named(name: Any, tolerance: float, others: Mapping[str, Any] | None = None) -> Any:
-    """Return the search of that name that goes to a minimum on the line, or one of `others`."""
-    searches = {"exact": ExactStep(), "bracketing": Bracketing.create(tolerance), **(others or {})}
+def line_search_named(name: Any, tolerance: float, **others: Any) -> Any:
+    """Return the line search of that name: one that goes to a minimum on the line, or one of `others`."""
+    searches = {**others, "exact": ExactStep(), "bracketing": Bracketing.create(tolerance)}
     return searches[checked_choice("line_search", name, tuple(searches))]
 
 

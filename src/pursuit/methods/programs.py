@@ -124,13 +124,15 @@ class Box:
 
     @classmethod
     def of(cls, start: Start) -> Box:
-        """Return the bounds and step sizes of a start."""
+        """Return the bounds and first steps of a start, none longer than half the way between bounds."""
         is_free = bool(np.isinf(start.lower).all() and np.isinf(start.upper).all())
-        is_same = bool((start.sigma0 == start.sigma0[0]).all())
+        half = 0.5 * start.upper - 0.5 * start.lower
+        sigma0 = np.where(half > 0.0, np.minimum(start.sigma0, half), start.sigma0)
+        is_same = bool((sigma0 == sigma0[0]).all())
         return cls(
             lower=-math.inf if is_free else start.lower,
             upper=math.inf if is_free else start.upper,
-            sigma0=float(start.sigma0[0]) if is_same else start.sigma0,
+            sigma0=float(sigma0[0]) if is_same else sigma0,
         )
 
     def clip(self, x: Vector) -> Vector:

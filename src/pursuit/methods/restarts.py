@@ -17,35 +17,41 @@ step away from the best point.
 from __future__ import annotations
 
 from pursuit.methods.catalogue import resolved
-from pursuit.methods.stages import AT_NEW_POINT, EndedStages, Stage, Wish
+from pursuit.methods.stages import AT_NEW_POINT, EndedStages, Stage, Task
 
 _WHY = "restarts are wanted"
 
 
-def first_stage(wish: Wish) -> Stage:
+def has_stages(task: Task) -> bool:
+    """Say whether another stage may follow the first."""
+    cls, _ = resolved(task.method, task.n)
+    return task.restarts > 0 or hasattr(cls, "next_stage")
+
+
+def first_stage(task: Task) -> Stage:
     """Return the stage that a run begins with."""
-    cls, _ = resolved(wish.method, wish.n)
+    cls, _ = resolved(task.method, task.n)
     if hasattr(cls, "first_stage"):
-        stage: Stage = cls.first_stage(wish)
+        stage: Stage = cls.first_stage(task)
         return stage
-    return Stage(wish.method, wish.options)
+    return Stage(task.method, task.options)
 
 
-def next_stage(wish: Wish, ended: EndedStages) -> Stage | None:
+def next_stage(task: Task, ended: EndedStages) -> Stage | None:
     """Return the stage that follows those that have ended, or None if there is none."""
-    cls, _ = resolved(wish.method, wish.n)
+    cls, _ = resolved(task.method, task.n)
     if hasattr(cls, "next_stage"):
-        chosen: Stage | None = cls.next_stage(wish, ended)
+        chosen: Stage | None = cls.next_stage(task, ended)
         if chosen is not None:
             return chosen
     again = [one for one in ended if one.stage.start == AT_NEW_POINT]
     # A narrow search has a limit of its own.
     wide = [one for one in again if one.stage.most is None]
-    if len(wide) >= wish.restarts:
+    if len(wide) >= task.restarts:
         return None
     spent = sum(one.nfev for one in wide)
-    narrow = first_stage(wish)._replace(start=AT_NEW_POINT, why=_WHY)
-    wider = _wider_stage(wish, ended)
+    narrow = first_stage(task)._replace(start=AT_NEW_POINT, why=_WHY)
+    wider = _wider_stage(task, ended)
     if wider is None:
         return narrow
     if wide and sum(one.nfev for one in again) - spent < spent:
@@ -53,12 +59,12 @@ def next_stage(wish: Wish, ended: EndedStages) -> Stage | None:
     return wider
 
 
-def _wider_stage(wish: Wish, ended: EndedStages) -> Stage | None:
+def _wider_stage(task: Task, ended: EndedStages) -> Stage | None:
     """Return a search twice as wide as the latest of its kind, or None if the method cannot search wider."""
-    cls, _ = resolved(wish.method, wish.n)
-    method = cls.wide_method() if hasattr(cls, "wide_method") else wish.method
-    widened, _ = resolved(method, wish.n)
+    cls, _ = resolved(task.method, task.n)
+    method = cls.wide_method() if hasattr(cls, "wide_method") else task.method
+    widened, _ = resolved(method, task.n)
     if not hasattr(widened, "wider"):
         return None
     latest = [one.stage for one in ended if one.stage.method == method and one.stage.most is None][-1]
-    return Stage(method, widened.wider(wish.n, latest.options, 2), start=AT_NEW_POINT, why=_WHY)
+    return Stage(method, widened.wider(task.n, latest.options, 2), start=AT_NEW_POINT, why=_WHY)

@@ -1,4 +1,4 @@
-"""A run of several stages: what a stage is, and which comes next.
+"""What a caller asks for, and the stages of a run that does it.
 
 Most runs have one stage. `auto` may have two (`auto.py`), and each restart is one more (`restarts.py`).
 """
@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
+
+from pursuit.methods.contract import Rounds
 
 # Where a stage begins: at the start of the run; at the best point so far, with first steps that are a part of
 # the way from the start to it; or at a new point, between the bounds of a variable that has both, and
@@ -37,14 +39,37 @@ class Ended(NamedTuple):
     """Whether it has found a better point than the start of the run."""
 
 
-class Wish(NamedTuple):
-    """What the caller asked for, as far as the choice of stages depends on it."""
+class Unknown(NamedTuple):
+    """Stands for a function that the caller evaluates."""
 
+
+class Task(NamedTuple):
+    """What the caller asks for: every stage of a run is set up from it, once it is checked."""
+
+    x0: Any
+    """The start, a vector once it is checked."""
     method: str | type
-    options: dict[str, Any]
-    n: int
-    restarts: int
-    has_target: bool
+    limits: dict[str, Any]
+    """When to stop: `ftarget`, `xtol`, `ftol`, `maxiter` and `maxfev`."""
+    sigma0: Any = 1.0
+    bounds: Any = None
+    options: Any = None
+    restarts: Any = 0
+    rounds: Rounds | None = None
+    fun: Any = Unknown()
+    """The function; unknown if the caller evaluates it."""
+    args: Any = ()
+
+    @property
+    def n(self) -> int:
+        """The number of variables."""
+        n: int = self.x0.size
+        return n
+
+    @property
+    def has_target(self) -> bool:
+        """Whether to stop at a target."""
+        return self.limits.get("ftarget") is not None
 
 
 EndedStages = Sequence[Ended]

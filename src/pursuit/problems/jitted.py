@@ -84,7 +84,7 @@ def check_compiles(problem: Any, whole: Any) -> None:
         own = _error_alone(problem)
         if own is None:
             raise TypeError("Numba cannot compile fun for a point of type float64[::1].") from error
-        raise TypeError(f"Numba cannot compile fun{_place(own)}: {_reason(own)}.") from own
+        raise TypeError(f"Numba cannot compile fun{_place(own)}: {reason_in(own)}.") from own
     returned = dispatcher.nopython_signatures[0].return_type
     if not isinstance(returned, numba.types.Integer | numba.types.Float):
         raise TypeError(f"The objective must return a real number, but it returns {_described(returned)}.")
@@ -135,11 +135,11 @@ def _place(error: Any) -> str:
     return f"{text}, {shown(line)}" if line else text
 
 
-def _reason(error: Exception) -> str:
-    """Return the most informative line of a Numba error."""
+def reason_in(error: Exception, where: str = "") -> str:
+    """Return the most informative line of a Numba error; `where` follows what there is none of."""
     lines = [line.strip() for line in str(error).splitlines()]
-    lines = [line for line in lines if line and not line.startswith("Failed in")]
+    lines = [line for line in lines if line and not line.startswith(("Failed in", "During:", "File "))]
     missing = [line.removeprefix(">>>").strip() for line in lines if line.startswith(">>>")]
     if missing and lines[0].startswith("No implementation"):
-        return f"there is no {cut(missing[0], 200)}"
+        return f"there is no {cut(missing[0], 200)}{where}"
     return cut(lines[0].rstrip(".:"), 200) if lines else type(error).__name__

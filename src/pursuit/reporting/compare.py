@@ -12,14 +12,14 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pursuit.checks import Vector, checked_count, checked_number, shown
-from pursuit.engine.arguments import with_known_arguments
+from pursuit.checks import Vector, checked_count, checked_number, shown, with_known_arguments
 from pursuit.engine.counting import CountedFunction, RunEnded
 from pursuit.engine.evaluation import check_pickles
-from pursuit.engine.setup import Task, set_up
+from pursuit.engine.setup import set_up
 from pursuit.engine.stopping import FTOL, XTOL
 from pursuit.many import checked_count_of, executor_of
 from pursuit.methods.catalogue import method_name
+from pursuit.methods.stages import Task
 from pursuit.minimize import minimize
 from pursuit.problems.boxes import checked_box
 from pursuit.problems.objective import as_value

@@ -31,14 +31,14 @@ class Batch:
     """Runs whose only state is how far they are."""
 
     def __init__(self, setup, limits, starts, values, seeds, *, lanes=None):
-        assert np.shape(starts) == (len(seeds), setup.setting.n)
+        assert np.shape(starts) == (len(seeds), setup.n)
         assert len(values) == len(seeds)
         lengths = [50 + int(seed.generate_state(1)[0]) % 700 for seed in seeds]
         self._prepare(setup, limits, np.array([[length, 0] for length in lengths], dtype=np.int64))
 
     def _prepare(self, setup, limits, words):
         self.setup, self.limits, self.words = setup, limits, words
-        self.lanes = 8 if setup.setting.n < 6 else 16
+        self.lanes = 8 if setup.n < 6 else 16
         self.expected = np.inf
 
     @classmethod

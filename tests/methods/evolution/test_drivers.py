@@ -67,10 +67,10 @@ def assert_same(one, other):
 
 @every_run
 def test_ask_and_tell_through_a_checkpoint_before_every_value_is_minimize(name):
-    whole = minimized(name)
+    whole = minimized(name, maxfev=300)
     noisy.calls = 0
     fun, settings = RUNS[name]
-    optimizer = pursuit.Optimizer(np.zeros(N), "evolution", rng=5, trace=True, maxfev=900, **settings)
+    optimizer = pursuit.Optimizer(np.zeros(N), "evolution", rng=5, trace=True, maxfev=300, **settings)
     while not optimizer.stop():
         X = optimizer.ask()
         optimizer = pickle.loads(pickle.dumps(optimizer))  # which is a checkpoint in memory

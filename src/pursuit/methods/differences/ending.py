@@ -9,8 +9,8 @@
             converged
         kinks: steps fail again and again although slopes promise a gain
 
-A run is at a standstill after two failures, after two steps that gain next to nothing, or while steps gain a
-small part of what the model predicts.
+A run is at a standstill once a sweep has gained next to nothing, or while steps gain a small part of what the
+model predicts. Where noise masks the slopes, it ends when the mean value has not fallen for many sweeps.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ import numpy as np
 from pursuit.checks import Vector
 from pursuit.methods.check import find_better
 from pursuit.methods.differences.masked import REPEATING
-from pursuit.methods.differences.matrix import first_matrix
+from pursuit.methods.differences.matrix import Mask, first_matrix
 from pursuit.methods.differences.noise import look_for_noise, repeat
 from pursuit.methods.differences.state import EPS, TINY, State
 from pursuit.methods.differences.sweep import choose_probes, probe
@@ -36,6 +36,8 @@ _FAR = 1e12
 _MOST = 5
 # Steps that gain less than this part of what the model predicts are a standstill.
 _KEPT = 0.4
+# Probes that rounding hides become longer by this factor.
+_LONGER = 100.0
 # Kinks are not looked for more often than after so many sweeps,
 _PAUSE = 8
 # on so many lines, at this part of the longest step and at a multiple of it, where second differences of a
@@ -87,8 +89,8 @@ def _judge_standstill(state: State, rng: np.random.Generator) -> Asking:
     left = left_to_gain(state) if state.idle else math.inf
     is_over = left <= (small if state.idle > 1 else hidden) and not noise.is_known
     if is_over or state.sweeps >= state.looked + _PAUSE:
-        state.looked = state.sweeps
-        if (yield from has_kinks(state, rng)):
+        state.looked, f = state.sweeps, state.f
+        if (yield from has_kinks(state, rng, small if is_over else math.inf)):
             # Noise that has come up late looks like kinks, and so does rounding.
             yield from look_for_noise(state)
             if _is_rounded(state, state.f) and not noise.is_known:
@@ -96,7 +98,11 @@ def _judge_standstill(state: State, rng: np.random.Generator) -> Asking:
             elif not state.noise_model.is_random:
                 state.ending = Ending(KINKS, _KINKS)
             return
-    if is_over:
+        if state.f < f:
+            return
+    if is_over and (unseen := _unseen(state)).any():
+        state.lengths = np.where(unseen, _LONGER * np.abs(state.probes), state.lengths)
+    elif is_over:
         ending = Ending(CONVERGED, _ROUNDING if left <= hidden else _STEPS)
         suspect = (yield from _unexplained(state, rng)) if state.x.size > 1 else None
         yield from end_unless_better(state, rng, ending, small, suspect)
@@ -128,14 +134,34 @@ def end_unless_better(
 ) -> Asking:
     """End the run, unless a point around x is better: then continue from there."""
     x, f, _ = state.answer()
-    better = yield from find_better(x, f, state.box, state.noise, rng, suspect=suspect)
-    if better is None or not better[1] < f - small:
+    better = yield from find_better(
+        x, f, state.box, state.noise, rng, reach=_way(state), suspect=suspect, least=small
+    )
+    if better is None:
         state.ending = ending
-        return
-    state.x, state.f = better
+    else:
+        _go_on_from(state, *better)
+
+
+def _go_on_from(state: State, x: Vector, f: float) -> None:
+    """Continue from a better point, with a matrix that has learnt nothing but curvatures."""
+    state.x, state.f = x, f
     state.masked = state.last_step = state.last_gradient = None
     state.failures = state.idle = 0
     state.matrix, state.is_scaled = first_matrix(x.size, np.maximum(state.matrix.diagonal, TINY)), False
+
+
+def _way(state: State) -> float:
+    """Return how long the longest step was, in first steps."""
+    return state.longest / float(np.linalg.norm(np.broadcast_to(state.box.sigma0, state.x.shape)))
+
+
+def _unseen(state: State) -> Mask:
+    """Return which variables have curvatures that rounding hides, although longer probes may show them."""
+    h, room = np.abs(state.probes), np.maximum(state.box.upper - state.x, state.x - state.box.lower)
+    farthest = np.minimum(room, max(1.0, _way(state)) * state.box.sigma0)
+    unseen: Mask = (np.abs(state.curvature) * h**2 < state.noise) & (_LONGER * h < farthest)
+    return unseen
 
 
 def _unexplained(state: State, rng: np.random.Generator) -> Generator[Request, Vector, Vector]:
@@ -154,14 +180,14 @@ def _unexplained(state: State, rng: np.random.Generator) -> Generator[Request, V
     return apart + state.matrix.step(change, np.ones(x.size, dtype=bool), -math.inf, math.inf)
 
 
-def has_kinks(state: State, rng: np.random.Generator) -> Generator[Request, Vector, bool]:
+def has_kinks(state: State, rng: np.random.Generator, small: float) -> Generator[Request, Vector, bool]:
     """Compare second differences at two distances along random lines; if they look wrong, closer and closer.
 
-    What is smooth looks so at some distance. Next to a kink nothing is seen at last.
+    What is smooth looks so at some distance. Next to a kink nothing is seen at last. If f is lower somewhere
+    on these lines, and not by a small difference, the run goes on from there.
     """
-    box, noise = state.box, state.noise
-    way = state.longest / float(np.linalg.norm(np.broadcast_to(box.sigma0, state.x.shape)))
-    near = _NEAR * min(max(way, 1e-3), 1e3) * box.sigma0
+    box, noise, lowest, lowest_x = state.box, state.noise, state.f - small, state.x
+    near = _NEAR * min(max(_way(state), 1e-3), 1e3) * box.sigma0
     for closer in range(_CLOSER):
         smooth = 0
         for _ in range(_LINES):  # one after the other: points of many variables take much memory
@@ -169,12 +195,17 @@ def has_kinks(state: State, rng: np.random.Generator) -> Generator[Request, Vect
             if box.is_bounded:
                 room = np.minimum(box.upper - state.x, state.x - box.lower)
                 u = np.where(np.abs(u) * _MULTIPLE < room, u, 0.0)
-            v = yield state.x + np.multiply.outer([1.0, -1.0, _MULTIPLE, -_MULTIPLE], u)
+            points = state.x + np.multiply.outer([1.0, -1.0, _MULTIPLE, -_MULTIPLE], u)
+            v = yield points
+            if v.min() < lowest:
+                lowest, lowest_x = float(v.min()), points[int(np.argmin(v))]
             close, far = abs(v[0] + v[1] - 2.0 * state.f), abs(v[2] + v[3] - 2.0 * state.f)
             is_seen = close > _CLEAR * noise
             is_smooth = far >= _SMOOTH * close if is_seen else far <= _CLEAR_FAR * noise and closer == 0
             smooth += math.isfinite(far) and is_smooth
         if 2 * smooth > _LINES:
+            if lowest_x is not state.x:
+                _go_on_from(state, lowest_x, lowest)
             return False
         near = near / _MULTIPLE
     return True

@@ -28,8 +28,8 @@ from pursuit.methods.regression import lowest_within
 
 # The most variables, and the most evaluations for each of them; sweeps of slopes are worth more then. Without
 # noise and bounds sweeps are worth more from a few variables on.
-MOST, MOST_BOUNDED, MOST_EXACT = 15, 6, 2
-_LONG, _LONG_EXACT = 10, 6
+MOST, MOST_BOUNDED, MOST_EXACT = 15, 6, 4
+_LONG, _LONG_EXACT = 10, 3
 # The opening ends when points are this close together, in units of sigma0.
 _CLOSEST = 1e-3
 # Bounds are too close together for it if there is less room than this, in units of sigma0.

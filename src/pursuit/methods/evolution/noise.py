@@ -110,7 +110,7 @@ def judge(state: State, rng: np.random.Generator) -> Asking:
         state.lap, state.lap_value = state.evaluations, state.average.slow
         is_pure |= fallen < _FALL * state.noise
     if is_pure:
-        yield from _settle(state, rng)
+        yield from settle(state, rng)
 
 
 def _fit(state: State) -> Quadratic | None:
@@ -154,7 +154,7 @@ def answer_of(state: State) -> tuple[Vector, float, float]:
     return points[0], value, math.hypot(error, _WRONG * state.noise, misfit, max(0.0, at_lowest))
 
 
-def _settle(state: State, rng: np.random.Generator) -> Asking:
+def settle(state: State, rng: np.random.Generator) -> Asking:
     """Evaluate what may be the best point again, choose one, and end the run if none around it is better."""
     points, quadratic = _candidates(state)
     each = max(2, min(16, (2 * state.x.size + 20) // len(points)))
@@ -172,7 +172,7 @@ def _settle(state: State, rng: np.random.Generator) -> Asking:
         state.answer = Answer(x, f, error)
         state.x, state.f = x, f
     reach = max(state.longest, state.scale * state.matrix.longest)
-    better = yield from find_better(state.x, state.f, state.box, state.noise, rng, reach)
+    better = yield from find_better(state.x, state.f, state.box, state.noise, rng, reach=reach)
     if better is None:
         state.ending = Ending(NOISE, "Noise hides whatever is left to gain.")
         return

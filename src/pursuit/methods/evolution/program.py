@@ -43,6 +43,8 @@ _MOST_POINTS = 4
 _GROWTH, _GROWTH_SWEEPS = 2.0, 200
 # sigma grows by this factor after a round of equal values, and shrinks by it where f has none.
 _CHANGE = math.sqrt(2.0)
+# A round of equal values is a plateau if they are above the lowest value by so many times the noise.
+_CLEAR = 3.0
 # A run ends as flat after equal values in rounds of this many points for each variable.
 _FLAT = 10
 # A search ends after this many rounds without a gain, and so many more for n evaluations.
@@ -225,6 +227,9 @@ def _widen(state: State, values: Vector) -> None:
     """Let sigma grow where all values are equal, and shrink where there are none, or none that is better."""
     if not np.isfinite(values).any():
         state.scale /= _CHANGE
+    elif values.min() == values.max() > state.lowest + _CLEAR * state.noise:
+        # A plateau: what is known to be lower is closer to where it was seen.
+        state.x, state.scale = state.lowest_x, state.scale / _CHANGE
     elif values.min() == values.max():
         state.flat += 1
         state.scale *= _CHANGE
@@ -242,7 +247,10 @@ def _judge(state: State, rng: np.random.Generator) -> Asking:
         _forget(state)
         state.ending = Ending(STUCK, "The values of f are too extreme to compute with.")
     elif state.flat * state.popsize >= _FLAT * state.x.size:
-        state.ending = Ending(FLAT, _EQUAL)
+        if state.estimate:
+            yield from noise.settle(state, rng)
+        if state.ending or not state.estimate:
+            state.ending = Ending(FLAT, _EQUAL)
     elif length > _FAR and state.lowest < min(0.0, state.start):
         state.ending = Ending(UNBOUNDED, _KEPT)
     elif state.estimate:
@@ -268,8 +276,11 @@ def _end_search(state: State, rng: np.random.Generator) -> Asking:
         state.search_again(state.scale)
         return
     if state.began_with - state.lowest <= _least_gain(state, _REAL_GAIN):
-        better = yield from find_better(state.lowest_x, state.lowest, state.box, 0.0, rng, state.longest)
-        if better is None or better[1] >= state.lowest - _least_gain(state, _REAL_GAIN):
+        least = _least_gain(state, _REAL_GAIN)
+        better = yield from find_better(
+            state.lowest_x, state.lowest, state.box, 0.0, rng, reach=state.longest, least=least
+        )
+        if better is None:
             is_flat = yield from _is_flat(state, rng)
             state.ending = Ending(FLAT, _EQUAL) if is_flat else Ending(CONVERGED, _CONVERGED)
             return

@@ -21,11 +21,10 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pursuit.checks import Vector, checked_memory
 from pursuit.compiling.rows import apply_factor, update_factor
-from pursuit.compiling.vectors import add, blend, scale
+from pursuit.compiling.vectors import Matrix, add, blend, scale
 from pursuit.methods.contract import Needs, Numbers, State, ask, tell
 from pursuit.methods.line_searches import AdaptiveStep, Line
 from pursuit.methods.options import checked_rate, reading_named
@@ -79,7 +78,7 @@ class CmaArrays(NamedTuple):
     x: Vector
     p: Vector
     """The evolution path p_k."""
-    columns: NDArray[np.float64]
+    columns: Matrix
     """The columns of A, one per row."""
     u: Vector
     """The direction drawn."""

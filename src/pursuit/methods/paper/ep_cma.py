@@ -20,11 +20,10 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pursuit.checks import Vector, checked_count, checked_memory, shown
 from pursuit.compiling.rows import mix_rows, push
-from pursuit.compiling.vectors import add, blend, multiply, scale
+from pursuit.compiling.vectors import Matrix, add, blend, multiply, scale
 from pursuit.methods.contract import Needs, State, ask, is_valid, tell
 from pursuit.methods.line_searches import AdaptiveStep, Line
 from pursuit.methods.options import checked_rate, reading_named
@@ -83,7 +82,7 @@ class EpCmaArrays(NamedTuple):
     """The arrays of EP-CMA-m."""
 
     x: Vector
-    paths: NDArray[np.float64]
+    paths: Matrix
     """The paths P_1, ..., P_{m-1} and p_k, one per row."""
     weights: Vector
     """b_1, ..., b_m."""

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from pursuit.checks import Vector
 from pursuit.compiling.vectors import add
 from pursuit.methods.contract import Needs, Numbers, State, ask, tell
-from pursuit.methods.line_searches import Line
+from pursuit.methods.line_searches import AdaptiveStep, Line
 from pursuit.methods.options import LineSearch, line_search_named, reading_named
 
 
@@ -36,7 +36,7 @@ class RandomPursuit(NamedTuple):
     ) -> RandomPursuit:
         """Return the scheme, which is the same in every reading of the paper."""
         reading_named(reading)
-        return cls(line_search_named(line_search, p, tolerance))
+        return cls(line_search_named(line_search, tolerance, adaptive=AdaptiveStep.create(p)))
 
     def init(self, x: Vector, fx: float, sigma: float) -> State:
         """Return the first state."""

@@ -21,7 +21,7 @@ from typing import NamedTuple
 from pursuit.checks import Vector, checked_number, shown
 from pursuit.compiling.vectors import drift
 from pursuit.methods.contract import Needs, Numbers, State, ask, tell
-from pursuit.methods.line_searches import Line
+from pursuit.methods.line_searches import AdaptiveStep, Line
 from pursuit.methods.nesterov import first_iterates, keep_best
 from pursuit.methods.options import LineSearch, line_search_named, reading_named
 
@@ -53,7 +53,7 @@ class Sarp(NamedTuple):
         reading: str = "frozen",
     ) -> Sarp:
         """Return the scheme for a condition number `kappa`, or the quotient of `L` and `m`."""
-        search = line_search_named(line_search, p, tolerance)
+        search = line_search_named(line_search, tolerance, adaptive=AdaptiveStep.create(p))
         default = reading_named(reading).damping if line_search == "adaptive" else _DAMPING_OF_LINE_SEARCHES
         kappa = _condition_number(kappa, m, L)
         c = checked_number("damping", default if damping is None else damping, above=0.0)

@@ -44,29 +44,28 @@ from pursuit.methods.nesterov import (
     Curvatures,
     Momentum,
     Move,
-    advance,
     keep_best,
     keep_best_of_pair,
+    move_both,
     return_to_best,
     smoothed,
 )
-from pursuit.methods.options import full_search_named
+from pursuit.methods.options import line_search_named
 
 # By how much f may rise over mu at a minimum, if mu is not given.
 _EPSILON = 1e-10
 
 
-class Differences(NamedTuple):
+class DifferenceStep(NamedTuple):
     """Steps whose length follows from a difference of values over 2 mu and from the curvature L."""
 
     mu: float
-    L: float
 
 
 class Acdm(NamedTuple):
     """Accelerated coordinate descent."""
 
-    line_search: ExactStep | Bracketing | Differences
+    line_search: ExactStep | Bracketing | DifferenceStep
     curvatures: Curvatures
 
     @classmethod
@@ -88,15 +87,15 @@ class Acdm(NamedTuple):
         curvatures = Curvatures.create("acdm", options, scale_free=line_search != "difference")
         default = math.sqrt(2.0 * _EPSILON / curvatures.L)
         mu = checked_number("mu", default if mu is None else mu, above=0.0)
-        differences = Differences(mu, curvatures.L)
-        search = full_search_named(line_search, tolerance, {"difference": differences})
+        differences = DifferenceStep(mu)
+        search = line_search_named(line_search, tolerance, difference=differences)
         return (AcdmByDifferences if search is differences else cls)(search, curvatures)
 
     def init(self, x: Vector, fx: float, sigma: float) -> State:
         """Return the first state; its f is f(x_k), or by differences the lower of two values beside y."""
         e = np.zeros(x.size)
         e[0] = 1.0
-        arrays = AcdmArrays(x, x.copy(), x.copy(), e, place=np.zeros(1))
+        arrays = AcdmArrays(x, x.copy(), x.copy(), e, coordinate=np.zeros(1))
         return State(arrays, Momentum(fx, fx, sigma, gamma=0.5 / x.size))
 
     def needs(self, n: int) -> Needs:
@@ -118,7 +117,7 @@ class AcdmArrays(NamedTuple):
     v: Vector
     e: Vector
     """e_i, the direction of the latest step."""
-    place: Vector
+    coordinate: Vector
     """i, counted from 0."""
 
 
@@ -150,7 +149,7 @@ def _choose(team, arrays, normals):
     n = arrays.y.shape[0]
     below = 0.5 * math.erfc(-exchange(team, normals, 0, 0.0) / math.sqrt(2.0))
     i = min(int(n * below), n - 1)
-    exchange(team, arrays.e, int(exchange(team, arrays.place, 0, float(i))), 0.0)
+    exchange(team, arrays.e, int(exchange(team, arrays.coordinate, 0, float(i))), 0.0)
     exchange(team, arrays.e, i, 1.0)
 
 
@@ -163,8 +162,8 @@ def _tell(team, scheme, arrays, numbers, line, step):
 
 @tell.register(AcdmByDifferences)
 def _tell_pair(team, scheme, arrays, numbers, pair, values):
-    fx, search = keep_best_of_pair(team, arrays, numbers, pair, values), scheme.line_search
-    length = -(values[0] - values[1]) / (2.0 * search.mu * search.L)
+    fx = keep_best_of_pair(team, arrays, numbers, pair, values)
+    length = -(values[0] - values[1]) / (2.0 * pair.first * scheme.curvatures.L)
     return _moved(team, scheme, arrays, numbers, Found(length, min(values[0], values[1]), abs(length), fx))
 
 
@@ -183,7 +182,7 @@ def _moved(team, scheme, arrays, numbers, found):
     following = _next_gamma(n, convexity, gamma)
     alpha = (n - following * convexity) / (following * (n * n - convexity))
     move = Move(length, gamma * length, gamma * convexity / n, alpha)
-    advance(team, n, arrays.y, arrays.v, arrays.e, move)
+    move_both(team, n, arrays.y, arrays.v, arrays.e, move)
     return Momentum(found.fx, found.f, sigma, gamma)
 
 

@@ -33,13 +33,13 @@ from pursuit.methods.nesterov import (
     Curvatures,
     Momentum,
     Move,
-    advance,
     first_iterates,
     keep_best,
+    move_both,
     return_to_best,
     weights_of,
 )
-from pursuit.methods.options import full_search_named
+from pursuit.methods.options import line_search_named
 
 
 class AcceleratedPursuit(NamedTuple):
@@ -59,7 +59,7 @@ class AcceleratedPursuit(NamedTuple):
         **options: Unpack[CurvatureOptions],
     ) -> AcceleratedPursuit:
         """Return the scheme for the extreme curvatures, `L` and `m`; only their quotient matters."""
-        search = full_search_named(line_search, tolerance)
+        search = line_search_named(line_search, tolerance)
         curvatures = Curvatures.create("arp", options, scale_free=True)
         return cls(search, curvatures, theta=1.0 / (curvatures.L * n * n))
 
@@ -86,5 +86,5 @@ def _tell(team, scheme, arrays, numbers, line, step):
         return_to_best(team, arrays)
     weights = weights_of(scheme.theta, scheme.curvatures.m, numbers.gamma)
     move = Move(length, length / (weights.alpha * n), weights.keep, weights.beta)
-    advance(team, n, arrays.y, arrays.v, line.direction, move)
+    move_both(team, n, arrays.y, arrays.v, line.direction, move)
     return Momentum(fx, step.value, step.sigma, weights.gamma)

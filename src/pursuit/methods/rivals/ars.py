@@ -34,9 +34,9 @@ from pursuit.methods.nesterov import (
     Curvatures,
     Momentum,
     Move,
-    advance,
     first_iterates,
     keep_best_of_pair,
+    move_both,
     return_to_best,
     smoothed,
     weights_of,
@@ -89,5 +89,5 @@ def _tell(team, scheme, arrays, numbers, pair, values):
         return_to_best(team, arrays)
     long_step = -scheme.theta / weights.alpha * slope
     move = Move(-scheme.h * slope, long_step, weights.keep, weights.beta)
-    advance(team, arrays.y.shape[0], arrays.y, arrays.v, pair.direction, move)
+    move_both(team, arrays.y.shape[0], arrays.y, arrays.v, pair.direction, move)
     return Momentum(fx, values[0], sigma, weights.gamma)

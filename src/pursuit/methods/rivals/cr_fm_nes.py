@@ -83,8 +83,6 @@ class CrFmNes(NamedTuple):
     """c_1 where all points have values."""
     distance: float
     """alpha where all points have values."""
-    length: float
-    """E|N(0, I)|."""
     raw: Vector
     """w'_j, by rank."""
 
@@ -102,7 +100,6 @@ class CrFmNes(NamedTuple):
             c_c=(4.0 + mu_w / n) / (n + 4.0 + 2.0 * mu_w / n),
             c_1=max(0.0, (n - 5.0) / 6.0) * 2.0 / ((n + 1.3) ** 2 + mu_w),
             distance=_inverse_h(n) * min(1.0, math.sqrt(popsize / n)),
-            length=expected_length(n),
             raw=weights,
         )
 
@@ -171,7 +168,7 @@ def _tell(team, scheme, arrays, numbers, query, values):
     weights, step = _weighted(team, scheme, arrays, query, order, 0.0)
     gain = math.sqrt(scheme.c_sigma * (2.0 - scheme.c_sigma) * scheme.mu_w)
     blend(team, p_sigma, 1.0 - scheme.c_sigma, gain, step)
-    relative = math.sqrt(dot(team, n, p_sigma, p_sigma)) / scheme.length
+    relative = math.sqrt(dot(team, n, p_sigma, p_sigma)) / expected_length(n)
     moves = relative >= 1.0
     if moves:
         alpha = scheme.distance * math.sqrt(share)
@@ -211,15 +208,15 @@ def _sort_the_infinite(arrays, values, order):
 @compilable
 def _weighted(team, scheme, arrays, query, order, alpha):
     """Return the weights of points, those of ranks times exp(alpha |z|), and the weighted sum of the z_j."""
-    weights, longest, total = np.zeros(scheme.popsize), math.sqrt(np.max(arrays.squares)), 0.0
+    weights, longest, whole = np.zeros(scheme.popsize), math.sqrt(np.max(arrays.squares)), 0.0
     for rank in range(scheme.popsize):
         j, weight = order[rank], scheme.raw[rank]
         if alpha > 0.0 and weight > 0.0:
             # The longest z counts 1: a factor common to all weights cancels, and might be infinite.
             weight *= math.exp(alpha * (math.sqrt(arrays.squares[j // 2]) - longest))
         weights[j] = weight
-        total += weight
-    weights = weights / total - 1.0 / scheme.popsize
+        whole += weight
+    weights = weights / whole - 1.0 / scheme.popsize
     step = np.zeros(arrays.x.size)
     mix_rows(team, step, 1.0, weights[::2] - weights[1::2], query.z.reshape(-1, step.size))
     return weights, step

@@ -40,11 +40,11 @@ from pursuit.methods.rivals.populations import (
     RateOptions,
     Samples,
     checked_population,
-    drift_of,
     follow_path,
     needs_of_population,
     no_shape,
     ranked,
+    surplus_of,
     total,
     usual_population,
 )
@@ -78,7 +78,7 @@ class LCma(NamedTuple):
     def init(self, x: Vector, fx: float, sigma: float) -> State:
         """Return the first state, without an eigenvector; its f is the best value of the latest round."""
         n = x.size
-        basis, excess = np.zeros((self.m + self.rates.mu + 1, n)), np.zeros(self.m)
+        basis, excess = np.zeros((self.m + self.popsize // 2 + 1, n)), np.zeros(self.m)
         arrays = LCmaArrays(x, x.copy(), np.zeros(n), np.zeros(n), basis, excess)
         return State(arrays, LCmaNumbers(fx, fx, sigma, rest=1.0, rank=0, faded=1.0))
 
@@ -153,7 +153,7 @@ def _stretch(z, basis, factors, of_rest):
 def _tell(team, scheme, arrays, numbers, query, values):
     rates, n = scheme.rates, arrays.x.size
     order, f, fx = ranked(arrays, numbers, query, values)
-    best = query.z.reshape(-1, n)[order[: rates.mu]]
+    best = query.z.reshape(-1, n)[order[: rates.weights.size]]
     step = np.zeros((1, n))  # <y>, and then C^(-1/2) <y>
     mix_rows(team, step[0], 1.0, rates.weights, best)
     add(team, arrays.mean, numbers.sigma, step[0])
@@ -164,7 +164,7 @@ def _tell(team, scheme, arrays, numbers, query, values):
     path = follow_path(team, rates, arrays.p_sigma, numbers.faded, whitened[0])
     blend(team, arrays.p_c, 1.0 - rates.c_c, path.gain, step[0])
     rest, rank = _learn(team, scheme, arrays, numbers, best)
-    power = drift_of(math.sqrt(rest + total(team, rank, arrays.excess) / n))
+    power = surplus_of(math.sqrt(rest + total(team, rank, arrays.excess) / n))
     scale(team, arrays.excess, 1.0 / (power * power))
     scale(team, arrays.p_c, 1.0 / power)
     sigma = numbers.sigma * power * path.change
@@ -181,7 +181,7 @@ def _learn(team, scheme, arrays, numbers, best):
     for i in range(size):
         small[i, i] = (1.0 - rates.c_cov) * arrays.excess[i]
     size = _add_square(team, basis, small, size, rates.c_cov / rates.mu_eff, arrays.p_c)
-    for j in range(rates.mu):
+    for j in range(len(best)):
         size = _add_square(team, basis, small, size, weights[j], best[j])
     small = small[:size, :size].copy()
     if not np.isfinite(small).all():

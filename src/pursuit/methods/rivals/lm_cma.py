@@ -124,10 +124,8 @@ class LmCma(NamedTuple):
             paths=np.zeros((m, n)),
             v=np.zeros((m, n)),
             b=np.zeros(m),
-            d=np.zeros(m),
             times=np.zeros(m),
             products=np.zeros((m, m)),
-            parts=np.zeros((m, m)),
             before=np.full(self.popsize, np.inf),
         )
         return State(arrays, LmCmaNumbers(fx, fx, sigma, s=0.0, stored=0, t=0))
@@ -149,13 +147,10 @@ class LmCmaArrays(NamedTuple):
     v: Matrix
     """Their v."""
     b: Vector
-    d: Vector
     times: Vector
     """The iteration in which each path was stored."""
     products: Matrix
     """The inner products of the paths."""
-    parts: Matrix
-    """How much of each path is in each v."""
     before: Vector
     """The values of the round before."""
 
@@ -264,79 +259,65 @@ def _move(team, scheme, arrays, sigma, z, order):
 @compilable
 def _store(team, scheme, arrays, numbers):
     """Store p_c, in place of another path if there is no room; return how many there are."""
-    changed, count = numbers.stored, numbers.stored + 1
+    n, changed, count = arrays.x.size, numbers.stored, numbers.stored + 1
     if numbers.stored == scheme.m:
-        changed, count = _least_missed(scheme, arrays), numbers.stored
-        _forget(team, arrays, changed)
+        changed, count = _forget(team, scheme, arrays), scheme.m
     last = count - 1
     arrays.times[last] = numbers.t
-    copy(team, arrays.paths[last], arrays.p_c)
+    arrays.paths[last] = arrays.p_c
     new = np.zeros(count)
     add_products(new, arrays.paths[:count], arrays.p_c, 0)
     arrays.products[last, :count] = arrays.products[:count, last] = new
-    _invert(scheme, arrays, changed, count)
-    _write_inverses(team, arrays, changed, count)
+    parts = _invert(scheme, arrays, count)
+    for start in range(0, n, SLICE):
+        for i in range(changed, count):
+            v = arrays.v[i, start : min(start + SLICE, n)]
+            v[:] = 0.0
+            mix_slice(v, 1.0, parts[i], arrays.paths[: i + 1], start)
     return count
 
 
 @compilable
-def _least_missed(scheme, arrays):
-    """Return which path to forget, counted from the oldest."""
+def _forget(team, scheme, arrays):
+    """Forget a path: later ones move one place up. Return which it was, counted from the oldest."""
     distances = np.full(scheme.m, float(scheme.n_steps))
     distances[1:] = np.diff(arrays.times)
-    return np.argmin(distances)
-
-
-@compilable
-def _forget(team, arrays, forgotten):
-    """Forget a path: later ones move one place up."""
+    forgotten = np.argmin(distances)
     push(team, arrays.paths[forgotten:])
     push(team, arrays.products[forgotten:])
     arrays.products[:, forgotten:-1] = arrays.products[:, forgotten + 1 :].copy()
     arrays.times[forgotten:-1] = arrays.times[forgotten + 1 :].copy()
+    return forgotten
 
 
 @compilable
-def _invert(scheme, arrays, changed, count):
-    """Compute the v from the one `changed` on, as sums of the paths, and their b and d.
+def _invert(scheme, arrays, count):
+    """Compute the b, and the v as sums of the paths: return how much of each path is in each v.
 
     v^i is a sum of the paths up to the i-th. So its inner products follow from those of the paths.
     """
     a = math.sqrt(1.0 - scheme.c_1)
+    parts, d = np.eye(count), np.zeros(count)
     along = np.zeros((count, count))  # <v, p> of each v with each path
     for i in range(count):
-        part = arrays.parts[i]
-        if i >= changed:
-            part[:i] = 0.0
-            part[i] = 1.0
-            for t in range(i):
-                product = 0.0
-                for j in range(i + 1):
-                    product += along[t, j] * part[j]
-                for j in range(i + 1):
-                    part[j] /= a
-                for j in range(t + 1):
-                    part[j] -= arrays.d[t] * product * arrays.parts[t, j]
+        part = parts[i]
+        for t in range(i):
+            product = 0.0
+            for j in range(i + 1):
+                product += along[t, j] * part[j]
+            for j in range(i + 1):
+                part[j] /= a
+            for j in range(t + 1):
+                part[j] -= d[t] * product * parts[t, j]
         square = 0.0
         for k in range(i + 1):
             along[i] += part[k] * arrays.products[k, :count]
         for j in range(i + 1):
             square += along[i, j] * part[j]
-        if i >= changed:
-            root = math.sqrt(1.0 + scheme.c_1 / (1.0 - scheme.c_1) * square)
-            arrays.b[i] = a / square * (root - 1.0)
-            arrays.d[i] = (1.0 - 1.0 / root) / (a * square)
-
-
-@compilable
-def _write_inverses(team, arrays, changed, count):
-    """Write the v from the one `changed` on."""
-    n = arrays.x.shape[0]
-    for start in range(0, n, SLICE):
-        for i in range(changed, count):
-            v = arrays.v[i, start : min(start + SLICE, n)]
-            v[:] = 0.0
-            mix_slice(v, 1.0, arrays.parts[i], arrays.paths[: i + 1], start)
+        root = math.sqrt(1.0 + scheme.c_1 / (1.0 - scheme.c_1) * square)
+        arrays.b[i] = a / square * (root - 1.0)
+        d[i] = (1.0 - 1.0 / root) / (a * square)
+    return parts
 
 
 @compilable

@@ -187,7 +187,8 @@ def utilities(popsize: int) -> Vector:
     return np.array([max(0.0, half - math.log(rank)) for rank in range(1, popsize + 1)])
 
 
-def expected_length(n: int) -> float:
+@compilable
+def expected_length(n: Any) -> Any:
     """Return approximately the mean length of a vector of n standard normals."""
     return math.sqrt(n) * (1.0 - 1.0 / (4.0 * n) + 1.0 / (21.0 * n * n))
 
@@ -203,7 +204,6 @@ class RateOptions(TypedDict, total=False):
 class CmaRates(NamedTuple):
     """The weights and rates of a CMA-ES."""
 
-    mu: int
     weights: Vector
     """w_1, ..., w_mu."""
     mu_eff: float
@@ -211,8 +211,6 @@ class CmaRates(NamedTuple):
     d_sigma: float
     c_c: float
     c_cov: float
-    length: float
-    """E|N(0, I)|."""
 
     @classmethod
     def create(
@@ -232,14 +230,12 @@ class CmaRates(NamedTuple):
         excess = 2.0 * max(0.0, math.sqrt((mu_eff - 1.0) / (n + 1.0)) - 1.0)
         c_sigma = checked_rate("c_sigma", c_sigma, (mu_eff + 2.0) / (n + mu_eff + 3.0))
         return cls(
-            mu=popsize // 2,
             weights=log_weights(popsize // 2),
             mu_eff=mu_eff,
             c_sigma=c_sigma,
             d_sigma=1.0 + excess + c_sigma,
             c_c=checked_rate("c_c", c_c, 4.0 / (n + 4.0)),
             c_cov=checked_rate("c_cov", c_cov, min(factor * full, _MOST)),
-            length=expected_length(n),
         )
 
 
@@ -261,14 +257,14 @@ def follow_path(team: Any, rates: Any, p_sigma: Any, faded: Any, step: Any) -> A
     gain = math.sqrt(rates.c_sigma * (2.0 - rates.c_sigma) * rates.mu_eff)
     blend(team, p_sigma, 1.0 - rates.c_sigma, gain, step)
     faded = faded * (1.0 - rates.c_sigma) * (1.0 - rates.c_sigma)
-    relative = math.sqrt(dot(team, n, p_sigma, p_sigma)) / rates.length
+    relative = math.sqrt(dot(team, n, p_sigma, p_sigma)) / expected_length(n)
     is_short = relative < (1.4 + 2.0 / (n + 1.0)) * math.sqrt(1.0 - faded)
     gain = math.sqrt(rates.c_c * (2.0 - rates.c_c) * rates.mu_eff) if is_short else 0.0
     return PathLength(math.exp(rates.c_sigma / rates.d_sigma * (relative - 1.0)), gain, faded)
 
 
 @compilable
-def drift_of(size: Any) -> Any:
+def surplus_of(size: Any) -> Any:
     """Return the power of two by which the square root of a matrix, of this mean size, is too large; often 1.
 
     The matrix may shrink and sigma grow without end while only their product matters, as on Rosenbrock's

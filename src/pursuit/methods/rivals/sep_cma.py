@@ -31,10 +31,10 @@ from pursuit.methods.rivals.populations import (
     Samples,
     Shape,
     checked_population,
-    drift_of,
     follow_path,
     needs_of_population,
     ranked,
+    surplus_of,
     total,
     usual_population,
 )
@@ -99,7 +99,7 @@ def _tell(team, scheme, arrays, numbers, query, values):
     rates, n = scheme.rates, arrays.x.shape[0]
     mean, scales, p_c = arrays.mean, arrays.scales, arrays.p_c
     step, squares = np.zeros(n), np.zeros(n)
-    for rank in range(rates.mu):
+    for rank in range(rates.weights.size):
         z = query.z[order[rank] * n : (order[rank] + 1) * n]
         step += rates.weights[rank] * z
         squares += rates.weights[rank] * z * z
@@ -109,7 +109,7 @@ def _tell(team, scheme, arrays, numbers, query, values):
     one, many = rates.c_cov / rates.mu_eff, rates.c_cov * (1.0 - 1.0 / rates.mu_eff)
     variances = (1.0 - rates.c_cov + many * squares) * (scales * scales) + one * p_c * p_c
     scales[:] = np.sqrt(variances)
-    power = drift_of(math.sqrt(total(team, n, variances) / n))
+    power = surplus_of(math.sqrt(total(team, n, variances) / n))
     scales /= power
     p_c /= power
     return SepCmaNumbers(fx, f, numbers.sigma * power * path.change, path.faded)

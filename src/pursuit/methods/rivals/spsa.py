@@ -81,21 +81,12 @@ class Spsa(NamedTuple):
 
     def init(self, x: Vector, fx: float, sigma: float) -> State:
         """Return the first state; its f is the lower value of the latest round."""
-        scales = Scales(c=self.c if self.c > 0.0 else _NEAR * sigma, change=sigma / x.size)
-        numbers = SpsaNumbers(fx, fx, sigma, 0, scales, Gain(self.a, slopes=0.0, rounds=0))
+        numbers = SpsaNumbers(fx, fx, sigma, 0, sigma, Gain(self.a, slopes=0.0, rounds=0))
         return State(BestAndIterate(x, x.copy()), numbers)
 
     def needs(self, n: int) -> Needs:
         """Return what the scheme needs for n variables."""
         return Needs(normals=n, points=2, patience=wandering_patience(n))
-
-
-class Scales(NamedTuple):
-    """What follows from sigma0, and stays."""
-
-    c: float
-    change: float
-    """By how much an entry of y is to change at first."""
 
 
 class Gain(NamedTuple):
@@ -115,7 +106,7 @@ class SpsaNumbers(NamedTuple):
     f: float
     sigma: float
     k: int
-    scales: Scales
+    sigma0: float
     gain: Gain
 
 
@@ -128,26 +119,28 @@ def replace_by_sign(i, x):
 @ask.register(Spsa)
 def _ask(team, scheme, arrays, numbers, normals):
     replace_by_sign(team, normals.shape[0], normals)
-    c = numbers.scales.c / (numbers.k + 1.0) ** scheme.gamma
+    c = (scheme.c if scheme.c > 0.0 else _NEAR * numbers.sigma0) / (numbers.k + 1.0) ** scheme.gamma
     return Pair(arrays.y, normals, c, -c)
 
 
 @tell.register(Spsa)
 def _tell(team, scheme, arrays, numbers, pair, values):
     fx, f = keep_best_of_pair(team, arrays, numbers, pair, values), min(values[0], values[1])
-    slope, sigma, change = (values[0] - values[1]) / (2.0 * pair.first), numbers.sigma, numbers.scales.change
-    if not numbers.gain.a > 0.0:
-        gain = _measured(scheme, numbers.gain, change, slope)
-        return SpsaNumbers(fx, f, sigma, numbers.k, numbers.scales, gain)
-    step = numbers.gain.a / (numbers.k + 1.0 + scheme.A) ** scheme.alpha * slope
+    n, gain, sigma = arrays.y.shape[0], numbers.gain, numbers.sigma
+    change = numbers.sigma0 / n  # by how much an entry of y is to change at first
+    slope = (values[0] - values[1]) / (2.0 * pair.first)
+    if not gain.a > 0.0:
+        gain = _measured(scheme, gain, change, slope)
+        return SpsaNumbers(fx, f, sigma, numbers.k, numbers.sigma0, gain)
+    step = gain.a / (numbers.k + 1.0 + scheme.A) ** scheme.alpha * slope
     if math.isfinite(step):
-        most = change * arrays.y.shape[0]
+        most = change * n
         step = min(max(step, -most), most)
         add(team, arrays.y, -step, pair.direction)
         sigma = smoothed(sigma, step)
     else:
         copy(team, arrays.y, arrays.x)
-    return SpsaNumbers(fx, f, sigma, numbers.k + 1, numbers.scales, numbers.gain)
+    return SpsaNumbers(fx, f, sigma, numbers.k + 1, numbers.sigma0, gain)
 
 
 @inlined
