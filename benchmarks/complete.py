@@ -57,7 +57,7 @@ def completed(raw: Results, earlier: Results, spare: Sequence[Results]) -> Resul
         entry.cell: rates_of(source, entry) for entry in source.select(scheme=RATED) if entry.cell in whole
     }
     rates = dict(earlier.kept.rates if earlier.kept else {})
-    for cell, reading in itertools.product(list(rates), readings):
+    for cell, reading in itertools.product(before, readings):
         same = cell._replace(reading=reading)
         if same in found and before[same].runs == before[cell].runs:
             rates[cell] = found[same]
