@@ -62,7 +62,7 @@ def completed(raw: Results, earlier: Results, spare: Sequence[Results]) -> Resul
         if same in found and before[same].runs == before[cell].runs:
             rates[cell] = found[same]
     single = [cell for cell in others if cell.reading in readings]
-    remark = "the run with the median number of iterations, or of the run named under *Made with*"
+    remark = 'the run with the median number of iterations, or of the one named under "Made with"'
     return earlier._replace(
         made=_made(raw, earlier, readings, single),
         kept=KeptTraces(
