@@ -1,6 +1,7 @@
 """What holds for all tests."""
 
 import signal
+import sys
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -16,10 +17,17 @@ if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
 
 
 @pytest.fixture(autouse=True)
-def interpreted_where_marked(request, monkeypatch):
+def interpreted_where_marked(request):
     """Do without the compiler where it would only cost time: `conformance` tests that it changes nothing."""
-    if "interpreted" in request.keywords:
-        monkeypatch.setenv("NUMBA_DISABLE_JIT", "1")
+    if "interpreted" not in request.keywords:
+        yield
+        return
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("NUMBA_DISABLE_JIT", "1")
+        yield
+    # Numba may have looked meanwhile, and would look again too late.
+    if "numba" in sys.modules:
+        sys.modules["numba"].config.reload_config()
 
 
 def pytest_collection_modifyitems(items):
