@@ -93,7 +93,6 @@ def generic(on: str, *, default: bool = False) -> Callable[[Callable[P, R_co]], 
         def register(cls: type) -> Callable[[F], F]:
             def decorate(implementation: F) -> F:
                 _make_name_unique(cls)
-                _show_own_name(cls)
                 implementations[cls] = implementation
                 return implementation
 
@@ -144,17 +143,11 @@ def _make_name_unique(cls: type) -> None:
         unique = f"{name}_{count}"
     _class_names[unique] = cls
     cls.__name__ = unique
-
-
-def _show_own_name(cls: type) -> None:
-    """Let the `repr` of a record begin with the name that its class was given, unless it defines its own.
-
-    That of a `NamedTuple` would show the unique one.
-    """
     if cls.__repr__.__module__ == collections.namedtuple.__module__:
         cls.__repr__ = _repr_of_record  # type: ignore[assignment]
 
 
 def _repr_of_record(record: Any) -> str:
+    """Return what a `NamedTuple` shows, with the name that its class was given."""
     name = type(record).__qualname__.rpartition(".")[2]
     return f"{name}({', '.join(f'{field}={getattr(record, field)!r}' for field in record._fields)})"

@@ -26,8 +26,6 @@ _waiting: list[tuple[Callable[..., Any], Callable[..., Any], dict[str, Any]]] = 
 """What Numba has not been told about yet: functions, what chooses the code for them, and options."""
 _loops: dict[Any, Callable[..., Any]] = {}
 """What is compiled in place of functions that are marked here: themselves, or loops."""
-_introductions: list[Callable[[], None]] = []
-"""What else to do before the first loop is compiled."""
 
 
 def has_compiler() -> bool:
@@ -97,30 +95,13 @@ def replaceable(
             _introduce_all()
 
 
-def before_compiling(introduce: Callable[[], None]) -> Callable[[], None]:
-    """Call a function once, before the first loop is compiled; a decorator."""
-    with _one_at_a_time:
-        if _loaded.cache_info().currsize:
-            introduce()
-        else:
-            _introductions.append(introduce)
-    return introduce
-
-
 def numba() -> Any:
     """Return the module Numba, which knows all functions that compiled code may call from now on."""
     with _one_at_a_time:
-        return _loaded()
+        import numba
 
-
-@functools.cache
-def _loaded() -> Any:
-    import numba
-
-    _introduce_all()
-    for introduce in _introductions:
-        introduce()
-    return numba
+        _introduce_all()
+        return numba
 
 
 def _introduce_all() -> None:

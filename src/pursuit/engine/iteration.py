@@ -15,12 +15,11 @@ from __future__ import annotations
 
 import dataclasses
 import enum
-import importlib
 import math
 from typing import Any, NamedTuple
 
 from pursuit.checks import Vector
-from pursuit.compiling.jit import before_compiling, compilable, inlined, loop_for
+from pursuit.compiling.jit import compilable, inlined, loop_for
 from pursuit.compiling.lending import lent
 from pursuit.compiling.vectors import Matrix
 from pursuit.engine.counters import Counting, Unfinished, count_iteration, is_measured, reason_to_stop
@@ -97,11 +96,6 @@ class Event(enum.IntEnum):
     """There are new normals, with which the next iteration begins."""
     OPENED = 2
     """The session was opened, and has written no points yet."""
-
-
-@before_compiling
-def _introduce_sessions() -> None:
-    importlib.import_module("pursuit.engine.sessions")
 
 
 # --- The parts of an iteration ---------------------------------------------------------------------

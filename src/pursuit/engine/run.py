@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -9,6 +10,7 @@ import numpy as np
 
 from pursuit.checks import Vector
 from pursuit.compiling.cache import compiled, specialized
+from pursuit.compiling.jit import has_compiler
 from pursuit.compiling.vectors import SERIAL
 from pursuit.engine.counters import Counters, Counting, Limits, Unfinished, reason_to_stop
 from pursuit.engine.iteration import (
@@ -74,6 +76,9 @@ class Run:
         whole: bool,
         transform: Transform | None = None,
     ) -> None:
+        if has_compiler():
+            # It has to know what a session is before it compiles what works with one.
+            importlib.import_module("pursuit.engine.sessions")
         self.whole: bool = whole
         needs = scheme.needs(snapshot.x.size)
         apart = needs.is_compiled_apart

@@ -57,21 +57,15 @@ def checksum(values: Iterable[Any]) -> str:
     return hashlib.blake2b(ascii(plain).encode(), digest_size=16).hexdigest()
 
 
-def create_tables(connection: sqlite3.Connection) -> None:
-    """Create the tables of a new store."""
-    connection.executescript(f"BEGIN; {_SCHEMA}")
-    write_declared_checksum(connection)
-    connection.commit()
-
-
 def write_declared_checksum(connection: sqlite3.Connection) -> None:
     """Write the checksum of all cells and facts, after one of them has changed."""
     connection.execute("REPLACE INTO facts VALUES ('checksum', ?)", (_declared_checksum(connection),))
 
 
 @contextlib.contextmanager
-def connected(path: Path, mode: str) -> Iterator[sqlite3.Connection]:
-    """Open a file, check it, and close it with the context; `mode` is one of SQLite's, as "rw" or "rwc"."""
+def connected(path: Path, *, create: bool) -> Iterator[sqlite3.Connection]:
+    """Open a file, check it, and close it with the context; `create` makes a new one where there is none."""
+    mode = "rwc" if create else "rw"
     with explained(path):
         connection = sqlite3.connect(f"{path.resolve().as_uri()}?mode={mode}", uri=True, timeout=60.0)
     # A damaged text may not be UTF-8 any more.
@@ -80,8 +74,15 @@ def connected(path: Path, mode: str) -> Iterator[sqlite3.Connection]:
         with explained(path):
             # In one transaction, since another process may create or change the tables meanwhile.
             connection.execute("BEGIN")
-            _check(path, connection)
+            is_new = _is_new(path, connection)
             connection.rollback()
+            if is_new and create:
+                connection.executescript(f"BEGIN; {_SCHEMA}")
+                write_declared_checksum(connection)
+                connection.commit()
+            elif is_new:
+                # Another process may be about to create the tables.
+                raise StudyError(f"There is no study in {path.parent} yet: the file {FILE} is empty.")
         yield connection
     finally:
         connection.close()
@@ -104,18 +105,12 @@ def explained(path: Path) -> Iterator[None]:
         ) from None
 
 
-def is_empty(connection: sqlite3.Connection) -> bool:
-    """Return whether there are no tables yet."""
-    (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
-    return not tables
-
-
-def _check(path: Path, connection: sqlite3.Connection) -> None:
-    """Raise an error if a file is neither an intact store nor empty."""
+def _is_new(path: Path, connection: sqlite3.Connection) -> bool:
+    """Return whether a file is still empty; raise an error if it is not an intact store either."""
     (application,) = connection.execute("PRAGMA application_id").fetchone()
     (version,) = connection.execute("PRAGMA user_version").fetchone()
-    if is_empty(connection) and application == 0 and version == 0:
-        return
+    if not _tables(connection) and application == 0 and version == 0:
+        return True
     if application != _APPLICATION:
         raise StudyError(f"{path} is a database, but not one of a study. Nothing was changed.")
     if version != _VERSION:
@@ -132,6 +127,7 @@ def _check(path: Path, connection: sqlite3.Connection) -> None:
     found = connection.execute("SELECT content FROM facts WHERE name = 'checksum'").fetchone()
     if found != (_declared_checksum(connection),):
         raise sqlite3.DatabaseError("the checksum of its cells and facts does not hold")
+    return False
 
 
 def _declared_checksum(connection: sqlite3.Connection) -> str:

@@ -325,14 +325,14 @@ def _where(fields: tuple[str, ...]) -> Callable[[Any], dict[str, tuple[Any, ...]
 
 
 def _problem_name(value: Any) -> str:
-    text = reader.text(value)
+    text: str = reader.text(value)
     if text in _BUILT_IN_PROBLEMS or _is_import(text):
         return text
     raise ValueError(f"must be one of {', '.join(_BUILT_IN_PROBLEMS)} or module:name")
 
 
 def _method_name(value: Any) -> str:
-    text = reader.text(value)
+    text: str = reader.text(value)
     number = text.removeprefix("ep-cma-")
     if value in list_methods() or _is_import(value) or (number != text and number.isdecimal()):
         return text

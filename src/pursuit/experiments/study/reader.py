@@ -77,40 +77,43 @@ def shown(value: Any) -> str:
         return "a number of thousands of digits"
 
 
-def text(value: Any) -> str:
-    """Check a text that is not empty."""
-    if not isinstance(value, str) or not value.strip():
-        raise ValueError("must be a text")
-    return value
+def _must(be: str, holds: Callable[[Any], bool]) -> Callable[[Any], Any]:
+    """Return a check that returns a value for which a condition holds."""
 
-
-def line(most: int) -> Callable[[Any], str]:
-    """Return a check for a text that fits on one line of at most `most` characters."""
-
-    def check(value: Any) -> str:
-        given = text(value)
-        if any(unicodedata.category(c) in _INVISIBLE and c not in _JOINERS for c in given):
-            raise ValueError("must be a text in one line, without control characters")
-        if len(given) > most:
-            raise ValueError(f"must be a text of at most {most} characters")
-        return given
+    def check(value: Any) -> Any:
+        if not holds(value):
+            raise ValueError(f"must {be}")
+        return value
 
     return check
 
 
+text = _must("be a text", lambda value: isinstance(value, str) and bool(value.strip()))
+flag = _must("be true or false", lambda value: isinstance(value, bool))
+dictionary = _must("be a table", lambda value: isinstance(value, dict))
+filled_list = _must("be a list that is not empty", lambda value: isinstance(value, list) and bool(value))
+_array_of_tables = _must(
+    "be an array of tables",
+    lambda value: isinstance(value, list) and bool(value) and all(isinstance(one, dict) for one in value),
+)
+
+
+def line(most: int) -> Callable[[Any], str]:
+    """Return a check for a text that fits on one line of at most `most` characters."""
+    visible = _must(
+        "be a text in one line, without control characters",
+        lambda value: all(unicodedata.category(c) not in _INVISIBLE or c in _JOINERS for c in value),
+    )
+    short = _must(f"be a text of at most {most} characters", lambda value: len(value) <= most)
+    return lambda value: str(short(visible(text(value))))
+
+
 def label(value: Any) -> str:
     """Check a name that can be part of a file's name and of a selection."""
-    given = line(200)(value)
-    if any(c.isspace() or c in "=,/\\" for c in given):
-        raise ValueError("must be a text without spaces, commas, equals signs and slashes")
-    return given
-
-
-def flag(value: Any) -> bool:
-    """Return true or false."""
-    if not isinstance(value, bool):
-        raise ValueError("must be true or false")
-    return value
+    what = "be a text without spaces, commas, equals signs and slashes"
+    return str(
+        _must(what, lambda given: not any(c.isspace() or c in "=,/\\" for c in given))(line(200)(value))
+    )
 
 
 def number(value: Any) -> float:
@@ -125,92 +128,50 @@ def number(value: Any) -> float:
 
 def positive(most: float) -> Callable[[Any], float]:
     """Return a check for positive numbers of at most `most`."""
-
-    def check(value: Any) -> float:
-        if not 0.0 < number(value) <= most:
-            raise ValueError(f"must be positive and at most {most:g}")
-        return float(value)
-
-    return check
+    check = _must(f"be positive and at most {most:g}", lambda value: 0.0 < number(value) <= most)
+    return lambda value: float(check(value))
 
 
 def at_least_one(value: Any) -> float:
     """Check a number of at least 1, in a list of them."""
-    if not 1.0 <= number(value) <= _LARGEST:
-        raise ValueError(f"must be a number of at least 1 and at most {_LARGEST:g}, or several")
-    return float(value)
+    what = f"be a number of at least 1 and at most {_LARGEST:g}, or several"
+    return float(_must(what, lambda given: 1.0 <= number(given) <= _LARGEST)(value))
 
 
 def target(value: Any) -> float:
     """Check a number whose logarithm, if it has one, can be drawn."""
-    if number(value) != 0.0 and not 1.0 / _LARGEST <= abs(number(value)) <= _LARGEST:
-        raise ValueError(f"must be 0 or a number between {1.0 / _LARGEST:g} and {_LARGEST:g} in size")
-    return float(value)
+    what = f"be 0 or a number between {1.0 / _LARGEST:g} and {_LARGEST:g} in size"
+    return float(_must(what, lambda v: number(v) == 0.0 or 1.0 / _LARGEST <= abs(v) <= _LARGEST)(value))
 
 
 def whole(least: int, most: int) -> Callable[[Any], int]:
     """Return a check for integers of at least `least` and at most `most`."""
-
-    def check(value: Any) -> int:
-        if isinstance(value, bool) or not isinstance(value, int) or value < least:
-            raise ValueError(f"must be a whole number of at least {least}")
-        if value > most:
-            raise ValueError(f"must be a whole number of at most {most}")
-        return value
-
-    return check
-
-
-def filled_list(value: Any) -> list[Any]:
-    """Check a list that is not empty."""
-    if not isinstance(value, list) or not value:
-        raise ValueError("must be a list that is not empty")
-    return value
+    large = _must(
+        f"be a whole number of at least {least}",
+        lambda value: isinstance(value, int) and not isinstance(value, bool) and value >= least,
+    )
+    small = _must(f"be a whole number of at most {most}", lambda value: value <= most)
+    return lambda value: int(small(large(value)))
 
 
 def list_of(check: Callable[[Any], Any]) -> Callable[[Any], tuple[Any, ...]]:
     """Return a check for one entry, or a list of different ones."""
-
-    def check_all(value: Any) -> tuple[Any, ...]:
-        entries = tuple(
-            check(entry) for entry in (filled_list(value) if isinstance(value, list) else [value])
-        )
-        if len(set(entries)) < len(entries):
-            raise ValueError("must not name anything twice")
-        return entries
-
-    return check_all
+    different = _must("not name anything twice", lambda entries: len(set(entries)) == len(entries))
+    return lambda value: tuple(
+        different([check(entry) for entry in (filled_list(value) if isinstance(value, list) else [value])])
+    )
 
 
 def one_of(allowed: Iterable[str]) -> Callable[[Any], str]:
     """Return a check for one of several texts."""
-
-    def check(value: Any) -> str:
-        if value not in allowed:
-            raise ValueError(f"must be one of {', '.join(allowed)}")
-        return str(value)
-
-    return check
+    return _must(f"be one of {', '.join(allowed)}", lambda value: value in allowed)
 
 
 def options(value: Any) -> dict[str, Any]:
     """Check the options of a scheme, which are kept as JSON."""
-    found = dictionary(value)
+    found: dict[str, Any] = dictionary(value)
     try:
         json.dumps(found)
     except (TypeError, ValueError):
         raise ValueError("must be a table of texts, numbers, truth values and lists of these") from None
     return found
-
-
-def dictionary(value: Any) -> dict[str, Any]:
-    """Check a table."""
-    if not isinstance(value, dict):
-        raise ValueError("must be a table")
-    return value
-
-
-def _array_of_tables(value: Any) -> list[dict[str, Any]]:
-    if not isinstance(value, list) or not value or not all(isinstance(entry, dict) for entry in value):
-        raise ValueError("must be an array of tables")
-    return value

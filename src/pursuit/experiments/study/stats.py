@@ -277,10 +277,11 @@ def _rate(trace: Trace, run: RunRecord) -> float:
     return float(np.log(best[first] / best[-1]) / (trace.nit[-1] - trace.nit[first]))
 
 
-def targets_of(results: Results) -> Vector:
-    """Return the targets of runtime distributions: `TARGETS`, or those of the study without its traces."""
-    known = results.kept is None or results.distributions
-    return TARGETS if known else np.unique([entry.target for entry in results.cells])
+def targets_of(results: Results, reading: str) -> Vector:
+    """Return the targets of runtime distributions: `TARGETS`, or those of the study without traces."""
+    if results.kept is None or any(place[0] == reading for place in results.distributions or ()):
+        return TARGETS
+    return np.unique([entry.target for entry in results.select(reading=reading)])
 
 
 def with_distributions(results: Results) -> Results:
@@ -299,13 +300,13 @@ def with_distributions(results: Results) -> Results:
 
 def distributions_of(results: Results, reading: str, n: int, measure: str) -> Sequence[Distribution]:
     """Return the runtime distributions in n dimensions, without steps too small to see."""
-    if results.distributions:
-        return results.distributions.get((reading, n, measure), ())
+    if (known := (results.distributions or {}).get((reading, n, measure))) is not None:
+        return known
     found = []
     entries = results.select(reading=reading, n=n)
     for scheme in dict.fromkeys(entry.cell.scheme for entry in entries):
         own = [entry for entry in entries if entry.cell.scheme == scheme]
-        budgets, shares = ecdf(results, own, targets_of(results), measure)
+        budgets, shares = ecdf(results, own, targets_of(results, reading), measure)
         with np.errstate(divide="ignore"):
             steps = np.floor(_STEPS_PER_DECADE * np.log10(budgets))
         last = np.append(steps[1:] != steps[:-1], True)[: budgets.size]

@@ -55,17 +55,6 @@ class Store:
         self.path = path
         self._connection = connection
 
-    def is_empty(self) -> bool:
-        """Return whether there are no tables yet."""
-        with database.explained(self.path):
-            return database.is_empty(self._connection)
-
-    def create_if_empty(self) -> None:
-        """Create the tables of a new store."""
-        if self.is_empty():
-            with database.explained(self.path):
-                database.create_tables(self._connection)
-
     def declare(self, study: Study, entries: Sequence[Entry], made: Mapping[str, str]) -> None:
         """Write the cells of a study."""
         figures = json.dumps([figure._asdict() for figure in study.figures])
@@ -215,9 +204,8 @@ class Store:
 @contextlib.contextmanager
 def open_store(folder: Path) -> Iterator[Store]:
     """Open the store of a folder for writing, by one process at a time; create it if there is none."""
-    with locked(folder), _opened(folder / FILE, "rwc") as store:
-        store.create_if_empty()
-        yield store
+    with locked(folder), database.connected(folder / FILE, create=True) as connection:
+        yield Store(folder / FILE, connection)
 
 
 @contextlib.contextmanager
@@ -246,19 +234,10 @@ def read_store(folder: str | Path) -> Iterator[Store]:
     ...         [(str(entry.cell), len(entry.runs), entry.wanted) for entry in store.results().cells]
     [('exp L=1e4 n=20 rp fitted', 2, 2)]
     """
-    folder = Path(folder)
-    if not (folder / FILE).is_file():
+    path = Path(folder, FILE)
+    if not path.is_file():
         raise StudyError(f"There is no study in {folder}: the file {FILE} is missing.")
-    with _opened(folder / FILE, "rw") as store:
-        # A reader must not create the tables, which another process may be about to do.
-        if store.is_empty():
-            raise StudyError(f"There is no study in {folder} yet: the file {FILE} is empty.")
-        yield store
-
-
-@contextlib.contextmanager
-def _opened(path: Path, mode: str) -> Iterator[Store]:
-    with database.connected(path, mode) as connection:
+    with database.connected(path, create=False) as connection:
         yield Store(path, connection)
 
 

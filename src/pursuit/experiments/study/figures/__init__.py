@@ -93,7 +93,8 @@ def draw_figures(
                 drawn.append(DrawnFigure(spec.name, caption + remark, reading, paths))
         figure = build_distributions(results, reading, measure)
         paths = save(figure, folder, f"ecdf-{reading}", formats, dpi)
-        caption = caption_of_distributions(results.select(reading=reading), targets_of(results), measure)
+        targets = targets_of(results, reading)
+        caption = caption_of_distributions(results.select(reading=reading), targets, measure)
         drawn.append(DrawnFigure("ecdf", caption + remark, reading, paths))
     return drawn
 
@@ -163,7 +164,7 @@ def build_distributions(
     panels = {n: distributions_of(results, reading, n, measure) for n in dimensions}
     budgets = budgets_of(list(panels.values()))
     styles = _styles(results, (entry.cell.scheme for entry in entries))
-    targets = " and targets" if targets_of(results).size > 1 else ""
+    targets = " and targets" if targets_of(results, reading).size > 1 else ""
     figure, axes = new_figure(
         {n: divmod(number, min(2, len(panels))) for number, n in enumerate(panels)},
         styles,

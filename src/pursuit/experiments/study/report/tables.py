@@ -49,23 +49,22 @@ Row = dict[str, Any]
 
 
 def write_tables(analysis: Analysis, folder: Path, *, packed: bool = False) -> None:
-    """Write the tables of a report, but for those without rows and those that the results come from.
+    """Write the tables of a report, but for those without rows.
 
     A table that is there already stays packed, or not; `packed` is for new ones.
     """
     results = analysis.results
     tables = {"summary": _summary(analysis), "growth": _growth(analysis), "claims": _claims(analysis)}
-    if results.kept is None:
-        tables |= {"runs": _runs(results), "rates": _rates(results), "curves": _curves(results)}
-        tables |= {"distributions": _distributions(results)}
-        content = {
-            "title": results.title,
-            "judges_claims": results.judges_claims,
-            "figures": [figure._asdict() for figure in results.figures],
-            "made": results.made,
-            "curves": "",
-        }
-        write_file(folder / _DECLARATION, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
+    tables |= {"runs": _runs(results), "rates": _rates(results), "curves": _curves(results)}
+    tables |= {"distributions": _distributions(results)}
+    content = {
+        "title": results.title,
+        "judges_claims": results.judges_claims,
+        "figures": [figure._asdict() for figure in results.figures],
+        "made": results.made,
+        "curves": results.kept.remark if results.kept else "",
+    }
+    write_file(folder / _DECLARATION, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
     for name, rows in tables.items():
         plain, zipped = folder / f"{name}.csv", folder / f"{name}.csv.gz"
         if not rows:

@@ -32,10 +32,10 @@ from pursuit.experiments.study.report.analysis import (
 from pursuit.experiments.study.results import CellResults, Results
 from pursuit.experiments.study.stats import (
     MEASURES,
+    TARGETS,
     Summary,
     distributions_of,
     median_run,
-    targets_of,
     thinned,
 )
 
@@ -195,7 +195,7 @@ def _distributions(results: Results) -> dict[str, Any]:
                     curve[measure] = {"budgets": one.budgets, "fractions": one.shares}
                 curves.append(curve)
         panels.append({"title": f"n = {n}", "curves": curves})
-    note = distributions_note(targets_of(results), "iterations or evaluations")
+    note = distributions_note(TARGETS, "iterations or evaluations")
     return {"note": note, "panels": panels}
 
 
