@@ -38,9 +38,9 @@ _MOST = 5
 _KEPT = 0.4
 # Probes that rounding hides become longer by this factor.
 _LONGER = 100.0
-# If what is too small to count is more than this part of what f has fallen by, f is to bend by so many times
-# its rounding between probes on both sides: slopes are exact then.
-_COARSE, _CENTRAL = 1e-9, 1e3
+# If rounding hides more than this part of what f has fallen by, f is to bend by so many times
+# the rounding of a value between probes on both sides: slopes are exact then.
+_COARSE, _CENTRAL = 1e-10, 1e2
 # Kinks are not looked for more often than after so many sweeps,
 _PAUSE = 8
 # on so many lines, at this part of the longest step and at a multiple of it, where second differences of a
@@ -103,7 +103,7 @@ def _judge_standstill(state: State, rng: np.random.Generator) -> Asking:
             return
         if state.f < f:
             return
-    clear = _CENTRAL if small > _COARSE * fallen else 1.0
+    clear = _CENTRAL if hidden > _COARSE * fallen else 1.0
     if is_over and (unseen := _unseen(state, clear)).any():
         state.lengths = np.where(unseen, _LONGER * np.abs(state.probes), state.lengths)
     elif is_over:
