@@ -57,12 +57,12 @@ def completed(raw: Results, earlier: Results, spare: Sequence[Results]) -> Resul
         entry.cell: rates_of(source, entry) for entry in source.select(scheme=RATED) if entry.cell in whole
     }
     rates = dict(earlier.kept.rates if earlier.kept else {})
-    for cell, reading in itertools.product(list(rates), readings):
+    for cell, reading in itertools.product(before, readings):
         same = cell._replace(reading=reading)
         if same in found and before[same].runs == before[cell].runs:
             rates[cell] = found[same]
     single = [cell for cell in others if cell.reading in readings]
-    remark = "the run with the median number of iterations, or of the run named under *Made with*"
+    remark = 'the run with the median number of iterations, or of the one named under "Made with"'
     return earlier._replace(
         made=_made(raw, earlier, readings, single),
         kept=KeptTraces(

@@ -25,8 +25,8 @@ from pursuit.compiling.vectors import (
     multiply,
     repeated,
     scale,
-    shift,
     summed,
+    walk,
 )
 
 # Below and above the lanes of a sum, and above the slices of a mixture.
@@ -40,10 +40,12 @@ def drawn(n, *shapes):
 
 
 @every_dimension
-def test_shift(n):
+@pytest.mark.parametrize("a", [0.0, 0.3])
+def test_walk(n, a):
     x, u, out = drawn(n, n, n, n)
-    expected = x + 0.3 * u
-    shift(SERIAL, out, x, 0.3, u)
+    u[0] = np.inf if a == 0.0 else u[0]
+    expected = x if a == 0.0 else x + a * u
+    walk(SERIAL, out, x, a, u)
     np.testing.assert_array_equal(out, expected)
 
 
@@ -227,7 +229,7 @@ def cut(i, x):
 
 
 def every_operation(n, x, y, u, v, matrix):
-    shift(SERIAL, x, y, 0.3, u)
+    walk(SERIAL, x, y, 0.3, u)
     add(SERIAL, x, -1.7, v)
     blend(SERIAL, y, 0.3, 1.1, x)
     drift(SERIAL, y, v, 0.1, 0.0, 0.0, u)

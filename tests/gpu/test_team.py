@@ -41,7 +41,7 @@ def halve(i, x):
 
 
 def elementwise(team, x, y, z, matrix):
-    vectors.shift(team, x, y, 0.5, z)
+    vectors.walk(team, x, y, 0.5, z)
     vectors.add(team, y, -2.0, z)
     vectors.blend(team, z, 0.25, 3.0, x)
     vectors.scale(team, x, 1.5)

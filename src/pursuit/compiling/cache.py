@@ -132,7 +132,7 @@ def _compile(function: Callable[..., Any], types: Any, folder: Path | None) -> t
         for _ in range(2 if is_kept else 0):
             try:
                 return dispatcher, dispatcher.compile(types)
-            except numba.core.errors.NumbaError:
+            except numba.NumbaError:
                 raise
             except Exception:
                 # What is kept is damaged, or the disk is full.

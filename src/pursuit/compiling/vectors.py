@@ -193,12 +193,6 @@ def dot(i, x, y):
 
 
 @entrywise
-def shift(i: int, out: Vector, x: Vector, a: float, u: Vector) -> Any:
-    """Set out to x + a u."""
-    return x[i] + a * u[i]
-
-
-@entrywise
 def walk(i: int, out: Vector, x: Vector, a: float, u: Vector) -> Any:
     """Set out to x + a u, and to x where a is 0, whatever u is."""
     return x[i] if a == 0.0 else x[i] + a * u[i]

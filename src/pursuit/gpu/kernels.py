@@ -13,7 +13,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from numba.core.errors import NumbaError
+from numba import NumbaError
 
 from pursuit.compiling.cache import cache_folder
 from pursuit.gpu.errors import GpuError

@@ -80,7 +80,7 @@ def check_compiles(problem: Any, whole: Any) -> None:
     _type_of("fun", whole)
     try:
         dispatcher, _ = compiled(value_at, whole).compile(SERIAL, whole, np.empty(whole.n))
-    except numba.core.errors.NumbaError as error:
+    except numba.NumbaError as error:
         own = _error_alone(problem)
         if own is None:
             raise TypeError("Numba cannot compile fun for a point of type float64[::1].") from error
@@ -119,7 +119,7 @@ def _error_alone(problem: Any) -> Any:
         arguments = [SERIAL, problem, point]
     try:
         function.compile(tuple(map(numba.typeof, arguments)))
-    except numba.core.errors.NumbaError as error:
+    except numba.NumbaError as error:
         return error
     except RuntimeError:
         pass  # It was jitted for other types, and for no more.

@@ -50,7 +50,7 @@ def test_one_run_of_another_device_serves_where_a_cell_has_no_traces(results, ea
     found = completed(raw, earlier, [spare])
     assert lost.cell in found.kept.curves
     assert str(lost.cell) in found.made["run 0 on a CPU"]
-    assert "the run named under" in found.kept.remark
+    assert "the one named under" in found.kept.remark
     # The numbers are still those of all runs.
     assert len(next(entry for entry in found.cells if entry.cell == lost.cell).runs) == 3
 
