@@ -41,8 +41,8 @@ class Result(dict[str, Any]):
     status : int
         The reason for stopping, a `pursuit.engine.stopping.Reason`.
     message : str
-        The reason as a sentence, and the method's remarks on the function, if any: that its values are
-        noisy, or that it has kinks.
+        The reason as a sentence, with what the method has found out about the function, if anything: that
+        its values are noisy, or that it has kinks.
     method : str
         The method's name; for `auto` also what was at work, as ``"auto (differences, evolution)"``.
     stages : tuple of StageRecord
@@ -282,16 +282,16 @@ def result_of(outcome: Outcome, method: str, *, trace: bool | str, box: Box | No
     result = Result(
         x=outcome.x,
         fun=outcome.fun,
-        fun_is_estimate=outcome.findings.is_estimate,
-        fun_error=outcome.findings.error,
-        noise=outcome.findings.noise,
+        fun_is_estimate=outcome.is_estimate,
+        fun_error=outcome.error,
+        noise=outcome.noise,
         nit=outcome.nit,
         nfev=outcome.nfev,
         nfaulty=outcome.faulty,
         sigma=outcome.sigma,
         success=outcome.is_success,
         status=int(outcome.reason),
-        message=f"{outcome.message} {outcome.findings.remark}".rstrip(),
+        message=outcome.message,
         method=method if at_work in ([], [method]) else f"{method} ({', '.join(at_work)})",
         stages=outcome.stages,
     )

@@ -74,8 +74,8 @@ def edit_array(header: Header, arrays: Arrays, random: Random) -> Forged:
         )
         array.flat[random.randrange(array.size)] = new
         arrays[name], what = array, f"{what}: {new}"
-        # Bounds, and values of the course of a run, may be infinite.
-        may_differ = math.isfinite(new) or name in ("lower", "upper", "trace.fun")
+        # Bounds may be infinite, and values of the course of a run need not be numbers.
+        may_differ = math.isfinite(new) or name in ("lower", "upper", "trace.fun", "received")
     elif action == "shape":
         column, twice = array.reshape(-1, 1), np.concatenate([array, array])
         arrays[name] = random.choice([array[:-1], array[:1], column, column.T, twice, array[:0], np.ones(())])

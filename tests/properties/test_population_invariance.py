@@ -59,7 +59,7 @@ def test_scaling_x_together_with_sigma0_scales_the_trajectory(name, n, seed, pro
 def points_of_round(query):
     points = np.empty((query.size, query.mean.shape[0]))
     for j in range(query.size):
-        write_sample(query, j, points[j])
+        write_sample(SERIAL, query, j, points[j])
     return points
 
 

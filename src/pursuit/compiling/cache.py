@@ -52,7 +52,7 @@ def code_hash(*records: Any) -> str:
     >>> len(code_hash())
     16
     """
-    return _digest(_package_hash(), *reach_of(*definitions_in(*records)))
+    return _digest(_package_hash(), *reach_of(*records))
 
 
 def compiled(function: Callable[..., Any], *records: Any) -> Any:
@@ -89,7 +89,7 @@ def specialized(function: Any, *arguments: Any) -> Any:
 
 def cache_folder(*records: Any) -> Path | None:
     """Return where to keep what is compiled for these records or classes of records, if anywhere."""
-    texts = reach_of(*definitions_in(*records))
+    texts = reach_of(*records)
     return None if UNKNOWN in texts else _version_folder() / _digest(*texts)
 
 

@@ -37,8 +37,8 @@ def definitions_in(*roots: Any) -> Iterator[Any]:
             yield from definitions_in(*root)
 
 
-def reach_of(*definitions: Any) -> tuple[str, ...]:
-    """Return what code from outside this package works on records of these classes, or is called by these.
+def reach_of(*records: Any) -> tuple[str, ...]:
+    """Return what code from outside this package works on these records, or on records of these classes.
 
     These are names of modules with hashes of their files, and constants; `UNKNOWN` is among them if this is
     not all, or not the same in every process.
@@ -46,11 +46,11 @@ def reach_of(*definitions: Any) -> tuple[str, ...]:
     Examples
     --------
     >>> import pursuit
-    >>> from pursuit.compiling.reach import definitions_in, reach_of
-    >>> reach_of(*definitions_in(pursuit.problems.exp(3, 10.0)))
+    >>> from pursuit.compiling.reach import reach_of
+    >>> reach_of(pursuit.problems.exp(3, 10.0))
     ()
     """
-    return tuple(_traced(definitions, frozenset(), set()))
+    return tuple(_traced(tuple(definitions_in(*records)), frozenset(), set()))
 
 
 def _traced(value: Any, names: frozenset[str], seen: set[Any]) -> Iterator[str]:

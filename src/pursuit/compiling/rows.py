@@ -10,18 +10,7 @@ import numpy as np
 from pursuit.checks import Vector
 from pursuit.compiling.dispatch import generic
 from pursuit.compiling.jit import compilable, loop_for
-from pursuit.compiling.vectors import (
-    SERIAL,
-    Matrix,
-    Serial,
-    add,
-    copy,
-    dot,
-    entrywise,
-    fill,
-    repeated,
-    scale,
-)
+from pursuit.compiling.vectors import SERIAL, Matrix, Serial, add, copy, dot, entrywise, fill, repeated, scale
 
 SLICE = 512
 """A slice of so many numbers of some rows stays in a CPU's cache."""

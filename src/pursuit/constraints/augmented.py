@@ -37,7 +37,7 @@ from pursuit.engine.setup import Setup, set_up
 from pursuit.engine.staged import StagedRun
 from pursuit.engine.stopping import Reason
 from pursuit.methods.catalogue import DEFAULT_METHOD
-from pursuit.methods.contract import Findings, Rounds
+from pursuit.methods.contract import Rounds
 from pursuit.methods.programs import is_program
 from pursuit.methods.stages import Task, Unknown
 from pursuit.problems.boxes import Box, number_at_bound
@@ -166,7 +166,7 @@ class _Rounds:
         target = self.setup.task.limits["ftarget"]
         return Outcome(
             x=seen.best.x.copy(), fun=seen.best.f, nit=self.nit, nfev=seen.nfev, best_nfev=seen.best.nfev,
-            faulty=seen.faulty, sigma=self._step_size, reason=reason, message=message, findings=Findings(),
+            faulty=seen.faulty, sigma=self._step_size, reason=reason, message=message,
             trace=self._trace, points=self._best_points if self._conduct.trace == "x" else None,
         ).judged(-math.inf if target is None else target)  # fmt: skip
 
@@ -310,7 +310,7 @@ class _Rounds:
         ended = run.outcome(reason, last=True)
         self._nit, self._sigma, self._run = self.nit, ended.sigma, None
         self._unsuited = ended.message if ended.reason.is_unsuited else ""
-        if ended.findings.is_estimate and self._left() >= 1:
+        if ended.is_estimate and self._left() >= 1:
             # Next to an estimate, the point with the lowest value is only the luckiest.
             seen.begin_at(ended.x)
         return ended.reason

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from pursuit.checks import Vector
 from pursuit.engine.counters import Counting, Row, Trace, Unfinished, finished_trace
 from pursuit.engine.stopping import Reason
-from pursuit.methods.contract import Findings, State
+from pursuit.methods.contract import State
 
 if TYPE_CHECKING:
     # Numba compiles it, and is imported only for step methods.
@@ -46,9 +46,8 @@ class StageRecord(NamedTuple):
         Why it ended.
     sentence : str
         The same in words.
-    noise, is_estimate, error, remark
-        What it found out about the function, as `noise`, `fun_is_estimate`, `fun_error` and the end of
-        `message` in a result.
+    noise, is_estimate, error
+        What it found out about the function, as `noise`, `fun_is_estimate` and `fun_error` in a result.
     """
 
     method: str
@@ -66,12 +65,6 @@ class StageRecord(NamedTuple):
     noise: float | None
     is_estimate: bool
     error: float | None
-    remark: str
-
-    @property
-    def findings(self) -> Findings:
-        """What it found out about the function."""
-        return Findings(self.noise, self.is_estimate, self.error, self.remark)
 
 
 class Outcome(NamedTuple):
@@ -88,10 +81,14 @@ class Outcome(NamedTuple):
     reason: Reason
     message: str
     """The reason as a sentence."""
-    findings: Findings
-    """What a program has found out about the function."""
     trace: Callable[[], Trace]
     """Puts the trace together, which takes a while."""
+    noise: float | None = None
+    """The standard deviation of the noise of a value; None if it was not measured."""
+    is_estimate: bool = False
+    """Whether `fun` is an estimate of the value at `x`, and not a value seen."""
+    error: float | None = None
+    """The standard error of an estimate."""
     stages: tuple[StageRecord, ...] = ()
     """The outcome of each stage, if there may be several."""
     points: Callable[[], NDArray[np.float64]] | None = None
@@ -156,7 +153,6 @@ def outcome_of(
         sigma=numbers.sigma,
         reason=reason,
         message=reason.sentence(idle=nfev - counters.best.nfev),
-        findings=Findings(),
         trace=whole_trace,
     )
 

@@ -18,7 +18,7 @@ from pursuit.engine.counters import Limits, Row, Trace, due_after, trace_of
 from pursuit.engine.outcome import Outcome
 from pursuit.engine.snapshot import Counts, Snapshot
 from pursuit.engine.stopping import Reason
-from pursuit.methods.contract import Findings, Rounds
+from pursuit.methods.contract import Rounds
 from pursuit.methods.programs import CONVERGED, Program, Request, rows_of
 from pursuit.problems.boxes import Box, number_at_bound
 
@@ -176,7 +176,9 @@ class ProgramRun:
             sigma=sigma,
             reason=reason,
             message=state.ending.sentence if is_own else reason.sentence(counts.nfev - counts.best_nfev),
-            findings=Findings(noise=state.noise, is_estimate=is_estimate, error=error),
+            noise=state.noise,
+            is_estimate=is_estimate,
+            error=error,
             trace=lambda: self._whole_trace(state, counts, sigma),
         )
 

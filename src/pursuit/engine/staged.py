@@ -21,7 +21,6 @@ from pursuit.engine.snapshot import Snapshot
 from pursuit.engine.stages import Past, ended_stages, merged
 from pursuit.engine.stopping import Reason
 from pursuit.methods.catalogue import method_text
-from pursuit.methods.contract import Findings
 from pursuit.methods.restarts import next_stage
 from pursuit.methods.stages import AT_BEST, AT_NEW_POINT, Stage
 
@@ -159,7 +158,6 @@ class StagedRun:
             sigma=self.setup.first_step,
             reason=reason,
             message=reason.sentence(),
-            findings=Findings(),
             trace=lambda: empty_trace(0),
         )
 

@@ -93,10 +93,9 @@ class Past(NamedTuple):
             faulty=now.faulty,
             reason=now.reason,
             sentence=now.message,
-            noise=now.findings.noise,
-            is_estimate=now.findings.is_estimate,
-            error=None if now.findings.error is None else float(now.findings.error),
-            remark=now.findings.remark,
+            noise=now.noise,
+            is_estimate=now.is_estimate,
+            error=None if now.error is None else float(now.error),
         )
 
     def is_beaten_by(self, now: Outcome) -> bool:
@@ -108,9 +107,9 @@ class Past(NamedTuple):
             # It has evaluated a few points, and its best value is only the luckiest.
             return True
         margin = 0.0
-        if best.is_estimate and now.findings.is_estimate:
+        if best.is_estimate and now.is_estimate:
             # Of two estimates the better known one is preferred.
-            margin = _CLEAR * ((now.findings.error or 0.0) - (best.error or 0.0))
+            margin = _CLEAR * ((now.error or 0.0) - (best.error or 0.0))
         elif best.is_estimate:
             margin = _LUCK * (best.noise or 0.0)
         return now.fun < best.fun - margin
@@ -177,7 +176,9 @@ def merged(past: Past, now: Outcome, *, is_begun: bool) -> Outcome:
         faulty=sum(record.faulty for record in records),
         reason=reason,
         message=f"{sentence} {_story(records, champion)}".rstrip(),
-        findings=best.findings,
+        noise=best.noise,
+        is_estimate=best.is_estimate,
+        error=best.error,
         trace=lambda: past.joined(now),
         stages=records,
     )

@@ -217,19 +217,6 @@ class Rounds(NamedTuple):
         return max(self.at_once, min(self.most, _ROOM_FOR_NUMBERS // n))
 
 
-class Findings(NamedTuple):
-    """What a program has found out about the function."""
-
-    noise: float | None = None
-    """The standard deviation of the noise of a value; None if it was not measured."""
-    is_estimate: bool = False
-    """Whether `fx` is an estimate of the value at `x`, and not a value seen."""
-    error: float | None = None
-    """The standard error of an estimate."""
-    remark: str = ""
-    """A sentence or two for users; empty where there is nothing to say."""
-
-
 def patience_of(scheme: Any, n: int) -> Patience:
     """Return after how many iterations without a better point to give up."""
     patience = None if is_program(scheme) else scheme.needs(n).patience

@@ -38,6 +38,9 @@ _MOST = 5
 _KEPT = 0.4
 # Probes that rounding hides become longer by this factor.
 _LONGER = 100.0
+# If rounding hides more than this part of what f has fallen by, f is to bend by so many times
+# the rounding of a value between probes on both sides: slopes are exact then.
+_COARSE, _CENTRAL = 1e-10, 1e2
 # Kinks are not looked for more often than after so many sweeps,
 _PAUSE = 8
 # on so many lines, at this part of the longest step and at a multiple of it, where second differences of a
@@ -100,7 +103,8 @@ def _judge_standstill(state: State, rng: np.random.Generator) -> Asking:
             return
         if state.f < f:
             return
-    if is_over and (unseen := _unseen(state)).any():
+    clear = _CENTRAL if hidden > _COARSE * fallen else 1.0
+    if is_over and (unseen := _unseen(state, clear)).any():
         state.lengths = np.where(unseen, _LONGER * np.abs(state.probes), state.lengths)
     elif is_over:
         ending = Ending(CONVERGED, _ROUNDING if left <= hidden else _STEPS)
@@ -156,11 +160,11 @@ def _way(state: State) -> float:
     return state.longest / float(np.linalg.norm(np.broadcast_to(state.box.sigma0, state.x.shape)))
 
 
-def _unseen(state: State) -> Mask:
-    """Return which variables have curvatures that rounding hides, although longer probes may show them."""
+def _unseen(state: State, clear: float) -> Mask:
+    """Return along which variables f bends by less than so many times its rounding, and longer probes fit."""
     h, room = np.abs(state.probes), np.maximum(state.box.upper - state.x, state.x - state.box.lower)
     farthest = np.minimum(room, max(1.0, _way(state)) * state.box.sigma0)
-    unseen: Mask = (np.abs(state.curvature) * h**2 < state.noise) & (_LONGER * h < farthest)
+    unseen: Mask = (np.abs(state.curvature) * h**2 < clear * state.noise) & (_LONGER * h < farthest)
     return unseen
 
 

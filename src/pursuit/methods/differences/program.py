@@ -117,9 +117,9 @@ def _iteration(state: State, rng: np.random.Generator, quiet: bool) -> Asking:
         yield from _open(state, rng, quiet)
     elif state.opening is not None:
         yield from interpolation.iterate_opening(state)
-        if interpolation.is_over(state):
-            if not state.evaluated_again:
-                yield from look_for_noise(state)
+        if interpolation.is_over(state) and not state.evaluated_again:
+            yield from look_for_noise(state)
+        if interpolation.is_over(state):  # under noise it may not be
             interpolation.end_opening(state)
     elif state.blocks is not None:
         yield from iterate_blocks(state, rng)

@@ -56,12 +56,13 @@ import numpy as np
 from pursuit.checks import Vector
 from pursuit.compiling.jit import compilable
 from pursuit.compiling.rows import SLICE, mix_rows
-from pursuit.compiling.vectors import add, blend, dot, scale
+from pursuit.compiling.vectors import SERIAL, add, blend, dot, scale
 from pursuit.methods.contract import Needs, State, ask, tell
 from pursuit.methods.rivals.populations import (
     RoundNumbers,
     Samples,
     Shape,
+    add_squares,
     checked_population,
     expected_length,
     needs_of_population,
@@ -162,7 +163,7 @@ def _excess(square):
 @tell.register(CrFmNes)
 def _tell(team, scheme, arrays, numbers, query, values):
     n, p_sigma = arrays.x.shape[0], arrays.p_sigma
-    order, f, fx = ranked(arrays, numbers, query, values)
+    order, f, fx = ranked(team, arrays, numbers, query, values)
     finite = _sort_the_infinite(arrays, values, order)
     share = finite / scheme.popsize
     weights, step = _weighted(team, scheme, arrays, query, order, 0.0)
@@ -282,8 +283,8 @@ def _sums_of_squares(rows, products, weights):
         squares_here, mixed_here = squares[start:end], mixed[start:end]
         for k in range(weights.size):
             z = rows[k, start:end]
-            squares_here += weights[k] * z * z
-            mixed_here += weights[k] * products[k] * z
+            add_squares(SERIAL, squares_here, weights[k], z)
+            add(SERIAL, mixed_here, weights[k] * products[k], z)
     return squares, mixed
 
 

@@ -152,7 +152,7 @@ def _stretch(z, basis, factors, of_rest):
 @tell.register(LCma)
 def _tell(team, scheme, arrays, numbers, query, values):
     rates, n = scheme.rates, arrays.x.size
-    order, f, fx = ranked(arrays, numbers, query, values)
+    order, f, fx = ranked(team, arrays, numbers, query, values)
     best = query.z.reshape(-1, n)[order[: rates.weights.size]]
     step = np.zeros((1, n))  # <y>, and then C^(-1/2) <y>
     mix_rows(team, step[0], 1.0, rates.weights, best)

@@ -229,7 +229,7 @@ def _transform(scheme, arrays, stored, z, oldest):
 
 @tell.register(LmCma)
 def _tell(team, scheme, arrays, numbers, query, values):
-    order, f, fx = ranked(arrays, numbers, query, values)
+    order, f, fx = ranked(team, arrays, numbers, query, values)
     _move(team, scheme, arrays, numbers.sigma, query.z, order)
     is_due = numbers.t % scheme.period == 0
     count = _store(team, scheme, arrays, numbers) if is_due else numbers.stored

@@ -34,7 +34,7 @@ import numpy as np
 
 from pursuit.checks import Vector, checked_count, checked_memory
 from pursuit.compiling.jit import compilable
-from pursuit.compiling.vectors import blend, dot, summed
+from pursuit.compiling.vectors import add, blend, copy, dot, entrywise, multiply, summed
 from pursuit.methods.contract import Needs, Patience, count_points, spread, write_point
 from pursuit.methods.options import checked_rate
 
@@ -116,21 +116,20 @@ def _size(query):
 
 @write_point.register(Samples)
 def _write(team, query, position, out):
-    write_sample(query, int(position), out)
+    write_sample(team, query, int(position), out)
 
 
 @compilable
-def write_sample(query: Any, j: Any, out: Any) -> Any:
+def write_sample(team: Any, query: Any, j: Any, out: Any) -> Any:
     """Write the j-th point of a round into `out`."""
     n, k = out.shape[0], j // query.sides
     scales, direction, along = query.shape
-    length = query.sigma if j % query.sides == 0 else -query.sigma
-    out[:] = query.z[k * n : (k + 1) * n]
+    copy(team, out, query.z[k * n : (k + 1) * n])
     if direction.size > 0:
-        out += along[k] * direction
+        add(team, out, along[k], direction)
     if scales.size > 0:
-        out *= scales
-    out[:] = query.mean + length * out
+        multiply(team, out, scales)
+    blend(team, out, query.sigma if j % query.sides == 0 else -query.sigma, 1.0, query.mean)
 
 
 @spread.register(Samples)
@@ -153,8 +152,14 @@ def total(i, x):
     return x[i]
 
 
+@entrywise
+def add_squares(i: int, x: Vector, a: float, u: Vector) -> Any:
+    """Add a u^2 to x, entry by entry."""
+    return x[i] + a * u[i] * u[i]
+
+
 @compilable
-def ranked(arrays: Any, numbers: Any, query: Any, values: Any) -> Any:
+def ranked(team: Any, arrays: Any, numbers: Any, query: Any, values: Any) -> Any:
     """Return the points of a round, the best first, the best value, and that of all rounds.
 
     Points with equal values keep their order. The best point of all is written into x.
@@ -162,7 +167,7 @@ def ranked(arrays: Any, numbers: Any, query: Any, values: Any) -> Any:
     order = np.argsort(values, kind="mergesort")
     f = values[order[0]]
     if f < numbers.fx:
-        write_sample(query, order[0], arrays.x)
+        write_sample(team, query, order[0], arrays.x)
     return order, f, min(f, numbers.fx)
 
 

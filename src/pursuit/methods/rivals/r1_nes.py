@@ -90,7 +90,7 @@ def _ask(team, scheme, arrays, numbers, normals):
 
 @tell.register(R1Nes)
 def _tell(team, scheme, arrays, numbers, query, values):
-    order, f, fx = ranked(arrays, numbers, query, values)
+    order, f, fx = ranked(team, arrays, numbers, query, values)
     n, u = arrays.x.shape[0], arrays.u
     square = dot(team, n, u, u)
     r = math.sqrt(square)
@@ -99,13 +99,14 @@ def _tell(team, scheme, arrays, numbers, query, values):
     for rank in range(order.size):
         q, j = scheme.utilities[rank], order[rank]
         if q > 0.0:
-            w = query.z[j * n : (j + 1) * n] + query.shape.along[j] * u
+            w = query.z[j * n : (j + 1) * n]
+            add(team, w, query.shape.along[j], u)
             length, along = dot(team, n, w, w), dot(team, n, w, u) / r
             growth += q * ((length - n) - (along * along - 1.0)) / (2.0 * (n - 1.0))
             part = (square - n + 2.0) * along * along - (square + 1.0) * length
             of_v += q * part / (2.0 * r * (n - 1.0))
-            step += q * w
-            gradient += q * along / r * w
+            add(team, step, q, w)
+            add(team, gradient, q * along / r, w)
     gradient += of_v / r * u
     add(team, arrays.mean, numbers.sigma, step)
     _turn(team, n, u, gradient, scheme.eta)

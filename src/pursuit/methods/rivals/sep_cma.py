@@ -24,12 +24,14 @@ from typing import NamedTuple, Unpack
 import numpy as np
 
 from pursuit.checks import Vector
+from pursuit.compiling.vectors import add
 from pursuit.methods.contract import Needs, State, ask, tell
 from pursuit.methods.rivals.populations import (
     CmaRates,
     RateOptions,
     Samples,
     Shape,
+    add_squares,
     checked_population,
     follow_path,
     needs_of_population,
@@ -95,14 +97,14 @@ def _ask(team, scheme, arrays, numbers, normals):
 
 @tell.register(SepCma)
 def _tell(team, scheme, arrays, numbers, query, values):
-    order, f, fx = ranked(arrays, numbers, query, values)
+    order, f, fx = ranked(team, arrays, numbers, query, values)
     rates, n = scheme.rates, arrays.x.shape[0]
     mean, scales, p_c = arrays.mean, arrays.scales, arrays.p_c
     step, squares = np.zeros(n), np.zeros(n)
     for rank in range(rates.weights.size):
         z = query.z[order[rank] * n : (order[rank] + 1) * n]
-        step += rates.weights[rank] * z
-        squares += rates.weights[rank] * z * z
+        add(team, step, rates.weights[rank], z)
+        add_squares(team, squares, rates.weights[rank], z)
     mean += numbers.sigma * scales * step
     path = follow_path(team, rates, arrays.p_sigma, numbers.faded, step)
     p_c[:] = (1.0 - rates.c_c) * p_c + path.gain * scales * step
