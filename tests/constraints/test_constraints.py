@@ -282,3 +282,16 @@ def test_compiling_takes_nothing_of_the_time_limit(tmp_path):
     )
     # Compiling takes seconds; a round ends with the first evaluation after the limit.
     assert int(done.stdout) > 100
+
+
+def kinks(x):
+    """Rotate by 45 degrees in pairs, so that no kink lies along a coordinate."""
+    return float(np.abs(x[::2] + x[1::2] - 1.0).sum() + 3.0 * np.abs(x[::2] - x[1::2]).sum())
+
+
+def test_where_f_does_not_suit_the_method_it_says_so():
+    result = pursuit.minimize(kinks, START, method="differences", constraints=TOTAL["linear"], rng=1)
+    assert not result.success
+    assert "The last round said: f has kinks" in result.message
+    smooth = pursuit.minimize(bowl, START, method="differences", constraints=TOTAL["linear"], rng=1)
+    assert "The last round" not in smooth.message
