@@ -73,9 +73,13 @@ def test_a_flat_function_says_nothing_better_was_found(method):
 @pytest.mark.parametrize("method", METHODS)
 def test_a_function_that_falls_for_ever_but_not_below_zero_is_not_called_unbounded(method):
     result = run(lambda x: float(np.exp(np.clip(x.sum(), -100.0, 100.0))), method)
-    own = {Reason.CONVERGED, Reason.FLAT, Reason.KINKS, Reason.STUCK} if method in PROGRAMS else set()
-    assert result.status in {Reason.DIVERGED, Reason.STALLED} | own
-    assert result.fun == np.exp(-100.0)
+    if method in PROGRAMS:
+        assert result.status in {Reason.CONVERGED, Reason.FLAT, Reason.KINKS, Reason.STUCK}
+        # What is left is nothing beside what f has fallen by: whether it is gained too depends on the seed.
+        assert result.fun < 1e-30 * np.exp(N)
+    else:
+        assert result.status in {Reason.DIVERGED, Reason.STALLED}
+        assert result.fun == np.exp(-100.0)
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -66,11 +66,12 @@ def _along_coordinates(
     n = x.size
     steps = box.sigma0 * _SHORTEST ** rng.random(n)
     ahead, behind = box.clip(x + steps) - x, box.clip(x - steps) - x
-    which = np.arange(n)
-    values = yield Probes(x, np.concatenate([which, which]), np.concatenate([ahead, behind]))
-    is_ahead = values[:n] <= values[n:]
-    lowest = np.minimum(values[:n], values[n:])
-    down = np.where(lowest < below, np.where(is_ahead, ahead, behind), 0.0)
+    # Two requests: with many variables one of both sides would double the memory of the run.
+    above = yield Probes(x, np.arange(n), ahead)
+    lowest = yield Probes(x, np.arange(n), behind)
+    down = np.where(above <= lowest, ahead, behind)
+    lowest = np.minimum(above, lowest)
+    down[lowest >= below] = 0.0
     if not down.any():
         return None
     together = box.clip(x + down)

@@ -199,7 +199,8 @@ def has_kinks(state: State, rng: np.random.Generator, small: float) -> Generator
             if box.is_bounded:
                 room = np.minimum(box.upper - state.x, state.x - box.lower)
                 u = np.where(np.abs(u) * _MULTIPLE < room, u, 0.0)
-            points = state.x + np.multiply.outer([1.0, -1.0, _MULTIPLE, -_MULTIPLE], u)
+            points = np.multiply.outer([1.0, -1.0, _MULTIPLE, -_MULTIPLE], u)
+            points += state.x
             v = yield points
             if v.min() < lowest:
                 lowest, lowest_x = float(v.min()), points[int(np.argmin(v))]

@@ -110,21 +110,17 @@ class Limited:
 
     def step(self, g: Vector, free: Mask, low: Vector | float, high: Vector | float) -> Vector:
         """Return the step of L-BFGS among the free variables, cut at the bounds."""
-        all_free = bool(free.all())
-        q = g.copy() if all_free else np.where(free, g, 0.0)
-        used = []
+        q, used = np.where(free, g, 0.0), []
         for s, y in zip(reversed(self.steps), reversed(self.changes), strict=True):
-            if not all_free:
-                s, y = s * free, y * free
-            curvature = s @ y
+            curvature = float(s @ (free * y))
             if curvature > 0.0:
-                part = (s @ q) / curvature
-                q -= part * y
+                part = float(s @ q) / curvature
+                q -= part * (free * y)
                 used.append((s, y, curvature, part))
         q /= self.diagonal
         for s, y, curvature, part in reversed(used):
-            q += (part - (y @ q) / curvature) * s
-        return np.clip(-q if all_free else np.where(free, -q, 0.0), low, high)
+            q += (part - float(y @ q) / curvature) * (free * s)
+        return np.clip(np.where(free, -q, 0.0), low, high)
 
 
 Matrix = Dense | Limited
