@@ -17,7 +17,7 @@ from pursuit.checks import Vector
 from pursuit.methods.differences.matrix import first_matrix, norm
 from pursuit.methods.differences.noise import measure_noise
 from pursuit.methods.differences.state import TINY, Masked, State
-from pursuit.methods.differences.sweep import choose_probes, end_sweep, probe, probe_back, sizes_of
+from pursuit.methods.differences.sweep import sizes_of, sweep
 from pursuit.methods.programs import KINKS, Asking, Ending, Request
 
 # As many idle sweeps as end a run whose noise is not random.
@@ -65,13 +65,10 @@ def masked_sweep(state: State, rng: np.random.Generator) -> Asking:
     if state.sweeps % _AGAIN == 0 or state.failures or abs(state.f) < 0.1 * state.noise_model.at:
         yield from measure_noise(state, rng)
     standing_out = np.sqrt(state.probe_factor * state.noise / sizes_of(state))
-    choose_probes(state, np.maximum(state.lengths, standing_out), rng)
-    F = yield from probe(state, np.arange(n))
+    state.lengths = np.maximum(state.lengths, standing_out)
     eighth = -(-n // 8)
     is_next = (np.arange(n) - eighth * state.sweeps) % n < eighth
-    back = np.flatnonzero(is_next | (state.curvature == 0.0) | ~np.isfinite(F))
-    yield from probe_back(state, back, F[back])
-    end_sweep(state)
+    yield from sweep(state, rng, back=is_next | (state.curvature == 0.0))
     if not state.failures and state.slope_noise() < CLEAR:
         state.masked, state.idle = None, 0
         state.matrix = first_matrix(n, sizes_of(state))

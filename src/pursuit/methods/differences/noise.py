@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from pursuit.checks import Vector
-from pursuit.methods.differences.state import TINY, Noise, State
+from pursuit.methods.differences.state import EPS, TINY, Noise, State
 from pursuit.methods.differences.sweep import inward
 from pursuit.methods.programs import Asking, Request
 
@@ -25,6 +25,9 @@ _LATEST = 0.4
 _FAR_ABOVE = 1e3
 # The values on a line: differences of order four to six of so many show noise and not the function.
 _ON_LINE = 8
+# There is noise if values differ by more than this many rounding errors of |f|, and of this part of what f
+# has fallen by: terms of f that large may cancel each other.
+_ROUNDINGS, _CANCELLED = 100.0, 0.01
 # How close together these are at first, in lengths of probes,
 _CLOSE = 1e-2
 # and how many of them must differ at least.
@@ -33,7 +36,6 @@ _DIFFERENT = 4
 
 def look_for_noise(state: State) -> Asking:
     """Evaluate f at x again: if the values differ, they are noisy."""
-    state.evaluated_again = True
     again = yield state.x[np.newaxis]
     if again[0] != state.f and math.isfinite(again[0]):
         state.noise_model = Noise(is_random=True)
@@ -41,10 +43,7 @@ def look_for_noise(state: State) -> Asking:
 
 
 def is_loud(state: State, rng: np.random.Generator) -> Generator[Request, Vector, bool]:
-    """Evaluate f at x again; if it is noisy, say whether that hides what values differ by around x."""
-    yield from look_for_noise(state)
-    if not state.noise_model.is_random:
-        return False
+    """Say whether noise hides what values differ by around x."""
     box = state.box
     values = yield box.clip(state.x + box.sigma0 * rng.standard_normal((_AROUND, state.x.size)))
     values = values[np.isfinite(values)]
@@ -118,13 +117,13 @@ def _deviation(v: Vector) -> float:
 
 def _learn(state: State, level: float, grain: float = 0.0, highest: float = 0.0) -> None:
     """Take a measurement of the noise, averaged with earlier ones if these were made at similar values."""
-    if not math.isfinite(level) or highest > _FAR_ABOVE * state.rounding_scale():
+    noise, scale = state.noise_model, abs(state.f) + _CANCELLED * abs(state.start - state.f)
+    if not math.isfinite(level) or highest > _FAR_ABOVE * scale:
         return
-    noise = state.noise_model
     if _is_near(state):
         level = math.hypot(math.sqrt(1.0 - _LATEST) * noise.level, math.sqrt(_LATEST) * level)
-    scale = max(state.rounding_scale(), highest)
-    state.noise_model = replace(noise, level=level, at=abs(state.f), scale=scale, grain=grain)
+    is_known = level > _ROUNDINGS * EPS * max(scale, highest)
+    state.noise_model = replace(noise, level=level, at=abs(state.f), is_known=is_known, grain=grain)
 
 
 def _is_near(state: State) -> bool:

@@ -24,7 +24,7 @@ import numpy as np
 
 from pursuit.checks import Vector, checked_flag
 from pursuit.methods.differences import interpolation
-from pursuit.methods.differences.blocks import FEWEST, begin_blocks, iterate_blocks
+from pursuit.methods.differences.blocks import FEWEST, open_in_blocks
 from pursuit.methods.differences.ending import judge, judge_masked
 from pursuit.methods.differences.line import first_multiple, search
 from pursuit.methods.differences.masked import BLURRED, begin_masked, masked_step, masked_sweep
@@ -38,8 +38,6 @@ from pursuit.methods.programs import LOUD, STUCK, Asking, Box, Ending, Probes, S
 _FIRST_PROBE, _NOISY_PROBE = 1e-6, 0.3
 # Probes that measure curvatures for the first time are this part of the first step, per variable.
 _LONG_PROBE = 3e-2
-# After a failure probes become longer, up to this part of the longest step.
-_FAILING_PROBE = 1e-2
 # How much farther than the best multiple a search may go: first steps know nothing of lengths.
 _FARTHEST_FIRST, _FARTHEST = 10.0, 4.0
 # The weight of the latest step in the average of what steps gain, as a part of what the model predicts.
@@ -117,12 +115,8 @@ def _iteration(state: State, rng: np.random.Generator, quiet: bool) -> Asking:
         yield from _open(state, rng, quiet)
     elif state.opening is not None:
         yield from interpolation.iterate_opening(state)
-        if interpolation.is_over(state) and not state.evaluated_again:
-            yield from look_for_noise(state)
-        if interpolation.is_over(state):  # under noise it may not be
+        if interpolation.is_over(state):
             interpolation.end_opening(state)
-    elif state.blocks is not None:
-        yield from iterate_blocks(state, rng)
     else:
         yield from (_sweep(state, rng) if state.masked is None else masked_sweep(state, rng))
         if state.masked is not None:
@@ -135,23 +129,18 @@ def _iteration(state: State, rng: np.random.Generator, quiet: bool) -> Asking:
 
 
 def _open(state: State, rng: np.random.Generator, quiet: bool) -> Asking:
-    """Begin with a model through single values, if that is worth it; otherwise look for noise first."""
+    """Look for noise, and begin with a model through single values or in blocks, if that is worth it."""
     state.is_open = True
-    n, is_alone = state.x.size, state.batch == 1 and interpolation.has_room(state)
-    if quiet and (yield from is_loud(state, rng)):
+    yield from look_for_noise(state)
+    is_random = state.noise_model.is_random
+    if quiet and is_random and (yield from is_loud(state, rng)):
         state.ending = Ending(LOUD, "Noise is a large part of what values differ by at a distance of sigma0.")
-        return
-    if is_alone and n <= (interpolation.MOST_BOUNDED if state.box.is_bounded else interpolation.MOST_EXACT):
+    elif interpolation.is_worth_it(state):
         yield from interpolation.begin_opening(state)
-        return
-    if not state.evaluated_again:
-        yield from look_for_noise(state)
-    if state.noise_model.is_random:
+    elif is_random:
         state.lengths = np.maximum(state.lengths, _NOISY_PROBE * state.box.sigma0)
-        if n <= interpolation.MOST and is_alone:
-            yield from interpolation.begin_opening(state)
-    elif n >= FEWEST:
-        begin_blocks(state, rng)
+    elif state.x.size >= FEWEST:
+        yield from open_in_blocks(state, rng)
 
 
 def _sweep(state: State, rng: np.random.Generator) -> Asking:
@@ -167,11 +156,11 @@ def _sweep(state: State, rng: np.random.Generator) -> Asking:
             state.lengths = np.maximum(state.lengths, _NOISY_PROBE * state.box.sigma0)
             state.curvature, state.matrix = np.zeros(state.x.size), first_matrix(state.x.size, 1.0)
             state.last_gradient, state.is_scaled = None, False
-    is_noisy = state.noise_model.is_known
+    is_noisy, state.is_suspicious = state.noise_model.is_known, False
     if not state.is_scaled and (state.sweeps > 0 or is_noisy):
         yield from measuring_sweep(state, rng)
     else:
-        yield from sweep(state, rng, both=state.idle > 0)
+        yield from sweep(state, rng, back=state.idle > 0)
     _learn(state)
     if is_noisy and (state.failures > 2 or state.slope_noise() > BLURRED):
         begin_masked(state)
@@ -179,7 +168,6 @@ def _sweep(state: State, rng: np.random.Generator) -> Asking:
 
 def _learn(state: State) -> None:
     """Tell the matrix how the gradient changed along the last step, and how far f contradicts that."""
-    state.is_suspicious &= state.measured < 0 < state.sweeps
     step, g = state.last_step, state.last_gradient
     if step is None or g is None:
         return
@@ -223,10 +211,6 @@ def _take(state: State, p: Vector, slope: float) -> Asking:
         state.is_scaled, state.kept = False, 1.0
     _move(state, state.box.after(state.x, t * p), f)
     choose_lengths(state)
-    if state.failures:
-        # Longer probes tell whether there was a slope at all.
-        longest = _FAILING_PROBE * max(state.longest, state.box.largest)
-        state.lengths = np.maximum(state.lengths, np.minimum(10.0**state.failures * state.lengths, longest))
     if not state.is_scaled and state.last_step is not None:
         # The next sweep is to tell curvatures.
         state.lengths = np.maximum(state.lengths, _LONG_PROBE * state.sigma)
@@ -261,4 +245,3 @@ def _move(state: State, x: Vector, f: float) -> None:
     is_still = gain <= state.ftol * abs(f) or norm(step) <= state.xtol * state.longest
     state.idle = state.idle + 1 if is_still else 0
     state.last_step, state.last_gradient, state.failures = step, state.gradient, 0
-    state.last_probes = None if state.is_scaled else state.probes
