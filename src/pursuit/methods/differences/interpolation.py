@@ -30,10 +30,15 @@ from pursuit.methods.regression import lowest_within
 # noise and bounds sweeps are worth more from a few variables on.
 _MOST, _MOST_EXACT = 15, 6
 _LONG, _LONG_EXACT = 10, 3
+# Without noise the opening is left at once if curvatures differ by more than this factor: sigma0 is no
+# measure of all variables then.
+_ALIKE = 1e3
 # The opening ends when points are this close together, in units of sigma0.
 _CLOSEST = 1e-3
 # A step is good or bad if f falls by this part of what the model predicts.
 _GOOD, _BAD = 0.7, 0.1
+# The smallest curvature that is handed over, as a part of the largest.
+_SMALLEST = 1e-9
 # How much closer points come at a time.
 _CLOSER = 0.1
 # Noise masks the model if the values at its points vary by less than this many times the noise.
@@ -64,6 +69,9 @@ def begin_opening(state: State) -> Asking:
         evaluations=2 * n + 1,
     )
     _fit(state, state.opening)
+    curvatures = np.abs(state.opening.hessian.diagonal())
+    if not state.noise_model.is_random and curvatures.max() > _ALIKE * curvatures.min():
+        state.opening = None
 
 
 def iterate_opening(state: State) -> Asking:
@@ -133,7 +141,7 @@ def end_opening(state: State) -> None:
     if not opening.hessian.any():
         return
     values, V = np.linalg.eigh(opening.hessian)
-    sizes = np.maximum(np.abs(values), 1e-3 * np.abs(values).max() + TINY)
+    sizes = np.maximum(np.abs(values), _SMALLEST * np.abs(values).max() + TINY)
     units = np.multiply.outer(unit, unit)
     state.matrix = Dense((V * sizes) @ V.T / units, (V / sizes) @ V.T * units, fresh=False)
     state.gradient = opening.gradient / unit

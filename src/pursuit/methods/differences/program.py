@@ -46,8 +46,6 @@ _LATEST = 0.2
 _WRONG = 0.3
 # The curvature at x may differ from its mean along the last step by these factors.
 _CHANGE_OF_CURVATURE = 0.3, 3.0
-# A step is at most this many times as long as the longest so far, or as the first step sizes.
-_REACH, _REACH_IN_NOISE = 100.0, 4.0
 
 
 class Differences(NamedTuple):
@@ -225,11 +223,6 @@ def _direction(state: State) -> tuple[Vector, float]:
         p = np.clip(np.where(free, -g / state.matrix.diagonal, 0.0), low, high)
     if not np.isfinite(p).all():
         return np.zeros_like(g), 0.0
-    length = norm(p)
-    reach = _REACH_IN_NOISE if state.noise_model.is_known else _REACH
-    farthest = reach * max(state.longest, state.box.largest * math.sqrt(g.size))
-    if length > farthest and state.is_scaled:
-        p = p * (farthest / length)
     return p, float(g @ p)
 
 
