@@ -11,16 +11,14 @@ A sweep over all variables takes n evaluations before the first step; this makes
 from __future__ import annotations
 
 import math
-from collections.abc import Generator
 
 import numpy as np
 
-from pursuit.checks import Vector
 from pursuit.methods.differences.line import first_multiple, search
 from pursuit.methods.differences.matrix import first_matrix, norm
 from pursuit.methods.differences.state import State
 from pursuit.methods.differences.sweep import Indices, choose_probes, probe, probe_back
-from pursuit.methods.programs import Asking, Request
+from pursuit.methods.programs import Asking, Finding
 
 # From this many variables on.
 FEWEST = 500
@@ -53,7 +51,7 @@ def open_in_blocks(state: State, rng: np.random.Generator) -> Asking:
 
 def _block_step(
     state: State, rng: np.random.Generator, i: Indices, c: float, measures: bool
-) -> Generator[Request, Vector, float]:
+) -> Finding[float]:
     """Make a step along the slopes of a block, given the curvature along the last one; return a new one."""
     state.gradient = np.zeros(state.x.size)
     choose_probes(state, state.lengths, rng)

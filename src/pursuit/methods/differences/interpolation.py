@@ -145,10 +145,9 @@ def end_opening(state: State) -> None:
     units = np.multiply.outer(unit, unit)
     state.matrix = Dense((V * sizes) @ V.T / units, (V / sizes) @ V.T * units, fresh=False)
     state.gradient = opening.gradient / unit
-    state.last_step = np.full(state.x.size, unit * opening.radius / math.sqrt(state.x.size))
+    state.last_step, state.is_scaled = None, True
     choose_lengths(state)
     state.lengths = np.clip(state.lengths, 1e-4 * opening.radius * unit, opening.radius * unit)
-    state.last_step, state.is_scaled = None, True
 
 
 def _come_closer(state: State, opening: Opening) -> Asking:

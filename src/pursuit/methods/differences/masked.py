@@ -8,7 +8,6 @@ step, from values far apart. It is accepted unless it is clearly worse.
 from __future__ import annotations
 
 import math
-from collections.abc import Generator
 from dataclasses import replace
 
 import numpy as np
@@ -18,7 +17,7 @@ from pursuit.methods.differences.matrix import first_matrix, norm
 from pursuit.methods.differences.noise import measure_noise
 from pursuit.methods.differences.state import TINY, Masked, State
 from pursuit.methods.differences.sweep import sizes_of, sweep
-from pursuit.methods.programs import KINKS, Asking, Ending, Request
+from pursuit.methods.programs import KINKS, Asking, Ending, Finding
 
 # As many idle sweeps as end a run whose noise is not random.
 REPEATING = 11
@@ -104,7 +103,7 @@ def _average(state: State) -> None:
         state.idle += 1 + is_hidden
 
 
-def _plane_step(state: State, a: Vector) -> Generator[Request, Vector, Vector | None]:
+def _plane_step(state: State, a: Vector) -> Finding[Vector | None]:
     """Return the minimum in the plane of the scaled slopes and the last step; None if there are no slopes."""
     f, noise = state.f, state.noise
     radius = _FARTHEST * max(state.box.largest * math.sqrt(a.size), state.longest) / 2.0**state.failures
@@ -142,7 +141,7 @@ def _plane_step(state: State, a: Vector) -> Generator[Request, Vector, Vector | 
     return step * min(1.0, radius / max(length, TINY)) if math.isfinite(length) else None
 
 
-def _noisy_trial(state: State, step: Vector) -> Generator[Request, Vector, Vector | None]:
+def _noisy_trial(state: State, step: Vector) -> Finding[Vector | None]:
     """Take a step whose value is not clearly worse, shortened if need be; return it."""
     noise = state.noise
     for _ in range(5):

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Generator
 from dataclasses import replace
 
 import numpy as np
 
 from pursuit.checks import Vector
+from pursuit.methods.differences.matrix import norm
 from pursuit.methods.differences.state import EPS, TINY, Noise, State
 from pursuit.methods.differences.sweep import inward
-from pursuit.methods.programs import Asking, Request
+from pursuit.methods.programs import Asking, Finding
 
-# How often a point is evaluated again to measure random noise, and to measure it where f is much lower than
-# before.
-_REPEATS, _FIRST_REPEATS = 3, 5
+# How often a point is evaluated again to measure random noise.
+_REPEATS = 3
 # Noise is loud if it is this part of what so many values around x differ by; with bounds, near which slopes
 # under noise are worth less, a smaller one.
 _LOUD, _LOUD_BOUNDED, _AROUND = 0.1, 0.03, 4
@@ -39,10 +38,10 @@ def look_for_noise(state: State) -> Asking:
     again = yield state.x[np.newaxis]
     if again[0] != state.f and math.isfinite(again[0]):
         state.noise_model = Noise(is_random=True)
-        yield from repeat(state, float(again[0]))
+        yield from repeat(state)
 
 
-def is_loud(state: State, rng: np.random.Generator) -> Generator[Request, Vector, bool]:
+def is_loud(state: State, rng: np.random.Generator) -> Finding[bool]:
     """Say whether noise hides what values differ by around x."""
     box = state.box
     values = yield box.clip(state.x + box.sigma0 * rng.standard_normal((_AROUND, state.x.size)))
@@ -59,11 +58,10 @@ def measure_noise(state: State, rng: np.random.Generator) -> Asking:
         yield from _measure_on_line(state, rng)
 
 
-def repeat(state: State, *known: float) -> Asking:
+def repeat(state: State) -> Asking:
     """Evaluate f at x again: what differs is noise, and the mean is a better value."""
-    count = _REPEATS if _is_near(state) else _FIRST_REPEATS
-    values = yield np.repeat(state.x[np.newaxis], count - len(known), axis=0)
-    values = np.array([*known, *values[np.isfinite(values)]])
+    values = yield np.repeat(state.x[np.newaxis], _REPEATS, axis=0)
+    values = values[np.isfinite(values)]
     if values.size > 1:
         # The value that led to x tends to be a lucky one, so it does not count for the noise.
         _learn(state, float(np.std(values, ddof=1)))
@@ -76,18 +74,14 @@ def _measure_on_line(state: State, rng: np.random.Generator) -> Asking:
     distance = min(max(_CLOSE, 0.1 * state.noise_model.grain / middle), 10.0)
     direction = np.abs(rng.standard_normal(state.x.size)) * state.lengths
     for _ in range(10):
-        v = yield from _on_line(state, distance * direction, rng)
-        if not np.isfinite(v).all():
-            distance *= 0.1
-        elif (
-            len(np.unique(v)) >= _DIFFERENT
-            or np.ptp(v) > 0.3 * abs(v[0])
-            or distance * middle > state.box.largest
-        ):
+        step = inward(state, _ON_LINE * distance * direction, rng) / _ON_LINE
+        v = yield state.box.clip(state.x + np.arange(float(_ON_LINE))[:, np.newaxis] * step)
+        has_values, is_far = np.isfinite(v).all(), distance * middle > state.box.largest
+        if has_values and (len(np.unique(v)) >= _DIFFERENT or np.ptp(v) > 0.3 * abs(v[0]) or is_far):
             break
-        else:  # values are rounded
-            distance *= 10.0
-    if not np.isfinite(v).all():
+        # Values are rounded, or there are none.
+        distance *= 10.0 if has_values else 0.1
+    if not has_values:
         return
     level, grain = _deviation(v), 0.0
     if distance > _CLOSE:
@@ -96,22 +90,18 @@ def _measure_on_line(state: State, rng: np.random.Generator) -> Asking:
     _learn(state, level, grain, float(np.abs(v).max()))
 
 
-def _on_line(state: State, step: Vector, rng: np.random.Generator) -> Generator[Request, Vector, Vector]:
-    """Return the values at x and at points that many steps away."""
-    step = inward(state, _ON_LINE * step, rng) / _ON_LINE
-    values = yield state.box.clip(state.x + np.arange(float(_ON_LINE))[:, np.newaxis] * step)
-    return values
-
-
 def _deviation(v: Vector) -> float:
     """Return the standard deviation of noise, by the differences of order four to six of values on a line."""
-    deviations = []
-    for order in range(1, 7):
-        v = np.diff(v)
-        size = float(np.abs(v).max()) + TINY  # squares of large values would overflow
-        factor = math.factorial(order) / math.sqrt(math.factorial(2 * order))
-        deviations.append(factor * size * math.sqrt(float(np.mean((v / size) ** 2))))
-    found = min(math.hypot(*deviations[3:5]), math.hypot(*deviations[4:6])) / math.sqrt(2.0)
+    v = v - v[0]
+    size = float(np.abs(v).max()) + TINY  # squares of large values would overflow
+    four, five, six = (
+        math.factorial(k)
+        / math.sqrt(math.factorial(2 * k))
+        * norm(np.diff(v / size, k))
+        / math.sqrt(v.size - k)
+        for k in (4, 5, 6)
+    )
+    found = size * min(math.hypot(four, five), math.hypot(five, six)) / math.sqrt(2.0)
     return found if math.isfinite(found) else math.inf
 
 

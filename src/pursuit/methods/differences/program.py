@@ -182,23 +182,17 @@ def _learn(state: State) -> None:
 
 
 def _step(state: State) -> Asking:
-    """Take a quasi-Newton step with the slopes of a sweep, and choose the lengths of the next probes."""
+    """Search along the quasi-Newton step, go to the best point, and choose the lengths of the next probes."""
     p, slope = _direction(state)
-    if slope < 0.0:
-        yield from _take(state, p, slope)
-    else:
-        state.failures, state.idle = state.failures + 1, state.idle + 1
+    if not slope < 0.0:
+        state.failures, state.idle, lengths = state.failures + 1, state.idle + 1, state.lengths
         if state.gradient.any():
             # All variables are pressed against bounds. Long probes on one side might have got that wrong.
-            state.lengths = np.minimum(state.lengths, _first_lengths(state.x, state.box.sigma0))
+            state.lengths = np.minimum(lengths, _first_lengths(state.x, state.box.sigma0))
         else:
             # Longer probes may see what these do not.
-            longer = np.minimum(1e3 * state.lengths, 10.0 * state.box.sigma0)
-            state.lengths = np.maximum(state.lengths, longer)
-
-
-def _take(state: State, p: Vector, slope: float) -> Asking:
-    """Search along a direction, go to the best point, and choose the lengths of the next probes."""
+            state.lengths = np.maximum(lengths, np.minimum(1e3 * lengths, 10.0 * state.box.sigma0))
+        return
     is_first = state.sweeps == 1 and state.matrix.fresh and not state.noise_model.is_known
     t = first_multiple(state, p, slope) if is_first else 1.0
     t, f = yield from search(state, p, slope, t, _FARTHEST_FIRST if state.matrix.fresh else _FARTHEST)

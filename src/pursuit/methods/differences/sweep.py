@@ -7,15 +7,13 @@ D_i = (f(x + h_i e_i) + f(x - h_i e_i) - 2 f(x))/h_i^2      which also measure t
 
 from __future__ import annotations
 
-from collections.abc import Generator
-
 import numpy as np
 from numpy.typing import NDArray
 
 from pursuit.checks import Vector
 from pursuit.methods.differences.matrix import Mask, first_matrix, norm
 from pursuit.methods.differences.state import TINY, State
-from pursuit.methods.programs import Asking, Probes, Request
+from pursuit.methods.programs import Asking, Finding, Probes
 
 Indices = NDArray[np.int64]
 
@@ -107,7 +105,7 @@ def _curvature(state: State) -> Vector:
     return np.where(state.curvature != 0.0, state.curvature, otherwise)
 
 
-def probe(state: State, i: Indices, D: Vector | float | None = None) -> Generator[Request, Vector, Vector]:
+def probe(state: State, i: Indices, D: Vector | float | None = None) -> Finding[Vector]:
     """Probe along some coordinates, which gives slopes, given curvatures; return the values."""
     h = state.probes[i]
     F = yield Probes(state.x, i, h)
@@ -134,21 +132,11 @@ def probe_back(state: State, i: Indices, F: Vector) -> Asking:
     noise = np.where(is_inside, _NOISE_OF_D, 4.0 * _NOISE_OF_D) * state.noise / h**2
     gradient, curvature, doubt = state.gradient.copy(), state.curvature.copy(), state.doubt.copy()
     two = np.isfinite(D)
-    curvature[i] = np.where(two, _averaged(curvature[i], D, noise), curvature[i])
+    curvature[i] = np.where(two & (D != 0.0), D, curvature[i])
     doubt[i] = np.where(two, np.minimum(1.0, noise / (np.abs(D) + TINY)), 1.0)
     slopes = np.where(is_inside, (F - B) / (2.0 * h), (F - f) / h - h * curvature[i] / 2.0)
     gradient[i] = np.where(two, slopes, np.where(np.isfinite(B) & is_inside, (f - B) / h, gradient[i]))
     state.gradient, state.curvature, state.doubt = gradient, curvature, doubt
-
-
-def _averaged(before: Vector, D: Vector, noise: Vector) -> Vector:
-    """Return curvatures that were known before, and are measured now with this noise.
-
-    What drowns in noise replaces nothing that was known better: earlier curvatures are off by about half.
-    """
-    size = np.abs(before)
-    weight = np.where(before != 0.0, (size / (size + 2.0 * noise + TINY)) ** 2, 1.0)
-    return np.where(D != 0.0, before + weight * (D - before), before)
 
 
 def end_sweep(state: State) -> None:
