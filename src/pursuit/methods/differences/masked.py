@@ -64,10 +64,11 @@ def masked_sweep(state: State, rng: np.random.Generator) -> Asking:
     if state.sweeps % _AGAIN == 0 or state.failures or abs(state.f) < 0.1 * state.noise_model.at:
         yield from measure_noise(state, rng)
     standing_out = np.sqrt(state.probe_factor * state.noise / sizes_of(state))
-    state.lengths = np.maximum(state.lengths, standing_out)
+    lengths, state.lengths = state.lengths, np.maximum(state.lengths, standing_out)
     eighth = -(-n // 8)
     is_next = (np.arange(n) - eighth * state.sweeps) % n < eighth
     yield from sweep(state, rng, back=is_next | (state.curvature == 0.0))
+    state.lengths = lengths
     if not state.failures and state.slope_noise() < CLEAR:
         state.masked, state.idle = None, 0
         state.matrix = first_matrix(n, sizes_of(state))

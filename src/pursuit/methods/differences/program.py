@@ -38,6 +38,8 @@ from pursuit.methods.programs import LOUD, STUCK, Asking, Box, Ending, Probes, S
 _FIRST_PROBE, _NOISY_PROBE = 1e-6, 0.3
 # Probes that measure curvatures for the first time are this part of the first step, per variable.
 _LONG_PROBE = 3e-2
+# After a failure probes become longer, up to this part of the longest step.
+_FAILING_PROBE = 1e-2
 # How much farther than the best multiple a search may go: first steps know nothing of lengths.
 _FARTHEST_FIRST, _FARTHEST = 10.0, 4.0
 # The weight of the latest step in the average of what steps gain, as a part of what the model predicts.
@@ -46,6 +48,8 @@ _LATEST = 0.2
 _WRONG = 0.3
 # The curvature at x may differ from its mean along the last step by these factors.
 _CHANGE_OF_CURVATURE = 0.3, 3.0
+# A step is at most this many times as long as the longest so far, or as the first step sizes.
+_REACH = 100.0
 
 
 class Differences(NamedTuple):
@@ -203,6 +207,10 @@ def _step(state: State) -> Asking:
         state.is_scaled, state.kept = False, 1.0
     _move(state, state.box.after(state.x, t * p), f)
     choose_lengths(state)
+    if state.failures:
+        # Longer probes tell whether there was a slope at all.
+        longest = _FAILING_PROBE * max(state.longest, state.box.largest)
+        state.lengths = np.maximum(state.lengths, np.minimum(10.0**state.failures * state.lengths, longest))
     if not state.is_scaled and state.last_step is not None:
         # The next sweep is to tell curvatures.
         state.lengths = np.maximum(state.lengths, _LONG_PROBE * state.sigma)
@@ -217,6 +225,9 @@ def _direction(state: State) -> tuple[Vector, float]:
         p = np.clip(np.where(free, -g / state.matrix.diagonal, 0.0), low, high)
     if not np.isfinite(p).all():
         return np.zeros_like(g), 0.0
+    farthest = _REACH * max(state.longest, state.box.largest * math.sqrt(g.size))
+    if state.is_scaled:
+        p = p * min(1.0, farthest / max(norm(p), TINY))
     return p, float(g @ p)
 
 

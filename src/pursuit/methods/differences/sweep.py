@@ -61,7 +61,8 @@ def sweep(state: State, rng: np.random.Generator, back: Mask | bool) -> Asking:
     if state.masked is None and norm(state.probes * D * state.doubt) > _DOUBT * norm(state.gradient):
         back = True
     i = np.flatnonzero(back | ~np.isfinite(ahead))
-    yield from probe_back(state, i, ahead[i])
+    if i.size:
+        yield from probe_back(state, i, ahead[i])
     end_sweep(state)
 
 
