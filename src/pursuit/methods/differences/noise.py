@@ -13,8 +13,8 @@ from pursuit.methods.differences.state import EPS, TINY, Noise, State
 from pursuit.methods.differences.sweep import inward
 from pursuit.methods.programs import Asking, Finding
 
-# How often a point is evaluated again to measure random noise, and at least where variables are fewer than twice
-# that: there every value counts.
+# How often a point is evaluated again to measure random noise, and at least: of few variables every value
+# counts.
 _REPEATS, _LEAST = 3, 2
 # Noise is loud if it is this part of what so many values around x differ by; with bounds, near which slopes
 # under noise are worth less, a smaller one.
