@@ -7,8 +7,8 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 
 from pursuit.experiments.common.formatting import brief, escaped, folded, power, spaced, table
-from pursuit.experiments.study.claims import TOLERANCE, VERDICTS_SO_FAR, Judgement
-from pursuit.experiments.study.evidence import Measurement, PaperProblem
+from pursuit.experiments.study.claims import TOLERANCE
+from pursuit.experiments.study.evidence import VERDICTS_SO_FAR, Judgement, Measurement, PaperProblem
 from pursuit.experiments.study.figures import DrawnFigure
 from pursuit.experiments.study.report.analysis import (
     Analysis,

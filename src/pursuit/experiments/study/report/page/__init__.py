@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import plotly.offline
 
-from pursuit.experiments.study.claims import Judgement
+from pursuit.experiments.study.evidence import Judgement
 from pursuit.experiments.study.figures import distributions_note, title_of
 from pursuit.experiments.study.figures.layout import legend_order, panels_of, positions_of, shown_in, style_of
 from pursuit.experiments.study.report.analysis import (
