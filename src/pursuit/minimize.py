@@ -27,7 +27,7 @@ from pursuit.result import Result
 @with_known_arguments
 def minimize(
     fun: Callable[..., Any] | Problem,
-    x0: ArrayLike,
+    x0: Any,
     args: tuple[Any, ...] = (),
     method: str | type = DEFAULT_METHOD,
     *,
@@ -64,8 +64,10 @@ def minimize(
         The function, ``fun(x, *args) -> float``. If it is jitted by Numba or a problem of
         `pursuit.problems`, the whole loop of a step method is compiled. A Python function gets a new array
         in each call, which it may keep or overwrite; compiled code must copy x to keep it.
-    x0 : array_like
-        The start; a number for a function of one variable, which gets an array of one entry.
+    x0 : array_like, or a dict, list, tuple, dataclass or named tuple of floats and arrays, nested
+        The start; a number for a function of one variable, which gets an array of one entry. `fun`,
+        constraints and callbacks get points of the same structure, and ``result.x`` is one. `bounds` and
+        `sigma0` may have it too, with a pair or a number for each part or for each entry.
     args : tuple
         Further arguments for `fun`.
     method : str or type
@@ -183,11 +185,11 @@ def minimize(
     task = Task(
         x0, method, {"ftarget": ftarget, "xtol": xtol, "ftol": ftol, "maxiter": maxiter, "maxfev": maxfev},
         sigma0=sigma0, bounds=bounds, options=options, restarts=restarts, rounds=rounds, fun=fun, args=args,
-    )  # fmt: skip
+    ).flattened()  # fmt: skip
     conduct = Conduct(
         rng=rng, workers=workers, vectorized=vectorized, batch=batch, maxtime=maxtime, callback=callback,
         trace=trace, progress=progress, checkpoint=checkpoint, checkpoint_every=checkpoint_every,
         checkpoint_check=checkpoint_check, failures=failures_for(on_error), eval_timeout=eval_timeout,
     ).checked()  # fmt: skip
-    wanted = given_constraints(constraints)
+    wanted = [task.structure.constraint(one) for one in given_constraints(constraints)]
     return minimize_within(task, conduct, wanted, ctol) if wanted else minimize_task(task, conduct)

@@ -180,7 +180,11 @@ class _Rounds:
     def result(self, evaluate: Evaluate) -> Result:
         """Return the result of all rounds."""
         conduct = self._conduct
-        call = scipy_style(conduct.callback, lambda outcome: self._result_of(outcome, trace=False))
+        call = scipy_style(
+            conduct.callback,
+            lambda outcome: self._result_of(outcome, trace=False),
+            self.setup.task.structure.shaped,
+        )
         monitor = Monitor(maxtime=conduct.maxtime, callback=call, progress=conduct.progress)
         self._measure(monitor.deadline)
         keep_to(evaluate, monitor.deadline)
@@ -195,7 +199,7 @@ class _Rounds:
     def _result_of(self, outcome: Outcome, *, trace: bool | str) -> Result:
         """Return an outcome as a result, which is a success only within the constraints."""
         best = self._lagrangian.best
-        result = result_of(outcome, self.setup.name, trace=trace, box=self.setup.box)
+        result = result_of(outcome, self.setup, trace=trace)
         result.maxcv, result.success = best.violation, result.success and best.excess == 0.0
         return result
 

@@ -91,7 +91,7 @@ def minimize_task(task: Task, conduct: Conduct) -> Result:
         task = task._replace(fun=row_by_row(task.fun, task.args), args=())
     with showing_compilation(conduct.progress):
         setup, start = set_up(task)
-    call = scipy_style(conduct.callback, lambda outcome: result_of(outcome, setup.name, trace=False))
+    call = scipy_style(conduct.callback, lambda outcome: result_of(outcome, setup), task.structure.shaped)
     save = None if conduct.checkpoint is None else Saver(conduct.checkpoint, setup)
     # Workers get the function itself, at points inside the bounds: nothing else need pickle.
     crew = (
@@ -131,9 +131,7 @@ def minimize_task(task: Task, conduct: Conduct) -> Result:
                     monitor=None if monitor.is_idle else monitor,
                     # A callback is called after every iteration.
                     longest_leg=UNLIMITED if call is None else 1,
-                    found=lambda: result_of(
-                        run.outcome(), setup.name, trace=conduct.trace or True, box=setup.box
-                    ),
+                    found=lambda: result_of(run.outcome(), setup, trace=conduct.trace or True),
                 )
                 monitor.close(run)
                 outcome = run.outcome(reason, last=True)
@@ -141,7 +139,7 @@ def minimize_task(task: Task, conduct: Conduct) -> Result:
                 run.settle()
                 if save is not None:
                     save(run)
-    result = result_of(outcome, setup.name, trace=conduct.trace, box=setup.box)
+    result = result_of(outcome, setup, trace=conduct.trace)
     result.time = monitor.seconds
     result.message = failures.said_after(result.message)
     return result
