@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from pursuit.experiments.common.formatting import brief, escaped, folded, power, spaced, table
-from pursuit.experiments.study.claims import TOLERANCE
+from pursuit.experiments.study.claims import RULES
 from pursuit.experiments.study.evidence import VERDICTS_SO_FAR, Measurement, PaperProblem
 from pursuit.experiments.study.figures import DrawnFigure
 from pursuit.experiments.study.report.analysis import (
@@ -30,13 +30,6 @@ VERDICT_COLUMNS = {
     "open": ("not decided", "not measured"),
 }
 """How verdicts are put together: a claim whose runs are not all there counts as what it is so far."""
-_RULES = (
-    'Whatever the paper says "roughly" or "about", or calls "as good" or "insignificant", may be off by a '
-    f"factor of {TOLERANCE:g}: our interval has to overlap that range. *More* and *less* than a number are "
-    "judged by our median. To grow like n squared is an exponent of 2 ± 0.25, which is that factor from n = "
-    "20 to 100; proportional to n is 1 ± 0.1, since the paper says constant, and 0.25 would let n^1.25 pass. "
-    "One order of magnitude is closer to 10 than to 1 or 100."
-)
 
 
 def document_of(
@@ -96,7 +89,7 @@ def _claims(analysis: Analysis) -> list[str]:
     return [
         "## The paper's claims",
         table(["", "claim", *analysis.readings], verdicts),
-        _RULES,
+        RULES,
         "What is measured for each claim, with 95 % bootstrap intervals: ✓ agrees with the paper, "
         "✗ disagrees, ↗ diverges.",
         *parts,
