@@ -69,9 +69,9 @@ RULES = (
     'Whatever the paper says "roughly" or "about", or calls "as good" or "insignificant", may be off by a '
     f"factor of {TOLERANCE:g}: our interval has to overlap that range. "
     '"More than" and "less than" are judged by our median. '
-    "To grow like n squared is an exponent of 2 ± 0.25, which is that factor from n = 20 to 100; proportional "
-    "to n is 1 ± 0.1, since the paper says constant, and 0.25 would let n^1.25 pass. One order of magnitude is "
-    "closer to 10 than to 1 or 100."
+    "To grow like n squared is an exponent of 2 ± 0.25, which is that factor from n = 20 to 100; "
+    "proportional to n is 1 ± 0.1, since the paper says constant, and 0.25 would let n^1.25 pass. "
+    "One order of magnitude is closer to 10 than to 1 or 100."
 )
 """The rules, for readers."""
 
