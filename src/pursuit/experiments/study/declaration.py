@@ -162,7 +162,7 @@ def parse_study(text: str, name: str, folder: str) -> Study:
             "title": reader.line(200),
             "problems": reader.tables,
             "schemes": reader.filled_list,
-            "readings": reader.list_of(reader.one_of(READINGS)),
+            "readings": reader.list_of(reader.one_of(tuple(READINGS))),
             "device": reader.one_of(DEVICES),
             "runs": reader.whole(1, _MOST_RUNS),
             "target": reader.target,
