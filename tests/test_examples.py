@@ -42,6 +42,11 @@ def check_compare_methods(output):
     assert re.search(r"^auto .* 5 of 5 ", output, flags=re.MULTILINE)
 
 
+def check_hanging_simulator(output):
+    assert numbers_after("misfit: ", output)[1] <= 1e-8
+    assert numbers_after("killed: ", output)[0] > 0
+
+
 def check_jax_function(output):
     assert abs(numbers_after("angle at the end: ", output)[0] - 1.0) < 0.01
 

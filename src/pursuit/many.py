@@ -22,14 +22,16 @@ from pursuit.checks import (
     with_known_arguments,
 )
 from pursuit.engine.driving import Here, Interrupts, drive
-from pursuit.engine.evaluation import Excused, begin_worker, check_pickles, checked_workers, failures_for
+from pursuit.engine.evaluation import checked_workers
+from pursuit.engine.failures import Excused, failures_for
 from pursuit.engine.outcome import Outcome
+from pursuit.engine.processes import begin_worker, check_pickles
 from pursuit.engine.setup import Setup, set_up
 from pursuit.engine.staged import StagedRun
 from pursuit.engine.stopping import FTOL, XTOL, Reason
 from pursuit.methods.catalogue import DEFAULT_METHOD
 from pursuit.methods.stages import Task
-from pursuit.problems.objective import Extras, as_value, function_of_point
+from pursuit.problems.objective import Extras, function_of_point
 from pursuit.problems.protocol import Problem
 from pursuit.problems.structure import Structure, structure_of
 from pursuit.reporting.progress import showing_compilation
@@ -133,7 +135,7 @@ def minimize_many(
         args=args,
     ).flattened()
     trace = checked_trace(trace)
-    if failures_for(on_error) is not None and callable(fun):
+    if failures_for(on_error).excuses and callable(fun):
         task = task._replace(fun=Excused(function_of_point(task.fun, args)), args=())
     runs = [
         _OneRun(number, task._replace(x0=start), seed, trace, on_error)
@@ -305,12 +307,13 @@ def _execute(one: _OneRun, stopped: threading.Event | None = None) -> Result:
         return Reason.INTERRUPTED if stopped is not None and stopped.is_set() else Reason.RUNNING
 
     fun, failures = function_of_point(one.task.fun, one.task.args), failures_for(one.on_error)
-    here = Here(fun, as_value if failures is None else failures.read)
+    here = Here(fun, failures.read)
     with Interrupts() as interrupts:
         reason = drive(run, here, interrupts=interrupts, monitor=monitor)
         outcome = run.outcome(reason, last=True)
     result = _finished(outcome, setup, one)
-    return result if failures is None else failures.told_in(result)
+    result.message = failures.said_after(result.message)
+    return result
 
 
 def _finished(outcome: Outcome, setup: Setup, one: _OneRun) -> Result:

@@ -19,6 +19,7 @@ import math
 import time
 from collections.abc import Callable
 from contextlib import nullcontext
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -77,11 +78,17 @@ def minimize_within(task: Task, conduct: Conduct, constraints: list[Any], ctol: 
     tolerance = checked_number("ctol", ctol, at_least=0.0)
     wanted = checked_constraints(constraints, setup.task.x0)
     fun = function_of_point(task.fun, task.args)
-    if conduct.failures is not None:
+    if conduct.failures.excuses:
         fun, _ = excused(fun, conduct.failures, task, vectorized=conduct.vectorized)
     parts = Parts(fun, wanted)
-    read = tuple if conduct.failures is None else conduct.failures.read_parts
-    crew = nullcontext(_at_once(parts)) if conduct.vectorized else evaluator(parts, conduct.workers, read)
+    nothing = np.full(wanted.is_equation.size, math.nan)
+    crew = (
+        nullcontext(_at_once(parts))
+        if conduct.vectorized
+        else evaluator(
+            parts, conduct.workers, partial(conduct.failures.read_parts, nothing), conduct.eval_timeout
+        )
+    )
     with showing_compilation(conduct.progress), crew as evaluate:
         return _Rounds(setup, Lagrangian(wanted, tolerance, evaluate), conduct).result(evaluate)
 
@@ -187,7 +194,8 @@ class _Rounds:
             monitor.close(self)
         result = self._result_of(self.outcome(reason), trace=conduct.trace)
         result.time = monitor.seconds
-        return result if conduct.failures is None else conduct.failures.told_in(result)
+        result.message = conduct.failures.said_after(result.message)
+        return result
 
     def _result_of(self, outcome: Outcome, *, trace: bool | str) -> Result:
         """Return an outcome as a result, which is a success only within the constraints."""

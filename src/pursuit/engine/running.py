@@ -16,19 +16,10 @@ from pursuit.checks import Vector, checked_flag, checked_generator, checked_numb
 from pursuit.engine.checkpoint import Checkpoint
 from pursuit.engine.counters import UNLIMITED
 from pursuit.engine.driving import Driven, Evaluate, Here, Interrupts, drive
-from pursuit.engine.evaluation import (
-    Excused,
-    Failures,
-    Futures,
-    Map,
-    Processes,
-    TimeLimitError,
-    at_once,
-    checked_workers,
-    evaluator,
-    failures_for,
-)
+from pursuit.engine.evaluation import Futures, Map, at_once, checked_workers, evaluator
+from pursuit.engine.failures import Excused, Failures
 from pursuit.engine.monitor import Monitor, Saver, scipy_style
+from pursuit.engine.processes import Processes, TimeLimitError
 from pursuit.engine.setup import Setup, rounds_of, set_up
 from pursuit.engine.snapshot import Snapshot
 from pursuit.engine.staged import StagedRun
@@ -36,7 +27,7 @@ from pursuit.engine.stopping import Reason
 from pursuit.methods.catalogue import method_text
 from pursuit.methods.programs import is_program
 from pursuit.methods.stages import Task
-from pursuit.problems.objective import Extras, as_value, function_of_point, row_by_row
+from pursuit.problems.objective import Extras, function_of_point, row_by_row
 from pursuit.reporting.progress import showing_compilation
 from pursuit.result import Result, result_of
 
@@ -59,9 +50,10 @@ class Conduct(NamedTuple):
     checkpoint: str | os.PathLike[str] | None
     checkpoint_every: float
     checkpoint_check: bool
-    on_error: str
-    failures: Failures | None = None
-    """What counts exceptions of the function, once this is checked; None if they end the run."""
+    failures: Failures
+    """What counts evaluations that fail."""
+    eval_timeout: Any
+    """A number once it is checked, which may be infinite."""
 
     def checked(self) -> Conduct:
         """Return the same with its arguments checked, a generator for `rng` and a number for `maxtime`."""
@@ -70,6 +62,14 @@ class Conduct(NamedTuple):
             raise ValueError(
                 "With vectorized=True one call evaluates all points of a round: leave workers at 1."
             )
+        longest = math.inf
+        if self.eval_timeout is not None:
+            longest = checked_number("eval_timeout", self.eval_timeout, above=0.0)
+            if self.vectorized or not isinstance(workers, int):
+                raise ValueError(
+                    "With eval_timeout, evaluations are made in processes that can be killed: pass their "
+                    "number as workers, and leave vectorized at False."
+                )
         return self._replace(
             rng=checked_generator(self.rng),
             workers=workers,
@@ -78,14 +78,14 @@ class Conduct(NamedTuple):
             progress=checked_flag("progress", self.progress),
             checkpoint_every=checked_number("checkpoint_every", self.checkpoint_every, at_least=0.0),
             checkpoint_check=checked_flag("checkpoint_check", self.checkpoint_check),
-            failures=failures_for(self.on_error),
+            eval_timeout=longest,
         )
 
 
 def minimize_task(task: Task, conduct: Conduct) -> Result:
     """Return the result of a run without constraints; `conduct` has been checked."""
     fun, failures = function_of_point(task.fun, task.args), conduct.failures
-    if failures is not None:
+    if failures.excuses:
         fun, task = excused(fun, failures, task, vectorized=conduct.vectorized)
     if conduct.vectorized:
         task = task._replace(fun=row_by_row(task.fun, task.args), args=())
@@ -93,20 +93,21 @@ def minimize_task(task: Task, conduct: Conduct) -> Result:
         setup, start = set_up(task)
     call = scipy_style(conduct.callback, lambda outcome: result_of(outcome, setup), task.structure.shaped)
     save = None if conduct.checkpoint is None else Saver(conduct.checkpoint, setup)
-    read = as_value if failures is None else failures.read
     # Workers get the function itself, at points inside the bounds: nothing else need pickle.
     crew = (
-        contextlib.nullcontext(at_once(fun)) if conduct.vectorized else evaluator(fun, conduct.workers, read)
+        contextlib.nullcontext(at_once(fun))
+        if conduct.vectorized
+        else evaluator(fun, conduct.workers, failures.read, conduct.eval_timeout)
     )
     with showing_compilation(conduct.progress), crew as evaluate:
         # In this process a whole loop may be compiled.
         is_here = isinstance(evaluate, Here)
-        elsewhere = None if is_here and failures is None else evaluate
+        elsewhere = None if is_here and not failures.excuses else evaluate
         extras = Extras()
         try:
             found, setup, snapshot, rng = _begin(setup, start, conduct, elsewhere, extras)
         except ValueError as error:
-            if failures is not None and failures.remark:
+            if failures.remark:
                 error.add_note(failures.remark)
             raise
         with Interrupts() as interrupts:
@@ -141,7 +142,8 @@ def minimize_task(task: Task, conduct: Conduct) -> Result:
                     save(run)
     result = result_of(outcome, setup, trace=conduct.trace)
     result.time = monitor.seconds
-    return result if failures is None else failures.told_in(result)
+    result.message = failures.said_after(result.message)
+    return result
 
 
 def excused(

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from pursuit.checks import Vector, checked_count, checked_number, shown, with_known_arguments
 from pursuit.engine.counting import CountedFunction, RunEnded
-from pursuit.engine.evaluation import check_pickles
+from pursuit.engine.processes import check_pickles
 from pursuit.engine.setup import set_up
 from pursuit.engine.stopping import FTOL, XTOL
 from pursuit.many import checked_count_of, executor_of
