@@ -68,6 +68,9 @@ class Result(dict[str, Any]):
         With bounds: which variables are at one, as in SciPy: -1 at the lower, 1 at the upper, else 0.
     seed : object
         The seed of a run of `minimize_many`.
+    extra : object
+        What `fun` returned beside its value at x, if it returns pairs. None if it was not this point that had
+        the lowest value, as under noise, or if the point was evaluated before the run was resumed.
     maxcv : float
         With constraints: by how much they are violated at x, at most.
 
@@ -105,6 +108,7 @@ class Result(dict[str, Any]):
     trace: History
     active_mask: NDArray[np.int64]
     seed: Any
+    extra: Any
     maxcv: float
 
     if not TYPE_CHECKING:  # Type checkers know the fields above, and only these.
@@ -297,6 +301,8 @@ def result_of(outcome: Outcome, setup: Setup, *, trace: bool | str = False) -> R
         method=method if at_work in ([], [method]) else f"{method} ({', '.join(at_work)})",
         stages=outcome.stages,
     )
+    if outcome.extra:
+        (result.extra,) = outcome.extra
     if trace:
         result.trace = _history(outcome, method)
         if trace == "x" and outcome.points is not None:
