@@ -53,6 +53,21 @@ def test_those_of_a_likelihood():
     )
 
 
+def test_those_that_nist_has_certified():
+    """Misra1a of the Statistical Reference Datasets, from a start of theirs."""
+    y = [10.07, 14.73, 17.94, 23.93, 29.61, 35.18, 40.02, 44.82, 50.76, 55.05, 61.01, 66.40, 75.47, 81.78]
+    t = [77.6, 114.9, 141.1, 190.8, 239.9, 289.0, 332.8, 378.4, 434.8, 477.3, 536.8, 593.1, 689.1, 760.0]
+
+    def misra(b):
+        return float(np.sum((np.array(y) - b[0] * (1.0 - np.exp(-b[1] * np.array(t)))) ** 2))
+
+    result = fitted(misra, [250.0, 5e-4], sigma0=[10.0, 1e-5])
+    np.testing.assert_allclose(result.x, [2.3894212918e2, 5.5015643181e-4], rtol=1e-6)
+    # Theirs are those of the linearised model.
+    errors = result.standard_errors(residuals=len(y))
+    np.testing.assert_allclose(errors, [2.7070075241, 7.2668688436e-6], rtol=0.01)
+
+
 def test_noise_of_f_is_a_part_of_them():
     noise = np.random.default_rng(2)
 
