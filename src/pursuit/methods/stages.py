@@ -38,6 +38,8 @@ class Ended(NamedTuple):
     """Why it ended: one of the names in `pursuit.methods.programs` if the method is a program."""
     has_gained: bool
     """Whether it has found a better point than the start of the run."""
+    fun: float
+    """The lowest value that it has found, or an estimate of it."""
 
 
 class Unknown(NamedTuple):
