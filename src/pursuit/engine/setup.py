@@ -28,7 +28,7 @@ from pursuit.methods.restarts import first_stage, has_stages
 from pursuit.methods.stages import Stage, Task, Unknown
 from pursuit.problems.boxes import Box, Clipping, checked_box, preimage, with_margins
 from pursuit.problems.contract import value
-from pursuit.problems.objective import checked_objective, function_of_point
+from pursuit.problems.objective import Extras, checked_objective, function_of_point
 from pursuit.problems.transform import Scale, Transform, Transformed, scale_around
 
 # Far enough from the step sizes at which a run stops that it can find a better one first.
@@ -113,12 +113,18 @@ class Setup(NamedTuple):
             return Clipping(self.box)
         return Transform.of(self.scale, self.box)
 
-    def value_at(self, point: Vector, evaluate: Evaluate | None = None) -> float:
-        """Return f at a point as the scheme sees it; `evaluate` evaluates the function elsewhere."""
+    def value_at(
+        self, point: Vector, evaluate: Evaluate | None = None, extras: Extras | None = None
+    ) -> float:
+        """Return f at a point as the scheme sees it; `evaluate` evaluates the function elsewhere.
+
+        What f returns beside its value goes into `extras`.
+        """
         # A problem moves points itself; a function gets one that was moved.
         own = evaluate is None and self.can_be_compiled
         values: list[Any] = [None]
         (evaluate or Here(self.objective))([point.copy() if own else self.transform.moved(point)], values)
+        (extras or Extras()).take(values, [self.transform.moved(point)])
         value: float = values[0]
         return value
 
