@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from pursuit.engine.outcome import Outcome, StageRecord
 from pursuit.engine.setup import Setup
+from pursuit.engine.staged import StagedRun
 from pursuit.optional import optional_module
 from pursuit.problems.boxes import active_mask
 from pursuit.reporting.plotting import plot_run
@@ -110,6 +111,12 @@ class Result(dict[str, Any]):
     seed: Any
     extra: Any
     maxcv: float
+
+    _run: StagedRun | None = None
+    """The run, if it can go on; copies and pickles of a result do without it."""
+
+    def __getstate__(self) -> None:
+        return None
 
     if not TYPE_CHECKING:  # Type checkers know the fields above, and only these.
 
