@@ -14,15 +14,17 @@ import numpy as np
 
 from pursuit.checks import Vector
 from pursuit.engine.counters import Limits, due_after, empty_trace
+from pursuit.engine.known import Known
 from pursuit.engine.outcome import Outcome, points_at, points_by_iteration
 from pursuit.engine.program_run import ProgramRun
 from pursuit.engine.setup import Setup, set_up_stage
 from pursuit.engine.snapshot import Snapshot
-from pursuit.engine.stages import Past, ended_stages, merged
+from pursuit.engine.stages import LUCK, Past, ended_stages, merged
 from pursuit.engine.stopping import Reason
 from pursuit.methods.catalogue import method_text
 from pursuit.methods.restarts import next_stage
 from pursuit.methods.stages import AT_BEST, AT_NEW_POINT, Stage
+from pursuit.problems.objective import Extras
 
 if TYPE_CHECKING:
     # Numba compiles it, and is imported only for step methods.
@@ -47,6 +49,8 @@ class StagedRun:
         The source of all randomness.
     here : bool
         Whether this process evaluates the objective, in compiled code where it can.
+    extras : Extras
+        What the objective has returned beside the value at the start.
     """
 
     def __init__(
@@ -56,13 +60,15 @@ class StagedRun:
         rng: np.random.Generator,
         *,
         here: bool,
+        extras: Extras | None = None,
     ) -> None:
         self._is_here = here
+        self._extras = Extras() if extras is None else extras
         self._set_up(setup)
-        self.rows: list[Vector] = []
-        """The points whose values are wanted now; none if the run has stopped."""
+        self.rows = []
         self._rng = rng
         self._past: Past | None = snapshot.past
+        self._known: Known | None = snapshot.known
         self._points: dict[int, Vector] | None = None if snapshot.points is None else dict(snapshot.points)
         """The best points so far at entries of the trace, by iteration; None if they are not kept."""
         self._due = 0
@@ -75,6 +81,15 @@ class StagedRun:
             self._wait_at(snapshot.x)
         else:
             self._begin(snapshot)
+
+    @property
+    def rows(self) -> list[Vector]:
+        """The points whose values are wanted now; none if the run has stopped."""
+        return self._rows
+
+    @rows.setter
+    def rows(self, rows: list[Vector]) -> None:
+        self._rows, self._shown = rows, self._extras.copies(rows)
 
     @property
     def target(self) -> float | None:
@@ -94,6 +109,7 @@ class StagedRun:
 
     def receive(self, values: list[float]) -> None:
         """Take the values of `rows`, and write the next points."""
+        self._extras.take(values, self._shown)
         if self._run is None:
             self._begin_with(values[0])
         else:
@@ -105,8 +121,32 @@ class StagedRun:
 
     def receive_part(self, values: list[float | None]) -> None:
         """Take the values of some of `rows`, after which the run does not continue."""
+        self._extras.take(values, self._shown)
         if self._run is not None:
             self._run.receive_part(values)
+
+    def learn(self, known: Known, values: list[float | None]) -> bool:
+        """Go on from a point if it is better than all so far, and not by luck; return whether it is.
+
+        Then `values` are those of `rows` that have been received. A run that awaits the value at the start
+        of a stage compares the point with that.
+        """
+        run = self._run
+        if run is None:
+            if self._known is None or known.value < self._known.value:
+                self._known = known
+            return False
+        before = self.outcome()
+        if not known.value < before.fun - LUCK * (before.noise or 0.0):
+            return False
+        self.receive_part(values)
+        run.settle()
+        if self._points is not None:
+            self._points = points_by_iteration(self.outcome())
+        past = self._past or Past.first(self.setup.task.x0, known.value, self.setup.stage)
+        self._past = past.left_for(known, run.outcome())
+        self._change_to(self._past.stage)
+        return True
 
     def run_leg(self, iterations: int) -> bool:
         """Run this many iterations in compiled code, or fewer; return whether the run continues."""
@@ -126,7 +166,7 @@ class StagedRun:
             present = Snapshot(self._waiting(), self._rng.bit_generator.state)
         else:
             present = self._run.snapshot()
-        return present._replace(past=self._past, points=self._points)
+        return present._replace(past=self._past, points=self._points, known=self._known)
 
     def settle(self) -> None:
         """Leave the generator where the last finished iteration did, whatever was drawn since."""
@@ -144,6 +184,9 @@ class StagedRun:
         kept = self._points
         if kept is not None:
             outcome = outcome._replace(points=partial(points_at, outcome.trace, kept, outcome.x))
+        extra = self._extras.beside(outcome.x)
+        if extra:
+            outcome = outcome._replace(extra=extra)
         return outcome.judged(self.setup.limits.target)
 
     def _unstarted(self, reason: Reason) -> Outcome:
@@ -196,6 +239,9 @@ class StagedRun:
             setup, start = set_up_stage(self.setup.task, self.setup.stage, past.x0.copy())
             self._set_up(setup)
         self._begin(self.setup.first_snapshot(start, value, self._rng))
+        if self._known is not None:
+            known, self._known = self._known, None
+            self.learn(known, [])
 
     def _wait_at(self, start: Vector) -> None:
         """Ask for the value at the start of a stage."""
@@ -241,6 +287,7 @@ class StagedRun:
     def _change_to(self, stage: Stage) -> None:
         assert self._past is not None
         past = self._past
+        self._extras.settle(past.best)
         is_best = stage.start == AT_BEST
         if stage.start == AT_NEW_POINT:
             x0 = self._new_point(past.best)
