@@ -13,9 +13,9 @@ from pursuit.methods.differences.state import EPS, TINY, Noise, State
 from pursuit.methods.differences.sweep import inward
 from pursuit.methods.programs import Asking, Finding
 
-# How often a point is evaluated again to measure random noise, and at least: of few variables every value
-# counts.
-_REPEATS, _LEAST = 3, 2
+# How often a point is evaluated again to measure random noise, and to measure it where f is much lower than
+# before.
+_REPEATS, _REPEATS_FAR = 3, 5
 # Noise is loud if it is this part of what so many values around x differ by; with bounds, near which slopes
 # under noise are worth less, a smaller one.
 _LOUD, _LOUD_BOUNDED, _AROUND = 0.1, 0.03, 4
@@ -61,7 +61,8 @@ def measure_noise(state: State, rng: np.random.Generator) -> Asking:
 
 def repeat(state: State) -> Asking:
     """Evaluate f at x again: what differs is noise, and the mean is a better value."""
-    count = max(_LEAST, min(_REPEATS, state.x.size // 2))
+    is_far = state.noise_model.level > 0.0 and not _is_near(state)
+    count = _REPEATS_FAR if is_far else _REPEATS
     values = yield np.repeat(state.x[np.newaxis], count, axis=0)
     values = values[np.isfinite(values)]
     if values.size > 1:
