@@ -205,13 +205,12 @@ class Simulated:
             heapq.heappush(self._busy, (self.now + took, self.evaluations, future, self._fun(x)))
 
 
-def simulated_share(method: str, n: int, *, rounds: bool = False) -> float:
-    """Return which part of the time sixteen workers are busy in a run to the target, with `rounds` or not."""
-    shares = []
+def simulated_share(method: str, n: int) -> float:
+    """Return which part of the time sixteen workers are busy in runs to the target."""
+    shares, size = [], Rounds(_THREADS, 8 * _THREADS)
     for problem, L in SMOOTH:
         made = make_objective(Task(problem, L, True, n), 1)
-        size = Rounds(8 * _THREADS, 8 * _THREADS) if rounds else Rounds(_THREADS, 8 * _THREADS)
-        limits = {"ftarget": TARGET, "xtol": 0.0, "ftol": 0.0, "maxiter": None, "maxfev": 30 * n}
+        limits = {"ftarget": TARGET, "xtol": 0.0, "ftol": 0.0, "maxiter": None, "maxfev": _PATIENCE}
         setup, start = set_up(tasks.Task(made.x0, method, limits, fun=made.fun, rounds=size))
         rng, crew = np.random.default_rng(1), Simulated(made.fun, _THREADS)
         run = StagedRun(setup, setup.first_snapshot(start, made.fun(start), rng), rng, here=False)
@@ -247,7 +246,7 @@ def _run(fun: Callable[..., Any], x0: Vector, maxfev: int, **arguments: Any) -> 
 
 
 _BUSY = "share of the time 16 threads are busy, times varying tenfold, batch"
-_SIMULATED = "share of simulated time 16 workers are busy, half of the evaluations taking ten times as long"
+_SIMULATED = "share of simulated time 16 workers are busy where half of f takes ten times as long"
 _MEASUREMENTS: dict[tuple[str, int], Callable[[], float]] = {
     **{
         (part, n): functools.partial(measure, n, maxfev, *further)
@@ -260,13 +259,8 @@ _MEASUREMENTS: dict[tuple[str, int], Callable[[], float]] = {
         )
     },
     **{
-        (
-            f"{_SIMULATED}, {method}, {kind}",
-            n,
-        ): functools.partial(simulated_share, method, n, rounds=kind != "default")
-        for n in (100, 1000)
+        (f"{_SIMULATED} with {method}", 100): functools.partial(simulated_share, method, 100)
         for method in OURS
-        for kind in ("default", "batch 128")
     },
     ("times faster with 2 processes, f computing for 20 ms", 100): functools.partial(two_processes, 100),
 }
