@@ -46,7 +46,7 @@ from pursuit.methods.contract import Rounds, Scheme, State, is_valid
 from pursuit.methods.programs import ENDINGS, Program, is_program
 from pursuit.methods.stages import Task, Unknown
 from pursuit.problems.boxes import Box
-from pursuit.problems.scales import Scale, factors
+from pursuit.problems.transform import Scale, factors
 
 _FORMAT, _VERSION = "pursuit checkpoint", 8
 T = TypeVar("T")

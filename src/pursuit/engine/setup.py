@@ -26,12 +26,10 @@ from pursuit.methods.contract import Rounds
 from pursuit.methods.programs import Start, is_program
 from pursuit.methods.restarts import first_stage, has_stages
 from pursuit.methods.stages import Stage, Task, Unknown
-from pursuit.problems.bounds import preimage, with_margins
-from pursuit.problems.boxes import Box, Clipping, checked_box
+from pursuit.problems.boxes import Box, Clipping, checked_box, preimage, with_margins
 from pursuit.problems.contract import value
 from pursuit.problems.objective import Extras, checked_objective, function_of_point
-from pursuit.problems.scales import Scale, scale_around
-from pursuit.problems.transform import Transform, Transformed
+from pursuit.problems.transform import Scale, Transform, Transformed, scale_around
 
 # Far enough from the step sizes at which a run stops that it can find a better one first.
 _SMALLEST_SIGMA0, _LARGEST_SIGMA0 = 1e-200, 1e100
