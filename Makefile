@@ -129,9 +129,9 @@ docs: .venv/docs-installed
 test-site: docs
 	$(BIN)/python -m pytest -m site tests/site
 
-# Draws the pictures of the gallery. JAX is for one of them alone, so it is no part of an extra.
+# Draws the pictures of the gallery. JAX and PyTorch are for one of them each.
 gallery: .venv/installed
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check jax
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check jax '$(TORCH)'
 	cd docs/gallery && for script in ../../examples/*.py; do ../../$(BIN)/python $$script || exit 1; done
 
 # Lines of code, words of documentation, and the size of the results.

@@ -136,8 +136,8 @@ class RandomPursuit(torch.optim.Optimizer):
         run = dict(self.state["run"])
         moving = [p.requires_grad for group in self.param_groups for p in group["params"]]
         if moving != run["moving"]:
-            # The steps before cannot be taken back any more.
-            run.update(moving=moving, block=[], gain=0.0)
+            # Curvatures are others, and the steps before cannot be taken back.
+            run.update(moving=moving, steps=0, along=[], block=[], gain=0.0)
         loss = closure()
         value = float(loss)
         run["lost"] = 0 if math.isfinite(value) else run["lost"] + 1
