@@ -17,7 +17,7 @@ SOURCE = Path(pursuit.__file__).parent
 APART = "gpu."
 # From the ground up. A module may import from its own layer and from those before it.
 LAYERS = (
-    ("checks", "optional", "engine.counting", "reporting.__init__", "torch"),
+    ("checks", "curvature", "optional", "engine.counting", "reporting.__init__", "torch"),
     ("compiling",),
     ("problems",),
     ("methods",),
@@ -26,6 +26,7 @@ LAYERS = (
     ("result", "reporting.summary", "reporting.plotting", "engine.running"),
     ("constraints",),
     ("minimize", "many", "optimizer", "scipy", "reporting", "warmup"),
+    ("adapters",),
     ("__init__",),
     ("experiments.common",),
     ("experiments.study",),
