@@ -37,10 +37,10 @@ class Watched:
         return [self.f(row) for row in rows]
 
 
-def watched(batch, method="auto", f=bowl, **arguments):
+def watched(batch, method="auto", f=bowl, start=START, **arguments):
     apply = Watched(f)
     arguments = {"maxfev": 1500, "rng": 4, **arguments}
-    result = pursuit.minimize(f, START, method=method, workers=apply, batch=batch, **arguments)
+    result = pursuit.minimize(f, start, method=method, workers=apply, batch=batch, **arguments)
     assert result.nfev == sum(apply.sizes)
     return result, apply
 
@@ -56,20 +56,28 @@ def test_no_round_is_larger_than_wanted(method, batch):
 
 @pytest.mark.parametrize("f", [bowl, valley])
 def test_rounds_of_differences_are_nearly_full_and_cost_next_to_no_evaluations(f):
-    goal = {"method": "differences", "f": f, "ftarget": 1e-8, "maxfev": 40_000}
-    alone, one = watched(1, **goal)
-    assert alone.success
-    rounds = len(one.sizes)
+    """In all, over a few starts: how long a run along a curved valley takes is a matter of luck."""
+
+    def spent(batch):
+        evaluations = rounds = 0
+        for seed in range(4):
+            start = START + 0.3 * np.random.default_rng(seed).standard_normal(N)
+            goal = {"method": "differences", "f": f, "ftarget": 1e-8, "maxfev": 40_000, "start": start}
+            result, watcher = watched(batch, **goal)
+            assert result.success
+            evaluations, rounds = evaluations + len(watcher.points), rounds + len(watcher.sizes)
+        return evaluations, rounds
+
+    evaluations, most = spent(1)
     for batch in (2, 7, 30, 64):
-        together, many = watched(batch, **goal)
-        assert together.success
+        together, rounds = spent(batch)
         if batch < N:
-            assert len(many.points) <= 1.2 * len(one.points)
-            assert len(many.sizes) <= 1.5 * len(many.points) / batch
-            assert len(many.sizes) < rounds
+            assert together <= 1.2 * evaluations
+            assert rounds <= 1.5 * together / batch
+            assert rounds < most
         # A sweep has N points, so that larger rounds gain nothing, and cost nothing.
-        assert len(many.sizes) <= rounds
-        rounds = len(many.sizes)
+        assert rounds <= most
+        most = rounds
 
 
 @pytest.mark.parametrize("bounds", [None, [(-1.5, 3.0)] * N], ids=["free", "bounded"])
