@@ -1,5 +1,6 @@
 """Rounds of many points: how many there are, and that their number is all that makes a difference."""
 
+import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import numba
@@ -150,6 +151,35 @@ def test_by_default_each_worker_gets_several_points():
         assert len(sizes) == result.nfev
         same = pursuit.minimize(bowl, START, method="differences", batch=most, rng=1, maxfev=200)
         np.testing.assert_array_equal(result.x, same.x)
+
+
+@pytest.mark.parametrize("method", ["differences", "evolution"])
+def test_no_worker_waits_for_the_end_of_a_round_and_the_run_is_the_same(method):
+    """The twentieth evaluation lasts until more points than a round has were begun; without that it fails."""
+    start, weights = np.full(60, 2.0), np.linspace(1.0, 20.0, 60)
+    begun, many = [], threading.Event()
+
+    def wide(x):
+        return float(weights @ x**2)
+
+    def waiting(x):
+        begun.append(x)
+        if len(begun) > 36:
+            many.set()
+        if len(begun) == 20 and not many.wait(60.0):
+            raise TimeoutError("No further point was begun.")
+        return wide(x)
+
+    settings = {"method": method, "rng": 1, "options": {"popsize": 50} if method == "evolution" else {}}
+    with ThreadPoolExecutor(4) as threads:
+        found = pursuit.minimize(waiting, start, workers=threads, maxfev=300, **settings)
+        again = pursuit.minimize(wide, start, workers=threads, ftarget=1.0, **settings)
+        twice = pursuit.minimize(wide, start, workers=threads, ftarget=1.0, **settings)
+    alone = pursuit.minimize(wide, start, batch=32, maxfev=300, **settings)
+    np.testing.assert_array_equal(found.x, alone.x)
+    assert (found.nfev, found.nit) == (alone.nfev, alone.nit) == (len(begun), alone.nit)
+    # Where points end that are not counted any more makes no difference either.
+    assert (again.nfev, again.fun) == (twice.nfev, twice.fun)
 
 
 @numba.njit
