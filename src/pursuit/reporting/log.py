@@ -77,7 +77,7 @@ class Log:
             part.write_bytes(b"".join([head, *kept]))
 
     def _lines(self) -> Iterator[tuple[int, bytes]]:
-        """Yield the lines of the file and their iterations, as far as these rise from 1."""
+        """Yield the lines of the file and their iterations, as far as these rise."""
         latest = 0
         for line in self._path.read_bytes().splitlines(keepends=True):
             try:
@@ -86,7 +86,7 @@ class Log:
             except (ValueError, LookupError, TypeError):
                 # The head of a table, or half a line from a disk that was full.
                 continue
-            if nit == latest + 1 and line.endswith(b"\n"):
+            if nit > latest and line.endswith(b"\n"):
                 latest = nit
                 yield nit, line
 
