@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from pursuit.engine.outcome import Outcome, StageRecord
+from pursuit.engine.outcome import Outcome
+from pursuit.methods.stages import Stage
 from pursuit.optional import optional_module
 from pursuit.problems.boxes import Box, active_mask
 from pursuit.reporting.plotting import plot_run
@@ -45,7 +46,7 @@ class Result(dict[str, Any]):
         its values are noisy, or that it has kinks.
     method : str
         The method's name; for `auto` also what was at work, as ``"auto (differences, evolution)"``.
-    stages : tuple of StageRecord
+    stages : tuple of Stage
         The outcome of each stage of the run, if `auto` changed the method or the run was restarted: its
         `method`, `nfev`, `fun` and so on. Empty if there can be only one stage.
     sigma : float
@@ -96,7 +97,7 @@ class Result(dict[str, Any]):
     status: int
     message: str
     method: str
-    stages: tuple[StageRecord, ...]
+    stages: tuple[Stage, ...]
     sigma: float
     time: float
     nfaulty: int

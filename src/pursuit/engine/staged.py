@@ -18,9 +18,8 @@ from pursuit.engine.outcome import Outcome, points_at, points_by_iteration
 from pursuit.engine.program_run import ProgramRun
 from pursuit.engine.setup import Setup, set_up_stage
 from pursuit.engine.snapshot import Snapshot
-from pursuit.engine.stages import Past, ended_stages, merged
+from pursuit.engine.stages import Past, merged
 from pursuit.engine.stopping import Reason
-from pursuit.methods.catalogue import method_text
 from pursuit.methods.restarts import next_stage
 from pursuit.methods.stages import AT_BEST, AT_NEW_POINT, Stage
 
@@ -228,8 +227,7 @@ class StagedRun:
         now = run.outcome()
         records = (*past.ended, past.record(now))
         left = total - sum(record.nfev for record in records)
-        methods = {method_text(self.setup.task.method): self.setup.task.method}
-        following = next_stage(self.setup.task, ended_stages(records, methods, past.f0)) if left > 0 else None
+        following = next_stage(self.setup.task, records) if left > 0 else None
         if following is None:
             return False
         if self._points is not None:
