@@ -14,10 +14,12 @@ from pursuit.compiling.jit import has_compiler
 from pursuit.compiling.vectors import SERIAL
 from pursuit.engine.counters import Counters, Counting, Limits, Unfinished, reason_to_stop
 from pursuit.engine.iteration import (
+    NEW_NORMALS,
+    OPENED,
+    VALUES,
     Bench,
     BlackBox,
     Buffers,
-    Event,
     advance,
     draw_normals,
     evaluate_points,
@@ -35,8 +37,6 @@ from pursuit.methods.contract import Needs, Scheme, State, ask, write_point
 from pursuit.methods.line_searches import needs_problem
 from pursuit.problems.transform import Transform
 
-# Members of an enumeration take Numba longer to pass than numbers.
-_VALUES, _NEW_NORMALS, _OPENED = map(int, Event)
 # The normals that the Python loop draws at a time, so that passing the generator costs little.
 _NORMALS_AT_ONCE = 32_768
 # The numbers in the points that are written and evaluated in turn: so many stay in a CPU's cache.
@@ -109,7 +109,15 @@ class Run:
         if not loops:
             self._draw_normals = specialized(compiled(draw_normals), rng, self._normals)
             self._draw()
-        self._bench = Bench(SERIAL, scheme, known, self._arrays, snapshot.trace, limits, buffers)
+        self._bench = Bench(
+            team=SERIAL,
+            scheme=scheme,
+            problem=known,
+            arrays=self._arrays,
+            trace=snapshot.trace,
+            limits=limits,
+            buffers=buffers,
+        )
         numbers, counters = snapshot.state.numbers, snapshot.counters
         beginning = numbers, counters, reason_to_stop(counters, limits, numbers)
         self._session = (
@@ -129,8 +137,8 @@ class Run:
         if loops:
             self._iterate = self._iterated_on(problem)
         else:
-            self._advance = specialized(entry(advance), self._session, _OPENED)
-            self._show(self._advance(self._session, _OPENED)[0])
+            self._advance = specialized(entry(advance), self._session, OPENED)
+            self._show(self._advance(self._session, OPENED)[0])
             self._recall(snapshot.received.tolist())
 
     def _recall(self, received: list[float]) -> None:
@@ -302,11 +310,11 @@ class Run:
     def _take_round(self) -> None:
         """Continue with the values that were written, and write the next points."""
         before = self.nit
-        wanted, self.nit, is_running = self._advance(self._session, _VALUES)
+        wanted, self.nit, is_running = self._advance(self._session, VALUES)
         self._finished += self.nit - before
         if wanted == 0 and is_running:
             self._draw()
-            wanted, _, _ = self._advance(self._session, _NEW_NORMALS)
+            wanted, _, _ = self._advance(self._session, NEW_NORMALS)
         self._show(wanted)
 
     def _draw(self) -> None:
