@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,6 +46,8 @@ class Outcome(NamedTuple):
     """The outcome of each stage, if there may be several."""
     points: Callable[[], NDArray[np.float64]] | None = None
     """Returns the best point so far at each row of the trace; None if they were not kept."""
+    extra: tuple[Any, ...] = ()
+    """What the function returned beside the value at `x`, or None; empty if it returns values alone."""
     missed: bool = False
     """Whether the run has ended without reaching a target that it was given."""
 

@@ -22,7 +22,7 @@ from pursuit.engine.stopping import Reason
 from pursuit.methods.stages import AT_BEST, AT_START, Stage, Task
 
 # How many times as large rounds are where a smooth function is known to have another valley.
-_WIDE = 8
+_WIDE = 2
 # Up to this many variables `evolution` looks for what noise has hidden from `differences`.
 _FEW = 200
 

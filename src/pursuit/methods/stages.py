@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from pursuit.engine.stopping import Reason
 from pursuit.methods.contract import Rounds
+from pursuit.problems.structure import Structure, structure_of
 
 # Where a stage begins: at the start of the run; at the best point so far, with first steps that are a part of
 # the way from the start to it; or at a new point, between the bounds of a variable that has both, and
@@ -88,6 +89,8 @@ class Task(NamedTuple):
     fun: Any = Unknown()
     """The function; unknown if the caller evaluates it."""
     args: Any = ()
+    structure: Structure = Structure()
+    """What points look like to the caller, if not like flat arrays."""
 
     @property
     def n(self) -> int:
@@ -99,3 +102,14 @@ class Task(NamedTuple):
     def has_target(self) -> bool:
         """Whether to stop at a target."""
         return self.limits.get("ftarget") is not None
+
+    def flattened(self) -> Task:
+        """Return the same on flat arrays, where the caller has parameters of another structure."""
+        structure, x0 = structure_of(self.x0)
+        return self._replace(
+            x0=x0,
+            structure=structure,
+            fun=structure.function(self.fun),
+            sigma0=structure.sizes(self.sigma0),
+            bounds=structure.bounds(self.bounds),
+        )

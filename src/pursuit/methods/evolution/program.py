@@ -27,7 +27,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pursuit.checks import Vector, checked_count
+from pursuit.checks import Vector, checked_count, checked_flag
 from pursuit.methods.check import find_better
 from pursuit.methods.evolution import noise
 from pursuit.methods.evolution.checks import check_state
@@ -61,6 +61,7 @@ _FAR = 1e12
 # x is on a plateau if so many values at this part of the longest steps are equal.
 _PLATEAU, _NEAR = 10, 1e-3
 _CONVERGED = "Converged: a second search from x has found nothing better."
+_ONCE = "Converged: this search finds nothing better."
 _EQUAL = "All values around x are equal: nothing shows where f might be lower."
 _KEPT = "f seems to be unbounded below: it is negative, and still falls very far from the start."
 
@@ -72,22 +73,26 @@ class Evolution(NamedTuple):
     ----------
     popsize : int
         How many points a round has.
+    once : bool
+        Whether to end without a second search, as where a restart follows.
     """
 
     popsize: int
     is_given: bool = False
+    once: bool = False
 
     @classmethod
-    def create(cls, n: int, *, popsize: int | None = None) -> Evolution:
+    def create(cls, n: int, *, popsize: int | None = None, once: bool = False) -> Evolution:
         """Return the program for n variables."""
+        checked_flag("once", once)
         if popsize is None:
-            return cls(4 + int(3.0 * math.log(n)))
-        return cls(checked_count("popsize", popsize, at_least=4), is_given=True)
+            return cls(4 + int(3.0 * math.log(n)), once=once)
+        return cls(checked_count("popsize", popsize, at_least=4), is_given=True, once=once)
 
     @classmethod
     def wider(cls, n: int, options: dict[str, Any], factor: int) -> dict[str, Any]:
-        """Return the options of a wider search: rounds of more points."""
-        return {**options, "popsize": factor * cls.create(n, **options).popsize}
+        """Return the options of a wider search: one with rounds of more points."""
+        return {**options, "popsize": factor * cls.create(n, **options).popsize, "once": True}
 
     def begin(self, start: Start) -> State:
         """Return the first state."""
@@ -136,7 +141,7 @@ class Evolution(NamedTuple):
         if not state.estimate and state.rounds & (state.rounds - 1) == 0:
             # Values that repeat by chance, as those of a simulation that counts, are soon seen to differ.
             yield from noise.look(state, state.lowest_x, state.lowest)
-        yield from _judge(state, rng)
+        yield from _judge(state, rng, self.once)
 
     def _round_size(self, state: State) -> int:
         """Return the points of the next round, which grow unless they were asked for."""
@@ -240,7 +245,7 @@ def _widen(state: State, values: Vector) -> None:
             state.scale /= _CHANGE
 
 
-def _judge(state: State, rng: np.random.Generator) -> Asking:
+def _judge(state: State, rng: np.random.Generator, once: bool) -> Asking:
     """End the run, or begin another search, if nothing is left to gain this way."""
     length = state.scale * state.matrix.longest
     if not (math.isfinite(length + state.noise + state.average.slow) and np.isfinite(state.x).all()):
@@ -259,6 +264,9 @@ def _judge(state: State, rng: np.random.Generator) -> Asking:
         patience = _IDLE + _IDLE_SWEEPS * state.x.size // state.popsize
         is_idle = state.rounds - max(state.gained_at, state.began) > patience
         if is_idle or length <= state.xtol * (state.longest or state.xtol):
+            if once and state.longest:
+                state.ending = Ending(CONVERGED, _ONCE)
+                return
             yield from _end_search(state, rng)
 
 
