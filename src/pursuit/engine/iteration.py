@@ -18,8 +18,7 @@ import math
 from typing import Any, NamedTuple
 
 from pursuit.checks import Vector
-from pursuit.compiling.jit import compilable, inlined, loop_for
-from pursuit.compiling.lending import lent
+from pursuit.compiling.jit import compilable, inlined, lent, loop_for
 from pursuit.compiling.vectors import Matrix
 from pursuit.engine.counters import Counting, Unfinished, count_iteration, is_measured, reason_to_stop
 from pursuit.engine.queries import answer_to, open_query, points_to_spend, position_of, receive

@@ -37,12 +37,13 @@ class Room(NamedTuple):
 
 
 @inline
-def _evaluated(team, scheme, problem, query, query_state, budget, room):
+def _evaluated(team, fixed, query, query_state, budget, room):
     """Evaluate the points that a query wants, for as long as the budget lasts; it allows the first.
 
     Returns the state of the query and what was evaluated; a query that still wants points has not been
     answered.
     """
+    scheme, problem = fixed.scheme, fixed.problem
     # Most searches have no second round. Apart from the loop, the first one is compiled without it.
     unfinished = _evaluated_round(team, problem, query, query_state, nothing(), room)
     query_state = receive(scheme, query, query_state, room.values)
@@ -94,7 +95,7 @@ def _iterated(team, fixed, own, course, room):
         return Course(numbers, counters, _MAXFEV, course.unfinished)
     # Here, so that it fills the time in which the evaluation waits for memory: both are one block of code.
     draw(team, own.key, counters.nit + 1, room.ahead)
-    query_state, unfinished = _evaluated(team, scheme, problem, query, query_state, budget, room)
+    query_state, unfinished = _evaluated(team, fixed, query, query_state, budget, room)
     if query_state.wanted > 0:
         return Course(numbers, counters, _MAXFEV, unfinished)
     counting = Counting(counters, own.trace, limits)

@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple, Protocol, TextIO
 
-from pursuit.compiling.announcing import announcing
+from pursuit.compiling.jit import announcing
 from pursuit.engine.counters import UNLIMITED, Limits
 from pursuit.engine.outcome import Outcome
 
