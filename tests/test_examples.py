@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[1]
 EXAMPLES, PICTURES = ROOT / "examples", ROOT / "docs" / "gallery"
 # Runs that use another process depend on how soon that starts; none takes nearly as long by itself.
 SECONDS = 300
-NEEDS = {"jax_function": "jax"}
+NEEDS = {"fine_tune": "torch", "jax_function": "jax"}
 
 
 def numbers_after(words, output):
@@ -42,6 +42,13 @@ def check_compare_methods(output):
     assert re.search(r"^auto .* 5 of 5 ", output, flags=re.MULTILINE)
 
 
+def check_fine_tune(output):
+    before, after = numbers_after("RandomPursuit: ", output)
+    assert after < min(numbers_after(f"MeZO, {rate}: ", output)[1] for rate in ("0.0003", "0.001")) < before
+    # Three times the best learning rate is too much.
+    assert not numbers_after("MeZO, 0.003: ", output)[1] < before
+
+
 def check_hanging_simulator(output):
     assert numbers_after("misfit: ", output)[1] <= 1e-8
     assert numbers_after("killed: ", output)[0] > 0
@@ -49,6 +56,15 @@ def check_hanging_simulator(output):
 
 def check_jax_function(output):
     assert abs(numbers_after("angle at the end: ", output)[0] - 1.0) < 0.01
+
+
+def check_known_points(output):
+    # The start is worse than every known point.
+    (before, _), (after, end) = (
+        (numbers_after(f"{name}: ", output)[:2]) for name in ("from the start", "with known points")
+    )
+    assert after < 0.9 * before
+    assert end <= 1e-9
 
 
 def check_million_variables(output):
@@ -134,7 +150,7 @@ def test_every_example_is_checked_and_stands_in_the_gallery():
 def test_example(name, tmp_path):
     if name in NEEDS:
         pytest.importorskip(
-            NEEDS[name], reason=f"examples/{name}.py needs {NEEDS[name]}, which no extra installs"
+            NEEDS[name], reason=f"examples/{name}.py needs {NEEDS[name]}, which is not installed"
         )
     command = [sys.executable, "-W", "error", EXAMPLES / f"{name}.py"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=SECONDS)
