@@ -31,7 +31,7 @@ from pursuit.engine.staged import StagedRun
 from pursuit.engine.stopping import FTOL, XTOL, Reason
 from pursuit.methods.catalogue import DEFAULT_METHOD
 from pursuit.methods.stages import Task
-from pursuit.problems.objective import function_of_point
+from pursuit.problems.objective import Extras, function_of_point
 from pursuit.problems.protocol import Problem
 from pursuit.problems.structure import Structure, structure_of
 from pursuit.reporting.progress import showing_compilation
@@ -298,8 +298,10 @@ def _execute(one: _OneRun, stopped: threading.Event | None = None) -> Result:
         setup, start = set_up(one.task._replace(fun=with_own_arrays(one.task.fun)))
     generator = checked_generator(one.seed)
     with showing_compilation(False):
-        first = setup.first_snapshot(start, setup.value_at(start), generator, trace=one.trace)
-        run = StagedRun(setup, first, generator, here=True)
+        extras = Extras()
+        value = setup.value_at(start, extras=extras)
+        first = setup.first_snapshot(start, value, generator, trace=one.trace)
+        run = StagedRun(setup, first, generator, here=True, extras=extras)
 
     def monitor(_: object) -> Reason:
         return Reason.INTERRUPTED if stopped is not None and stopped.is_set() else Reason.RUNNING

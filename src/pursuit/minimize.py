@@ -61,7 +61,8 @@ def minimize(
     Parameters
     ----------
     fun : callable
-        The function, ``fun(x, *args) -> float``. If it is jitted by Numba or a problem of
+        The function, ``fun(x, *args) -> float``; it may return a pair of that and anything else, which is
+        ``result.extra`` for the best point. If it is jitted by Numba or a problem of
         `pursuit.problems`, the whole loop of a step method is compiled. A Python function gets a new array
         in each call, which it may keep or overwrite; compiled code must copy x to keep it.
     x0 : array_like, or a dict, list, tuple, dataclass or named tuple of floats and arrays, nested

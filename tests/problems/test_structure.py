@@ -14,6 +14,7 @@ import scipy.optimize
 
 import pursuit
 
+pytestmark = pytest.mark.interpreted
 Line = collections.namedtuple("Line", ["slope", "offset"])
 
 

@@ -172,9 +172,10 @@ class _Rounds:
             message += f"ctol={seen.ctol:g}."
         target = self.setup.task.limits["ftarget"]
         return Outcome(
-            x=seen.best.x.copy(), fun=seen.best.f, nit=self.nit, nfev=seen.nfev, best_nfev=seen.best.nfev,
-            faulty=seen.faulty, sigma=self._step_size, reason=reason, message=message,
-            trace=self._trace, points=self._best_points if self._conduct.trace == "x" else None,
+            x=seen.best.x.copy(), fun=float(seen.best.f), extra=seen.extra,
+            nit=self.nit, nfev=seen.nfev, best_nfev=seen.best.nfev, faulty=seen.faulty,
+            sigma=self._step_size, reason=reason, message=message, trace=self._trace,
+            points=self._best_points if self._conduct.trace == "x" else None,
         ).judged(-math.inf if target is None else target)  # fmt: skip
 
     def result(self, evaluate: Evaluate) -> Result:

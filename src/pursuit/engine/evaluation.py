@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from pursuit.checks import Vector, checked_count, shown
 from pursuit.engine.driving import Evaluate, Here
 from pursuit.engine.processes import Processes, TimeLimitError, take_own_seeds
-from pursuit.problems.objective import as_value, checked_values
+from pursuit.problems.objective import as_value, values_at_once
 
 Map = Callable[[Callable[[Vector], Any], Iterable[Vector]], Iterable[Any]]
 """A callable like `map`."""
@@ -69,11 +69,7 @@ def at_once(fun: Callable[[NDArray[np.float64]], Any]) -> Evaluate:
     """Return what evaluates a round by one call of a function that takes the points one per row."""
 
     def evaluate(rows: list[Vector], values: list[Any]) -> None:
-        found = fun(np.array(rows))
-        # A tensor of torch may be on a GPU, and may remember how to be differentiated.
-        if hasattr(found, "detach"):
-            found = found.detach().cpu()
-        values[:] = checked_values(found, len(rows), name="With vectorized=True the result of fun")
+        values[:] = values_at_once(fun(np.array(rows)), len(rows))
 
     return evaluate
 

@@ -27,7 +27,7 @@ from pursuit.engine.stopping import Reason
 from pursuit.methods.catalogue import method_text
 from pursuit.methods.programs import is_program
 from pursuit.methods.stages import Task
-from pursuit.problems.objective import function_of_point, row_by_row
+from pursuit.problems.objective import Extras, function_of_point, row_by_row
 from pursuit.reporting.progress import showing_compilation
 from pursuit.result import Result, result_of
 
@@ -103,8 +103,9 @@ def minimize_task(task: Task, conduct: Conduct) -> Result:
         # In this process a whole loop may be compiled.
         is_here = isinstance(evaluate, Here)
         elsewhere = None if is_here and not failures.excuses else evaluate
+        extras = Extras()
         try:
-            found, setup, snapshot, rng = _begin(setup, start, conduct, elsewhere)
+            found, setup, snapshot, rng = _begin(setup, start, conduct, elsewhere, extras)
         except ValueError as error:
             if failures.remark:
                 error.add_note(failures.remark)
@@ -112,7 +113,7 @@ def minimize_task(task: Task, conduct: Conduct) -> Result:
         with Interrupts() as interrupts:
 
             def open_run() -> StagedRun:
-                return StagedRun(setup, snapshot, rng, here=is_here)
+                return StagedRun(setup, snapshot, rng, here=is_here, extras=extras)
 
             run = open_run() if found is None else found.checked(open_run)
             monitor = Monitor(
@@ -157,19 +158,19 @@ def excused(
 
 
 def _begin(
-    setup: Setup, start: Vector, conduct: Conduct, elsewhere: Evaluate | None
+    setup: Setup, start: Vector, conduct: Conduct, elsewhere: Evaluate | None, extras: Extras
 ) -> tuple[Checkpoint | None, Setup, Snapshot, np.random.Generator]:
     """Return the checkpoint that is resumed, if any, and setup, snapshot and generator of the run."""
     path, rng = conduct.checkpoint, conduct.rng
     if path is None or not Path(path).exists():
-        value = setup.value_at(start, elsewhere)
+        value = setup.value_at(start, elsewhere, extras)
         return None, setup, setup.first_snapshot(start, value, rng, trace=conduct.trace), rng
     found = Checkpoint(path)
     found.check_trace(conduct.trace)
     _check_same(path, found, setup, conduct.batch)
     setup, snapshot, rng = found.resumed(setup)
     if conduct.checkpoint_check and found.is_begun:
-        _check_objective(path, setup, snapshot, elsewhere)
+        _check_objective(path, setup, snapshot, elsewhere, extras)
     return found, setup, snapshot, rng
 
 
@@ -202,7 +203,11 @@ def _same(one: Any, other: Any) -> bool:
 
 
 def _check_objective(
-    path: str | os.PathLike[str], setup: Setup, snapshot: Snapshot, evaluate: Evaluate | None
+    path: str | os.PathLike[str],
+    setup: Setup,
+    snapshot: Snapshot,
+    evaluate: Evaluate | None,
+    extras: Extras,
 ) -> None:
     """Reject an objective that is not that of the checkpoint, judged by its value at the best point."""
     state, x, noise = snapshot.state, snapshot.x, 0.0
@@ -212,7 +217,7 @@ def _check_objective(
         stored, noise = snapshot.counters.fun, state.noise or 0.0
         if state.estimate:
             x, stored = setup.scheme.best(state)[:2]
-    found = setup.value_at(x, evaluate)
+    found = setup.value_at(x, evaluate, extras)
     if found != stored and not abs(found - stored) <= _LUCK * noise:
         raise ValueError(
             f"{os.fspath(path)} holds a run of another function: at its best point the value is {found!r}, "
