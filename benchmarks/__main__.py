@@ -8,6 +8,7 @@ rows.
 from __future__ import annotations
 
 import argparse
+import functools
 import operator
 import re
 from collections.abc import Callable
@@ -64,9 +65,13 @@ SUITES = {
         lambda folder: front.draw(load(folder), folder), with_coco=True,
     ),
     "values": Suite(values_suite.FOLDER, values_suite.PARTS, values.texts, values.draw),
-    "cutest": Suite(
-        cutest_suite.FOLDER, cutest_suite.PARTS, cutest.texts, cutest.collect, rows=cutest_suite.RUNS_FOLDER
-    ),
+    **{
+        court.name: Suite(
+            court.folder, cutest_suite.parts(court), functools.partial(cutest.texts, court),
+            functools.partial(cutest.collect, court), rows=court.runs,
+        )
+        for court in (cutest_suite.CUTEST, cutest_suite.MORE_WILD)
+    },
     "tasks": Suite(tasks_suite.FOLDER, tasks_suite.PARTS, tasks.texts),
     "rivals": Suite(rivals_suite.FOLDER, rivals_suite.PARTS, rivals.texts, best.write),
     "parallel": Suite(parallel_suite.FOLDER, parallel_suite.PARTS, parallel.texts, parallel.draw),

@@ -20,7 +20,7 @@ GROUPS = (SMOOTH, PIECEWISE)
 _FAR = 10.0
 _MS = 0.02
 
-Residuals = Callable[[Vector], Vector]
+Residuals = Callable[[Any], Any]
 
 
 def _counted(n: int) -> Vector:
@@ -30,113 +30,113 @@ def _counted(n: int) -> Vector:
 # --- the functions, in the order of Moré and Wild --------------------------------------------------
 
 
-def _full_rank(x: Vector) -> Vector:
+def _full_rank(x: Any) -> Any:
     return np.append(x, np.zeros(45 - x.size)) - 2.0 * x.sum() / 45.0 - 1.0
 
 
-def _rank_one(x: Vector) -> Vector:
+def _rank_one(x: Any) -> Any:
     return _counted(35) * (_counted(x.size) @ x) - 1.0
 
 
-def _rank_one_with_zeros(x: Vector) -> Vector:
+def _rank_one_with_zeros(x: Any) -> Any:
     rows = np.append(np.arange(34.0), 0.0)
     return rows * (_counted(x.size)[1:-1] @ x[1:-1]) - 1.0
 
 
-def _rosenbrock(x: Vector) -> Vector:
+def _rosenbrock(x: Any) -> Any:
     return np.array([10.0 * (x[1] - x[0] ** 2), 1.0 - x[0]])
 
 
-def _helical_valley(x: Vector) -> Vector:
+def _helical_valley(x: Any) -> Any:
     angle = np.mod(np.arctan2(x[1], x[0]) / (2.0 * np.pi) + 0.25, 1.0) - 0.25
     return np.array([10.0 * (x[2] - 10.0 * angle), 10.0 * (np.hypot(x[0], x[1]) - 1.0), x[2]])
 
 
-def _powell_singular(x: Vector) -> Vector:
+def _powell_singular(x: Any) -> Any:
     a, b, c, d = x
     return np.array([a + 10.0 * b, np.sqrt(5.0) * (c - d), (b - 2.0 * c) ** 2, np.sqrt(10.0) * (a - d) ** 2])
 
 
-def _freudenstein_roth(x: Vector) -> Vector:
+def _freudenstein_roth(x: Any) -> Any:
     a, b = x
     return np.array([a - 13.0 + ((5.0 - b) * b - 2.0) * b, a - 29.0 + ((1.0 + b) * b - 14.0) * b])
 
 
-def _bard(x: Vector) -> Vector:
+def _bard(x: Any) -> Any:
     u = _counted(15)
     return _BARD - (x[0] + u / ((16.0 - u) * x[1] + np.minimum(u, 16.0 - u) * x[2]))
 
 
-def _kowalik_osborne(x: Vector) -> Vector:
+def _kowalik_osborne(x: Any) -> Any:
     u = _KOWALIK_AT
     return _KOWALIK - x[0] * (u * u + u * x[1]) / (u * u + u * x[2] + x[3])
 
 
-def _meyer(x: Vector) -> Vector:
+def _meyer(x: Any) -> Any:
     return x[0] * np.exp(x[1] / (45.0 + 5.0 * _counted(16) + x[2])) - _MEYER
 
 
-def _watson(x: Vector) -> Vector:
+def _watson(x: Any) -> Any:
     powers = np.vander(_counted(29) / 29.0, x.size, increasing=True)
     slopes = powers[:, :-1] @ (np.arange(1.0, x.size) * x[1:])
     return np.append(slopes - (powers @ x) ** 2 - 1.0, [x[0], x[1] - x[0] ** 2 - 1.0])
 
 
-def _box(x: Vector) -> Vector:
+def _box(x: Any) -> Any:
     t = _counted(10) / 10.0
     return np.exp(-t * x[0]) - np.exp(-t * x[1]) - x[2] * (np.exp(-t) - np.exp(-10.0 * t))
 
 
-def _jennrich_sampson(x: Vector) -> Vector:
+def _jennrich_sampson(x: Any) -> Any:
     i = _counted(10)
     return 2.0 + 2.0 * i - np.exp(i * x[0]) - np.exp(i * x[1])
 
 
-def _brown_dennis(x: Vector) -> Vector:
+def _brown_dennis(x: Any) -> Any:
     t = _counted(20) / 5.0
     return (x[0] + t * x[1] - np.exp(t)) ** 2 + (x[2] + np.sin(t) * x[3] - np.cos(t)) ** 2
 
 
-def _chebyquad(x: Vector) -> Vector:
+def _chebyquad(x: Any) -> Any:
     i = np.arange(1, x.size + 1)
     even = i % 2 == 0
     means = np.polynomial.chebyshev.chebvander(2.0 * x - 1.0, x.size)[:, 1:].mean(axis=0)
-    return np.asarray(means + even / np.where(even, i * i - 1.0, 1.0))
+    return means + even / np.where(even, i * i - 1.0, 1.0)
 
 
-def _brown_almost_linear(x: Vector) -> Vector:
+def _brown_almost_linear(x: Any) -> Any:
     return np.append(x[:-1] + x.sum() - (x.size + 1.0), np.prod(x) - 1.0)
 
 
-def _osborne_1(x: Vector) -> Vector:
+def _osborne_1(x: Any) -> Any:
     t = 10.0 * np.arange(33)
     return _OSBORNE_1 - (x[0] + x[1] * np.exp(-t * x[3]) + x[2] * np.exp(-t * x[4]))
 
 
-def _osborne_2(x: Vector) -> Vector:
+def _osborne_2(x: Any) -> Any:
     t = 0.1 * np.arange(65)
     peaks = x[1:4] * np.exp(-x[5:8] * (t[:, np.newaxis] - x[8:]) ** 2)
     return _OSBORNE_2 - x[0] * np.exp(-t * x[4]) - peaks.sum(axis=1)
 
 
-def _bdqrtic(x: Vector) -> Vector:
+def _bdqrtic(x: Any) -> Any:
     y = x * x
     quartics = y[:-4] + 2.0 * y[1:-3] + 3.0 * y[2:-2] + 4.0 * y[3:-1] + 5.0 * y[-1]
     return np.append(3.0 - 4.0 * x[:-4], quartics)
 
 
-def _cube(x: Vector) -> Vector:
+def _cube(x: Any) -> Any:
     return np.append(x[0] - 1.0, 10.0 * (x[1:] - x[:-1] ** 3))
 
 
-def _mancino(x: Vector) -> Vector:
+def _mancino(x: Any) -> Any:
     i = _counted(x.size)
     v = np.sqrt(x[:, np.newaxis] ** 2 + i[:, np.newaxis] / i)
     sums = np.sum(v * (np.sin(np.log(v)) ** 5 + np.cos(np.log(v)) ** 5), axis=1)
-    return np.asarray(1400.0 * x + (i - 50.0) ** 3 + sums)
+    return 1400.0 * x + (i - 50.0) ** 3 + sums
 
 
-def _heart(x: Vector) -> Vector:
+def _heart(x: Any) -> Any:
     """Return eight equations for a dipole, as four between complex numbers."""
     moments, places = x[0:2] + 1j * x[2:4], x[4:6] + 1j * x[6:8]
     found = np.array([moments @ places**k for k in range(4)]) - _HEART
@@ -194,9 +194,9 @@ def _at(*x: float) -> Callable[[int], Vector]:
 
 # The residuals, the standard start, the sizes, and those with another start ten times as far away.
 FUNCTIONS: dict[str, tuple[Residuals, Callable[[int], Vector], tuple[int, ...], tuple[int, ...]]] = {
-    "linear, full rank": (_full_rank, _ones, (9,), (9,)),
-    "linear, rank 1": (_rank_one, _ones, (7,), (7,)),
-    "linear, rank 1, zeros": (_rank_one_with_zeros, _ones, (7,), (7,)),
+    "linear full rank": (_full_rank, _ones, (9,), (9,)),
+    "linear rank 1": (_rank_one, _ones, (7,), (7,)),
+    "linear rank 1 zeros": (_rank_one_with_zeros, _ones, (7,), (7,)),
     "Rosenbrock": (_rosenbrock, _at(-1.2, 1.0), (2,), (2,)),
     "helical valley": (_helical_valley, _at(-1.0, 0.0, 0.0), (3,), (3,)),
     "Powell singular": (_powell_singular, _at(3.0, -1.0, 0.0, 1.0), (4,), (4,)),
@@ -228,18 +228,19 @@ def _problems() -> dict[str, Problem]:
     found = {}
     for name, (residuals, start, sizes, far) in FUNCTIONS.items():
         for n, factor in [*((n, 1.0) for n in sizes), *((n, _FAR) for n in far)]:
-            title = f"{name}, n = {n}" + (", far" if factor == _FAR else "")
+            title = f"{name} {n}" + (" far" if factor == _FAR else "")
             x0 = factor * start(n)
             found[title] = Problem(title, _sum_of(residuals, np.square), x0, None)
-            of = (lambda x, r=residuals: r(np.maximum(x, 0.0))) if name in _POSITIVE else residuals
-            found[f"|{title}|"] = Problem(f"|{title}|", _sum_of(of, np.abs), x0, None)
+            found[f"|{title}|"] = Problem(
+                f"|{title}|", _sum_of(residuals, np.abs, is_positive=name in _POSITIVE), x0, None
+            )
     return found
 
 
-def _sum_of(residuals: Residuals, form: Any) -> Callable[[Vector], float]:
+def _sum_of(residuals: Residuals, form: Any, *, is_positive: bool = False) -> Callable[[Vector], float]:
     def fun(x: Vector) -> float:
         with np.errstate(all="ignore"):
-            return float(np.sum(form(residuals(np.asarray(x, dtype=float)))))
+            return float(np.sum(form(residuals(np.maximum(x, 0.0) if is_positive else x))))
 
     return fun
 
