@@ -15,7 +15,15 @@ from pathlib import Path
 from typing import NamedTuple
 
 from benchmarks.pages import data_profiles
-from benchmarks.pages.cutest_profiles import PRECISIONS, Cases, precisions_of, share, spent_by, tables
+from benchmarks.pages.cutest_profiles import (
+    PRECISIONS,
+    Cases,
+    precisions_of,
+    share,
+    spent_by,
+    tables,
+    update_minima,
+)
 from benchmarks.pages.stamp import stamp
 from benchmarks.problems.cutest import CHOOSING, REPORTING, Listed
 from benchmarks.problems.features import FEATURES, PLAIN
@@ -69,6 +77,8 @@ def collect(court: Court, folder: Path) -> None:
     for (group, feature, problem, solver), (row, spent) in spent_by(rows, court.minima).items():
         line = Line(group, feature, problem, row.n, row.kind, solver, row.version, spent)
         lines[line.key] = line
+    if rows and folder == court.folder:
+        update_minima(rows, court.minima)
     if rows:
         write_lines(folder / TABLE, sorted(lines.values(), key=lambda line: _place(court, line)))
     group = next(iter(_TITLES[court.name]))
