@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 TESTS ?=
 
-.PHONY: reproduce test test-fast test-full test-gpu test-wheel test-numba test-site lint types bench-speed bench-overhead bench-study bench-gpu bench-readings bench-pages bench-peers bench-values bench-cutest bench-more-wild bench-tasks bench-rivals bench-parallel bench-constraints test-peers attack docs gallery count clean
+.PHONY: reproduce test test-fast test-full test-gpu test-wheel test-numba test-site lint types bench-speed bench-overhead bench-study bench-gpu bench-readings bench-pages bench-peers bench-values bench-cutest bench-more-wild bench-coco bench-tasks bench-rivals bench-parallel bench-constraints test-peers attack docs gallery count clean
 
 reproduce: .venv/installed
 	$(BIN)/pursuit reproduce
@@ -85,7 +85,7 @@ bench-readings: .venv/installed
 # below reproduced/, OPTIONS="--solvers auto --seeds 3 --out reproduced/values" a part elsewhere; `make bench-pages` only writes pages.
 OPTIONS ?=
 
-bench-peers bench-values bench-cutest bench-more-wild bench-tasks bench-rivals bench-parallel bench-constraints: bench-%: .venv-peers/installed
+bench-peers bench-values bench-cutest bench-more-wild bench-coco bench-tasks bench-rivals bench-parallel bench-constraints: bench-%: .venv-peers/installed
 	OMP_NUM_THREADS=1 .venv-peers/bin/python -m benchmarks run $* $(if $(QUICK),--quick) $(OPTIONS)
 	$(if $(OPTIONS),,.venv-peers/bin/python -m benchmarks page $* $(if $(QUICK),--out reproduced/quick-$*))
 

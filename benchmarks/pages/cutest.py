@@ -29,7 +29,7 @@ from benchmarks.problems.cutest import CHOOSING, REPORTING, Listed
 from benchmarks.problems.features import FEATURES, PLAIN
 from benchmarks.problems.more_wild import PIECEWISE, SMOOTH
 from benchmarks.runs import read_rows
-from benchmarks.suites.cutest import CUTEST, FILE, MORE_WILD, PEERS, Court, Row, named
+from benchmarks.suites.cutest import BUDGETS, CUTEST, FILE, MORE_WILD, PEERS, Court, Row, named
 from pursuit.experiments.common.files import write_file
 from pursuit.experiments.common.formatting import power, table
 
@@ -87,7 +87,7 @@ def collect(court: Court, folder: Path) -> None:
         curves = {
             solver: {tau: partial(share, cases, solver, tau) for tau in PRECISIONS} for solver in solvers
         }
-        data_profiles.draw(curves, (0.5, court.budget), folder, FIGURE)
+        data_profiles.draw(curves, (0.5, BUDGETS[-1]), folder, FIGURE)
 
 
 def read_lines(path: Path) -> list[Line]:
@@ -160,7 +160,7 @@ def text_of(court: Court, lines: Sequence[Line], folder: Path) -> str:
                 about = "" if feature == PLAIN else f", {feature}: {FEATURES[feature].about}"
                 parts.append(f"## {title}{about}")
                 parts.append(f"Per cent solved to τ = {' / '.join(map(power, precisions_of(feature)))}.")
-                found = tables(cases, solvers, feature, court.budget, by_kind=feature == PLAIN)
+                found = tables(cases, solvers, feature, by_kind=feature == PLAIN)
                 for name, rows in found.items():
                     parts += [f"{name[0].upper()}{name[1:]}:", table(rows[0], rows[1:])]
     return "\n\n".join([*parts, stamp(f"make bench-{court.name}", lines, named, folder)])

@@ -109,19 +109,18 @@ def share(cases: Cases, solver: str, precision: float, budget: float, kind: str 
 
 
 def tables(
-    cases: Cases, solvers: Sequence[str], feature: str, budget: int, *, by_kind: bool
+    cases: Cases, solvers: Sequence[str], feature: str, *, by_kind: bool
 ) -> dict[str, list[list[str]]]:
     """Return the tables by what they are on: the header, and a row for each solver with shares in percent."""
     found = {}
-    budgets = [one for one in BUDGETS if one <= budget]
     kinds = sorted({one.kind for one in cases.problems}, reverse=True)
     for kind in [None, *(kinds if by_kind and len(kinds) > 1 else [])]:
         count = sum(kind in (None, one.kind) for one in cases.problems)
-        rows = [["solver", *(f"{budget} n" for budget in budgets)]]
+        rows = [["solver", *(f"{budget} n" for budget in BUDGETS)]]
         for solver in solvers:
             shares = [
                 [share(cases, solver, tau, budget, kind) for tau in precisions_of(feature)]
-                for budget in budgets
+                for budget in BUDGETS
             ]
             rows.append([solver, *(" / ".join(f"{100 * one:.0f}" for one in some) for some in shares)])
         found[f"{kind or 'all'}, {count} problems"] = rows
@@ -151,7 +150,7 @@ def misses(spent: Spent, ours: str, feature: str, peers: Sequence[str] = PEERS) 
         columns = {peer: _medians(one[1]) for peer, one in theirs if one is not None}
         best = tuple(min(peers, key=lambda peer, k=k: columns[peer][k]) for k in range(len(PRECISIONS)))  # type: ignore[misc]
         lowest = tuple(columns[peer][k] for k, peer in enumerate(best))
-        limits = 1.0 / row.n, 2.0 * CUTEST.budget
+        limits = 1.0 / row.n, 2.0 * BUDGETS[-1]
         ratios = [
             _within(one, *limits) / _within(other, *limits)
             for one, other in zip(medians, lowest, strict=True)

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from pursuit.experiments.coco.solvers import solver_named
-from pursuit.experiments.coco.trials import TrialResult, run_trial
+from pursuit.experiments.coco.trials import BOXED, CONSTRAINED, TrialResult, run_trial
 from pursuit.experiments.common.errors import StudyError
 
-SUITES = ("bbob", "bbob-largescale")
-"""The suites with a single objective and continuous variables, without constraints and noise."""
+SUITES = ("bbob", "bbob-largescale", "bbob-noisy", BOXED, CONSTRAINED)
+"""The suites with a single objective and continuous variables."""
 
 
 class ProblemBatch(NamedTuple):
@@ -80,7 +80,7 @@ def run_batch(task: BatchTask) -> list[TrialResult]:
         f"dimensions: {batch.dimension} function_indices: {batch.function}",
     )
     observer = cocoex.Observer(
-        # Both suites have the same observer.
+        # All suites of single objectives have the same observer.
         "bbob",
         f'outer_folder: "{task.folder}" result_folder: {batch.name} '
         f'algorithm_name: {solver.name} algorithm_info: "{task.about}"',
