@@ -6,7 +6,7 @@ import csv
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -197,16 +197,20 @@ def read(folder: Path) -> SuiteShares | None:
     shares = {group: _last_of(table) for group, table in tables.items() if table.exists()}
     stored = json.loads(path.read_text())
     versions = stored.pop("versions", {})
-    extent = Extent(**{name: tuple(one) if isinstance(one, list) else one for name, one in stored.items()})
+    found: dict[str, Any] = {
+        name: tuple(one) if isinstance(one, list) else one for name, one in stored.items()
+    }
+    extent = Extent(**found)
     return SuiteShares(extent, versions, shares)
 
 
 def texts(folder: Path) -> dict[Path, str]:
     """Return the page on the suites of few variables."""
     parts = [
-        "# The suites of COCO\n\nThe share of all pairs of a problem and a target, from 1e2 to 1e-8 above the "
-        "optimum, that was reached within a number of evaluations: `pursuit coco`. Solvers that quit begin "
-        "again elsewhere. L-BFGS-B has forward differences. The largest share of each column is bold."
+        "# The suites of COCO\n\n"
+        "The share of all pairs of a problem and a target, from 1e2 to 1e-8 above the optimum, that was "
+        "reached within a number of evaluations: `pursuit coco`. Solvers that quit begin again elsewhere. "
+        "L-BFGS-B has forward differences. The largest share of each column is bold."
     ]
     for extent in SUITES:
         found = read(folder / extent.suite)
@@ -222,8 +226,9 @@ def texts(folder: Path) -> dict[Path, str]:
         parts += [
             f"## {extent.suite}",
             next(pictures),
-            f"{len(found.extent.functions)} functions, n = {n}, instances {instances}, {found.extent.budget} n "
-            f"evaluations. Versions (of ours, a hash of what the method does): {versions}.",
+            f"{len(found.extent.functions)} functions, n = {n}, instances {instances}, "
+            f"{found.extent.budget} n evaluations. Versions (of ours, a hash of what the method does): "
+            f"{versions}.",
             shares_table(found.shares),
         ]
     return {folder / "coco.md": "\n\n".join([*parts, "Made by `make bench-coco`.\n"])}

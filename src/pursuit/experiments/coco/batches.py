@@ -13,6 +13,8 @@ from pursuit.experiments.common.errors import StudyError
 
 SUITES = ("bbob", "bbob-largescale", "bbob-noisy", BOXED, CONSTRAINED)
 """The suites with a single objective and continuous variables."""
+# COCO counts the functions of a suite from 1.
+_BEFORE = {"bbob-noisy": 100}
 
 
 class ProblemBatch(NamedTuple):
@@ -77,7 +79,7 @@ def run_batch(task: BatchTask) -> list[TrialResult]:
     suite = cocoex.Suite(
         batch.suite,
         f"instances: {_listed(batch.instances)}",
-        f"dimensions: {batch.dimension} function_indices: {batch.function}",
+        f"dimensions: {batch.dimension} function_indices: {batch.function - _BEFORE.get(batch.suite, 0)}",
     )
     observer = cocoex.Observer(
         # All suites of single objectives have the same observer.
