@@ -20,13 +20,11 @@ from benchmarks.pages import (
     comparison,
     constraints,
     cutest,
-    front,
     parallel,
     rivals,
     tasks,
     values,
 )
-from benchmarks.pages.peers import load
 from benchmarks.pages.stamp import write_made
 from benchmarks.runs import Part, Row, Say, Table, Wanted, run_missing
 from benchmarks.suites import coco
@@ -63,7 +61,7 @@ class Suite(NamedTuple):
 SUITES = {
     "peers": Suite(
         peers_suite.FOLDER, peers_suite.PARTS, comparison.texts,
-        lambda folder: front.draw(load(folder), folder), coco=coco.run,
+        comparison.draw, coco=coco.run,
     ),
     "values": Suite(values_suite.FOLDER, values_suite.PARTS, values.texts, values.draw),
     **{

@@ -1,4 +1,4 @@
-"""Data profiles as a figure: a panel for each precision, and a line for each method."""
+"""Data profiles as a figure: a panel for each precision, or set of problems, and a line for each method."""
 
 from __future__ import annotations
 
@@ -16,8 +16,9 @@ from pursuit.experiments.common.plotting import COLOURS, label_powers, print_sty
 _MARKERS = "os^Dv*PX"
 _POINTS = 200
 
-Curves = Mapping[str, Mapping[float, Callable[[float], float]]]
-"""The share that a method solves within a number of evaluations divided by n, by method and precision."""
+Curves = Mapping[str, Mapping[Any, Callable[[float], float]]]
+"""The share that a method solves within a number of evaluations divided by n, by method and then by precision
+or by the title of a panel, which methods may lack."""
 
 
 def draw(
@@ -29,18 +30,20 @@ def draw(
 
 @print_style
 def _figure(curves: Curves, span: tuple[float, float], budgets: tuple[int, ...]) -> Figure:
-    precisions = list(next(iter(curves.values())))
+    precisions = list(dict.fromkeys(panel for shares in curves.values() for panel in shares))
     columns = len(precisions) if len(precisions) < 4 else 2
     figure = Figure(figsize=(6.4, 2.6 if len(precisions) < 4 else 4.4), layout="constrained")
     grid = figure.subplots(len(precisions) // columns, columns, sharex=True, sharey=True, squeeze=False)
     spent = np.array(budgets or np.geomspace(*span, _POINTS))
     for axes, precision in zip(grid.flat, precisions, strict=True):
-        for place, (method, shares) in enumerate(curves.items()):
+        there = [(place, method) for place, method in enumerate(curves) if precision in curves[method]]
+        for place, method in there:
             # Markers are shifted, so that they do not cover each other.
             every = None if budgets else (4 * place, 40)
-            solved = [shares[precision](float(budget)) for budget in spent]
+            solved = [curves[method][precision](float(budget)) for budget in spent]
             axes.plot(spent, solved, label=method, markevery=every, **_style(place))
-        axes.set(title=f"precision {power(precision)}", xscale="log", xlim=(span[0], 1.1 * span[1]))
+        title = precision if isinstance(precision, str) else f"precision {power(precision)}"
+        axes.set(title=title, xscale="log", xlim=(span[0], 1.1 * span[1]))
         axes.set_ylim(-0.02, 1.02)
         if budgets:
             axes.set_xticks(budgets, [str(budget) for budget in budgets])
@@ -52,8 +55,8 @@ def _figure(curves: Curves, span: tuple[float, float], budgets: tuple[int, ...])
         axes.set_xlabel("evaluations / n")
     for axes in grid[:, 0]:
         axes.set_ylabel("problems solved")
-    handles, labels = grid[0, 0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=5)
+    lines = {line.get_label(): line for axes in grid.flat for line in axes.get_lines()}
+    figure.legend([lines[method] for method in curves], list(curves), loc="outside lower center", ncols=5)
     return figure
 
 

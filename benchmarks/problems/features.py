@@ -16,7 +16,7 @@ import numpy as np
 from benchmarks.problems.cutest import Problem
 from pursuit.checks import Vector
 
-PLAIN = "plain"
+PLAIN, NOISY = "plain", "noisy"
 _NOISE, _DIGITS, _NANS, _MOVED = 1e-3, 6, 0.05, 1e-3
 
 Seen = Callable[[Vector, float], float]
@@ -79,7 +79,7 @@ class Feature(NamedTuple):
 
 FEATURES = {
     PLAIN: Feature(_plain, "values as they are", is_random=False),
-    "noisy": Feature(_noisy, f"noise of {_NOISE:g} f(x)", every=3, is_inexact=True),
+    NOISY: Feature(_noisy, f"noise of {_NOISE:g} f(x)", every=3, is_inexact=True),
     "deterministic noise": Feature(
         _deterministic, f"oscillations of {_NOISE:g} f(x) that repeat", is_random=False, is_inexact=True
     ),

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from benchmarks.problems import cutest, more_wild
-from benchmarks.problems.features import FEATURES, PLAIN, featured
+from benchmarks.problems.features import FEATURES, NOISY, PLAIN, featured
 from benchmarks.recording import Recorder, run_solver
 from benchmarks.runs import Part, Wanted
 from benchmarks.solvers import (
@@ -77,7 +77,7 @@ _OF_OPTIPROFILER = tuple(name for name in FEATURES if name != "deterministic noi
 CUTEST = Court(cutest, dict.fromkeys(cutest.SETS, _OF_OPTIPROFILER), "cutest")
 MORE_WILD = Court(
     more_wild,
-    {more_wild.SMOOTH: (PLAIN, "deterministic noise", "noisy"), more_wild.PIECEWISE: (PLAIN,)},
+    {more_wild.SMOOTH: (PLAIN, "deterministic noise", NOISY), more_wild.PIECEWISE: (PLAIN,)},
     "more-wild",
 )  # fmt: skip
 
