@@ -173,10 +173,9 @@ def figures(folder: Path) -> dict[str, str]:
     return {file: title for file, title in files.items() if (folder / file).exists()}
 
 
-def shares_table(shares: dict[str, dict[str, float]]) -> str:
+def shares_table(shares: dict[str, dict[str, float]], names: Sequence[str] = COMPARED) -> str:
     """Return which part each solver has solved, by group of functions."""
-    there = [name for name in COMPARED if any(name in found for found in shares.values())]
-    rows = [[name, *(_shown(found, named(name)) for found in shares.values())] for name in there]
+    rows = [[name, *(_shown(found, named(name)) for found in shares.values())] for name in names]
     return table(["", *shares], rows)
 
 
@@ -229,7 +228,7 @@ def texts(folder: Path) -> dict[Path, str]:
             f"{len(found.extent.functions)} functions, n = {n}, instances {instances}, "
             f"{found.extent.budget} n evaluations. Versions (of ours, a hash of what the method does): "
             f"{versions}.",
-            shares_table(found.shares),
+            shares_table(found.shares, _SMALL),
         ]
     return {folder / "coco.md": "\n\n".join([*parts, "Made by `make bench-coco`.\n"])}
 
