@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import math
-import multiprocessing
 import os
 import pickle
 import random
@@ -12,13 +11,15 @@ import signal
 import time
 import traceback
 from collections.abc import Callable
-from multiprocessing.connection import Connection, wait
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from pursuit.checks import Vector
 from pursuit.engine.failures import DIED, LATE, Failure
+
+if TYPE_CHECKING:
+    from multiprocessing.connection import Connection
 
 # After so many processes that end before they can evaluate anything no more are started.
 _MOST_FALSE_STARTS = 3
@@ -40,6 +41,8 @@ class _Worker:
     """A process that evaluates one point at a time."""
 
     def __init__(self, objective: Callable[[Vector], Any]) -> None:
+        import multiprocessing
+
         self.connection, other = multiprocessing.Pipe()
         self._process = multiprocessing.Process(target=_work, args=(objective, other))
         self._process.start()
@@ -132,6 +135,8 @@ class Processes:
 
     def _wait(self) -> list[tuple[int, Any]]:
         """Wait until something happens; return what has become of points."""
+        from multiprocessing.connection import wait
+
         end = min([self.deadline, *(worker.until for worker in self._workers)])
         left = None if end == math.inf else max(0.0, end - time.perf_counter())
         arrived = wait([worker.connection for worker in self._workers], left)
@@ -172,10 +177,13 @@ class Processes:
 
 def _work(objective: Callable[[Vector], Any], connection: Connection) -> None:
     """Evaluate points until the process that sends them has ended."""
+    from multiprocessing import parent_process
+    from multiprocessing.connection import wait
+
     begin_worker()
     if hasattr(os, "setpgrp"):
         os.setpgrp()  # whatever the objective starts can be killed with it
-    parent = multiprocessing.parent_process()
+    parent = parent_process()
     assert parent is not None
     with contextlib.suppress(EOFError, OSError):
         connection.send(None)
