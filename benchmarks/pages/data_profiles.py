@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
 
 from pursuit.experiments.common.formatting import power
-from pursuit.experiments.common.plotting import COLOURS, label_powers, print_style, save
+from pursuit.experiments.common.plotting import COLOURS, print_style, save
 
 _MARKERS = "os^Dv*PX"
 _POINTS = 200
@@ -49,7 +49,7 @@ def _figure(curves: Curves, span: tuple[float, float], budgets: tuple[int, ...])
             axes.set_xticks(budgets, [str(budget) for budget in budgets])
             axes.minorticks_off()
         else:
-            label_powers(axes.xaxis, *span, 8)
+            axes.xaxis.set_major_formatter("{x:g}")
         axes.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
     for axes in grid[-1]:
         axes.set_xlabel("evaluations / n")

@@ -79,6 +79,14 @@ def test_on_kinks_auto_changes_to_evolution_and_says_so():
     assert set(result.trace.method[~at_first]) == {"evolution"}
 
 
+def test_where_kinks_keep_evolution_from_a_target_larger_rounds_try_again():
+    result = pursuit.minimize(kinks, START, rng=5, ftarget=-1.0)
+    assert not result.success
+    assert [stage.start for stage in result.stages] == ["the start", "the best point", "the best point"]
+    assert result.stages[2].options["popsize"] == 4 * (4 + int(3.0 * np.log(6.0)))
+    assert len(pursuit.minimize(kinks, START, rng=5).stages) == 2
+
+
 @pytest.mark.parametrize("n", [10, 40])
 def test_on_a_ridge_auto_changes_to_evolution_too(n):
     """Steps never fail there, but gain next to nothing."""
