@@ -74,7 +74,8 @@ evaluations, divided by n: the higher and the further to the left, the better.
 ![Problems solved, by evaluations, on four sets of problems]({_link(_FIGURE)})
 
 How it is measured: {pages}, [COCO](results/coco/coco.md),
-[problems of ours](results/values/reporting.md) and [tasks](results/tasks/tasks.md). [Methods](methods.md) says what to use for your problem.
+[problems of ours](results/values/reporting.md) and [tasks](results/tasks/tasks.md).
+[Methods](methods.md) says what to use for your problem.
 
 ## Who is ahead where
 
