@@ -116,6 +116,12 @@ def flat_of(value: Any) -> NDArray[Any]:
     return np.ravel(value) if opened is None else np.concatenate([flat_of(entry) for entry in opened[1]])
 
 
+def rows_of(points: Any) -> NDArray[Any]:
+    """Return several points as rows, whose leaves have them in their first dimension."""
+    opened = _opened(points)
+    return np.reshape(points, (len(points), -1)) if opened is None else np.hstack([*map(rows_of, opened[1])])
+
+
 def _is_structured(value: Any) -> bool:
     """Say whether something is more than a sequence of numbers or a matrix."""
     if not isinstance(value, list | tuple):
