@@ -29,6 +29,7 @@ from benchmarks.pages.stamp import stamp
 from benchmarks.problems.cutest import REPORTING
 from benchmarks.problems.features import NOISY, PLAIN
 from benchmarks.problems.more_wild import SMOOTH
+from benchmarks.suites import coco
 from benchmarks.suites.cutest import BUDGETS, CUTEST, MORE_WILD
 from benchmarks.suites.peers import FOLDER, LINEAR_PEERS, PEERS, named
 from pursuit.experiments.common.formatting import power, spaced, table
@@ -139,7 +140,7 @@ def leaders_table(measured: Measurements) -> str:
     times = cost_comparisons(measured.overhead, "microseconds", "µs", ours=DEFAULT)
     sizes = cost_comparisons(measured.memory, "bytes", "MB", ours=DEFAULT)
     rows += [_one("evaluations", one) for one in hard]
-    rows += list(_suite(measured))
+    rows += list(_suites(measured))
     rows += [_one("time per evaluation", one) for one in times] + [_one("memory", one) for one in sizes]
     rows += list(_solved())
     # What others win comes first.
@@ -200,13 +201,16 @@ def _one(what: str, one: Comparison) -> list[str]:
     return [f"{what}, {one.place}", ahead, one.ours, one.theirs]
 
 
-def _suite(measured: Measurements) -> Any:
-    for group, shares in measured.suite.shares.items() if measured.suite else ():
-        ours = shares.get(DEFAULT[0].name, 0.0)
-        known = [(shares[one.name], one.name) for one in PEERS if one.name in shares]
-        theirs, name = max(known, default=(0.0, ""))
-        shown = [f"{100.0 * ours:.1f} %", f"{name} {100.0 * theirs:.1f} %"]
-        yield [f"targets reached, COCO, {group}", _OURS if ours > theirs else name, *shown]
+def _suites(measured: Measurements) -> Iterator[list[str]]:
+    few = [coco.read(coco.FOLDER / extent.suite) for extent in coco.SUITES]
+    for found in filter(None, (measured.suite, *few)):
+        for group, shares in found.shares.items():
+            ours = shares.get(DEFAULT[0].name, 0.0)
+            known = [(shares[one.name], one.name) for one in PEERS if one.name in shares]
+            theirs, name = max(known, default=(0.0, ""))
+            shown = [f"{100.0 * ours:.1f} %", f"{name} {100.0 * theirs:.1f} %"]
+            where = f"targets reached, COCO's {found.extent.suite}, {group}"
+            yield [where, _OURS if ours > theirs else name, *shown]
 
 
 # --- what other pages quote ------------------------------------------------------------------------
