@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 from pursuit.checks import Vector, checked_count, checked_number
 from pursuit.curvature import covariance_of, measured_curvature
 from pursuit.engine.evaluation import Map, checked_workers, evaluator
-from pursuit.engine.outcome import Outcome, StageRecord
+from pursuit.engine.outcome import Outcome
 from pursuit.engine.setup import Setup
 from pursuit.engine.staged import StagedRun
+from pursuit.methods.stages import Stage
 from pursuit.problems.boxes import active_mask, checked_box
 from pursuit.problems.objective import as_value, function_of_point
 from pursuit.problems.structure import structure_of
@@ -54,7 +55,7 @@ class Result(dict[str, Any]):
         its values are noisy, or that it has kinks.
     method : str
         The method's name; for `auto` also what was at work, as ``"auto (differences, evolution)"``.
-    stages : tuple of StageRecord
+    stages : tuple of Stage
         The outcome of each stage of the run, if `auto` changed the method or the run was restarted: its
         `method`, `nfev`, `fun` and so on. Empty if there can be only one stage.
     sigma : float
@@ -110,7 +111,7 @@ class Result(dict[str, Any]):
     status: int
     message: str
     method: str
-    stages: tuple[StageRecord, ...]
+    stages: tuple[Stage, ...]
     sigma: float
     time: float
     nfaulty: int

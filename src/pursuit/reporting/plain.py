@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from pursuit.checks import shown
-from pursuit.engine.outcome import StageRecord
 from pursuit.engine.stopping import Reason
+from pursuit.methods.stages import Stage
 from pursuit.problems.structure import Structure, flat_of, rows_of
 from pursuit.reporting.history import History
 
@@ -93,9 +93,9 @@ def _field(name: str, value: Any, structure: Structure) -> Any:
     return float(value) if isinstance(value, str) and name not in _WORDS else value
 
 
-def _stage(one: Mapping[str, Any]) -> StageRecord:
+def _stage(one: Mapping[str, Any]) -> Stage:
     numbers = {key: float(one[key]) for key in ("fun", "noise", "error") if isinstance(one[key], str)}
-    return StageRecord(**{**one, **numbers, "reason": Reason(one["reason"])})
+    return Stage(**{**one, **numbers, "reason": Reason(one["reason"])})
 
 
 def _is_plain(value: Any) -> bool:
