@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 TESTS ?=
 
-.PHONY: reproduce test test-fast test-full test-gpu test-wheel test-numba test-torch test-site lint types bench-speed bench-overhead bench-study bench-gpu bench-readings bench-pages bench-peers bench-values bench-cutest bench-tasks bench-rivals bench-parallel bench-constraints test-peers attack docs gallery count clean
+.PHONY: reproduce test test-fast test-full test-gpu test-wheel test-numba test-torch test-site lint types bench-speed bench-overhead bench-study bench-gpu bench-readings bench-pages bench-peers bench-values bench-cutest bench-tasks bench-rivals bench-parallel bench-constraints test-peers test-adapters attack docs gallery count clean
 
 reproduce: .venv/installed
 	$(BIN)/pursuit reproduce
@@ -106,6 +106,10 @@ bench-pages: .venv-peers/installed
 test-peers: .venv-peers/installed
 	.venv-peers/bin/python -m pytest tests/peers tests/values tests/cutest tests/tasks tests/parallel
 
+# The packages that `pursuit.adapters` serves have many dependencies: they get an environment of their own.
+test-adapters: .venv-adapters/installed
+	.venv-adapters/bin/python -m pytest tests/adapters src/pursuit/adapters
+
 # Kills, damaged files, load, full disks and dying workers, for about ten minutes.
 attack: .venv/installed
 	PYTHONPATH=tests $(BIN)/python -m attack --out docs/results/attack.md
@@ -122,6 +126,11 @@ docs: .venv/docs-installed
 .venv-peers/installed: pyproject.toml
 	$(PYTHON) -m venv .venv-peers
 	.venv-peers/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[coco,peers,study,test]'
+	@touch $@
+
+.venv-adapters/installed: pyproject.toml
+	$(PYTHON) -m venv .venv-adapters
+	.venv-adapters/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[adapters,test]'
 	@touch $@
 
 .venv/docs-installed: .venv/installed
@@ -142,4 +151,4 @@ count: .venv/installed
 	@$(BIN)/python -m benchmarks.count
 
 clean:
-	rm -rf .venv .venv-peers .venv-torch build coco reproduced docs/_build .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	rm -rf .venv .venv-adapters .venv-peers .venv-torch build coco reproduced docs/_build .hypothesis .mypy_cache .pytest_cache .ruff_cache

@@ -131,8 +131,8 @@ def minimize(
         The maximum number of points in a round. The same seed and the same batch give the same run, whatever
         evaluates the points. `differences` and `evolution`, and so `auto`, fill rounds of this size; SARP
         proposes up to two points at once, the other methods of the paper one, and methods with a population
-        all of it. By default eight for each worker, or the method's choice if the number of workers is not
-        known.
+        all of it. By default eight for each worker, who then get the next point as soon as they are free, or
+        the method's choice if the number of workers is not known.
     checkpoint : path
         The file in which to keep what is needed to resume. If it exists already, the run that it holds is
         resumed.

@@ -17,11 +17,10 @@ from pursuit.checks import Vector, checked_flag, checked_generator, checked_numb
 from pursuit.engine.checkpoint import Checkpoint, to_bytes
 from pursuit.engine.counters import UNLIMITED
 from pursuit.engine.driving import Driven, Evaluate, Here, Interrupts, drive
-from pursuit.engine.evaluation import Futures, Map, at_once, checked_workers, evaluator
+from pursuit.engine.evaluation import Map, Others, TimeLimitError, at_once, checked_workers, evaluator
 from pursuit.engine.failures import Excused, Failures
 from pursuit.engine.known import checked_known, proposals
 from pursuit.engine.monitor import Monitor, Saver, scipy_style
-from pursuit.engine.processes import Processes, TimeLimitError
 from pursuit.engine.setup import Setup, rounds_of, set_up
 from pursuit.engine.snapshot import Snapshot
 from pursuit.engine.staged import StagedRun
@@ -286,5 +285,5 @@ def driven(
 
 def keep_to(evaluate: Evaluate, deadline: float) -> None:
     """Make those keep to a time limit that can."""
-    if isinstance(evaluate, Here | Processes | Futures):
+    if isinstance(evaluate, Here | Others):
         evaluate.deadline = deadline
