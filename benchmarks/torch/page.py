@@ -107,9 +107,10 @@ def draw(path: Path, rows: list[Any], texts: dict[str, str]) -> None:
         for solver in sorted({row.solver for row in rows} - {OURS}):
             found = ends(rows, task, solver)
             axes.plot([float(lr) for lr in found], list(found.values()), marker=".", label=solver)
-        axes.set(xscale="log", xlabel="learning rate", title=text)
+        axes.set(xscale="log", xlim=(2e-5, 2e-2), xlabel="learning rate", title=text)
         axes.set_ylim(top=start + 0.1)
     panels[0, 0].set_ylabel("loss at the end")
-    panels[0, -1].legend(fontsize="x-small")
+    handles, labels = panels[0, 0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside right center", fontsize="x-small")
     figure.savefig(path, dpi=90)
     plt.close(figure)
