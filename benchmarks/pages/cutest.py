@@ -172,7 +172,8 @@ _INTRODUCTIONS = {
         "Those of S2MPJ, CUTEst in Python, without constraints or with bounds, that have 2 to 30 variables "
         "in their usual sizes, and whose 100 n values take less than a minute. Variables whose bounds are "
         "equal are left out, and so is INDEF, which has no minimum; of most features each third or sixth "
-        "problem is run. **Rules of our methods are chosen on A to L and reported on M to Z.**"
+        "problem is run, or the cheapest of these. **Rules of our methods are chosen on A to L and "
+        "reported on M to Z.**"
     ),
     MORE_WILD.name: (
         "# The problems of Moré and Wild\n\n"
