@@ -101,6 +101,9 @@ class Structure(NamedTuple):
 
 def structure_of(x0: Any) -> tuple[Structure, Any]:
     """Return the structure of a start and its numbers as a flat array; what is none stays as it is."""
+    if isinstance(x0, Mapping) and {"x", "nfev"} <= x0.keys():
+        # A result, ours or SciPy's, stands for its point.
+        x0 = x0["x"]
     if isinstance(x0, np.ndarray) or not _is_structured(x0):
         return Structure(), x0
     numbers: list[Vector] = []
