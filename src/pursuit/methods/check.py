@@ -7,13 +7,12 @@ noise a lower value counts only if the same point is lower again.
 
 from __future__ import annotations
 
-from collections.abc import Generator
 from dataclasses import replace
 
 import numpy as np
 
 from pursuit.checks import Vector
-from pursuit.methods.programs import Box, Probes, Request
+from pursuit.methods.programs import Box, Finding, Probes
 
 # How many random directions there are, and how many numbers in those of one request.
 _DIRECTIONS, _NUMBERS = 10, 100_000
@@ -38,7 +37,7 @@ def find_better(
     least: float = 0.0,
     reach: float = 1.0,
     suspect: Vector | None = None,
-) -> Generator[Request, Vector, Found]:
+) -> Finding[Found]:
     """Return a point around x that is better by more than noise explains, and its value; None without one.
 
     It is to be better by at least `least`. It is looked for up to `reach` first step sizes away, or one if
@@ -59,9 +58,7 @@ def find_better(
     return (along[0], value) if value < f - max(_CLEAR_AGAIN * noise, least) else None
 
 
-def _along_coordinates(
-    x: Vector, below: float, box: Box, rng: np.random.Generator
-) -> Generator[Request, Vector, Found]:
+def _along_coordinates(x: Vector, below: float, box: Box, rng: np.random.Generator) -> Finding[Found]:
     """Look along the coordinates; of those that lead down, take all steps at once if that is better still."""
     n = x.size
     steps = box.sigma0 * _SHORTEST ** rng.random(n)
@@ -86,7 +83,7 @@ def _along_coordinates(
 
 def _along_directions(
     x: Vector, below: float, box: Box, rng: np.random.Generator, given: Vector | None = None
-) -> Generator[Request, Vector, Found]:
+) -> Finding[Found]:
     """Look along a given direction or random ones, several points at once if these take little memory."""
     for some in np.array_split(_LENGTHS, min(_DIRECTIONS, -(-x.size * _DIRECTIONS // _NUMBERS))):
         steps = some * (box.sigma0 * rng.standard_normal((len(some), x.size)) if given is None else given)
