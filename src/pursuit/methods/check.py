@@ -1,19 +1,22 @@
-"""The last look before a run ends, at what lies around x.
+"""The last look before a run ends: which point is returned, and what lies around it.
 
-Values on both sides of x, along every coordinate and along random directions, at lengths from far below the
-first step sizes up to them. A saddle, a ridge or a step that slopes and ranks have missed shows there. Under
-noise a lower value counts only if the same point is lower again.
+Values are taken on both sides of x, along every coordinate and along random directions, at lengths from far
+below the first step sizes up to them. A saddle, a ridge or a step that slopes and ranks have missed shows
+there. Under noise a lower value counts only if the same point is lower again.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Generator
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
 from pursuit.checks import Vector
 from pursuit.methods.programs import Box, Probes, Request
+from pursuit.methods.regression import Quadratic
 
 # How many random directions there are, and how many numbers in those of one request.
 _DIRECTIONS, _NUMBERS = 10, 100_000
@@ -24,8 +27,55 @@ _LENGTHS = _SHORTEST ** (np.arange(_DIRECTIONS) / (_DIRECTIONS - 1))[:, np.newax
 # again; the mean of these must be lower by this.
 _CLEAR, _AGAIN, _CLEAR_AGAIN = 3.0, 4, 2.0
 
+# How wrong a quadratic may be, and how lucky the lowest value, as parts of the noise.
+_WRONG, _LUCK = 0.3, 3.0
+
+Answer = tuple[Vector, float, float]
+"""A point, an estimate of f there, and the standard error of that."""
 Found = tuple[Vector, float] | None
 """A point and its value, or nothing."""
+
+
+class Evidence(NamedTuple):
+    """What a run under noise knows of points that may be the best."""
+
+    points: list[Vector]
+    """The first is the best one by averages and a quadratic, the last has had the lowest value."""
+    f: float
+    """About the value at the first one, if there is no quadratic."""
+    lowest: float
+    noise: float
+    spread: float
+    """By how much values there differ."""
+    quadratic: Quadratic | None
+
+    def estimated(self) -> Answer:
+        """Return the best point as far as is known."""
+        x, quadratic = self.points[0], self.quadratic
+        if quadratic is None:
+            return x, self.f, max(self.noise, self.spread)
+        value, error = quadratic.at(x)
+        # Where it misses values by more than noise explains, it may do so at its minimum.
+        misfit = math.sqrt(max(0.0, quadratic.noise**2 - self.noise**2))
+        at_lowest = abs(quadratic.at(self.points[-1])[0] - self.lowest) - _LUCK * self.noise
+        return x, value, math.hypot(error, _WRONG * self.noise, misfit, max(0.0, at_lowest))
+
+    def settled(self) -> Generator[Request, Vector, Answer]:
+        """Evaluate the points again; return the best one by these values and the quadratic."""
+        each = max(2, min(16, (2 * self.points[0].size + 20) // len(self.points)))
+        values = (yield np.repeat(np.array(self.points), each, axis=0)).reshape(-1, each)
+        found = []
+        for x, of_x in zip(self.points, values, strict=True):
+            f = float(np.mean(of_x))
+            error = max(self.noise, float(np.std(of_x, ddof=1))) / math.sqrt(each)
+            near = self.quadratic
+            if near is not None and np.all(np.abs(x - near.center) < 3.0 * near.scales):
+                # The mean of both, weighted by their precisions.
+                other, deviation = near.at(x)
+                one, two = error**-2, 1.0 / (deviation**2 + (_WRONG * self.noise) ** 2)
+                f, error = (one * f + two * other) / (one + two), (one + two) ** -0.5
+            found.append((x, f if math.isfinite(f) else math.inf, error))
+        return min(found, key=lambda one: one[1] + 0.5 * one[2])
 
 
 def find_better(
