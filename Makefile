@@ -8,6 +8,9 @@ TESTS ?=
 reproduce: .venv/installed
 	$(BIN)/pursuit reproduce
 
+# Two workers share the cores: threads of the BLAS would only wait for each other.
+test-fast test-full: export OMP_NUM_THREADS = 1
+
 # Style and types are checked beside the tests.
 test: .venv/installed
 	+$(MAKE) --no-print-directory --jobs 3 lint types test-fast

@@ -24,6 +24,14 @@ def numbers_after(words, output):
     return [float(number) for number in re.findall(r"-?\d+(?:\.\d+)?(?:e[-+]?\d+)?", line[1])]
 
 
+def module_of(name):
+    """Return an example as a module."""
+    spec = importlib.util.spec_from_file_location(name, EXAMPLES / f"{name}.py")
+    example = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(example)
+    return example
+
+
 def check_batch_queue(output):
     before, after, _ = numbers_after("f: ", output)
     assert after < 1e-6 < before
@@ -34,6 +42,11 @@ def check_compare_methods(output):
     assert re.search(r"^auto .* 5 of 5 ", output, flags=re.MULTILINE)
 
 
+def check_hanging_simulator(output):
+    assert numbers_after("misfit: ", output)[1] <= 1e-8
+    assert numbers_after("killed: ", output)[0] > 0
+
+
 def check_jax_function(output):
     assert abs(numbers_after("angle at the end: ", output)[0] - 1.0) < 0.01
 
@@ -42,6 +55,17 @@ def check_million_variables(output):
     before, after, _, n = numbers_after("f: ", output)
     assert after < 2e-3 * before
     assert n == 1e6
+
+
+def check_named_parameters(output):
+    example = module_of("named_parameters")
+
+    def residuals(x):
+        return example.curve(dict(zip(example.TRUE, [*x[:3], x[3:]], strict=True))) - example.MEASURED
+
+    best = scipy.optimize.least_squares(residuals, [2.0, 0.3, 2.5, *np.zeros(5)])
+    assert numbers_after("misfit: ", output)[1] == pytest.approx(2.0 * best.cost, abs=1e-4)
+    assert numbers_after("frequency: ", output)[0] == pytest.approx(best.x[2], abs=1e-3)
 
 
 def check_noisy_simulator(output):
@@ -69,9 +93,7 @@ def check_resumed_run(output):
 
 
 def check_within_bounds(output):
-    spec = importlib.util.spec_from_file_location("within_bounds", EXAMPLES / "within_bounds.py")
-    example = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(example)
+    example = module_of("within_bounds")
     # The rope is a quadratic function, whose minimum another solver finds from its gradient.
     n = example.GROUND.size
     tension = 2.0 * n * (2.0 * np.eye(n) - np.eye(n, k=1) - np.eye(n, k=-1))

@@ -26,6 +26,7 @@ LAYERS = (
     ("result", "reporting.summary", "reporting.plotting", "engine.running"),
     ("constraints",),
     ("minimize", "many", "optimizer", "scipy", "reporting", "warmup"),
+    ("adapters",),
     ("__init__",),
     ("experiments.common",),
     ("experiments.study",),

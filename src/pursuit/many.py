@@ -22,15 +22,18 @@ from pursuit.checks import (
     with_known_arguments,
 )
 from pursuit.engine.driving import Here, Interrupts, drive
-from pursuit.engine.evaluation import Excused, begin_worker, check_pickles, checked_workers, failures_for
+from pursuit.engine.evaluation import checked_workers
+from pursuit.engine.failures import Excused, failures_for
 from pursuit.engine.outcome import Outcome
+from pursuit.engine.processes import begin_worker, check_pickles
 from pursuit.engine.setup import Setup, set_up
 from pursuit.engine.staged import StagedRun
 from pursuit.engine.stopping import FTOL, XTOL, Reason
 from pursuit.methods.catalogue import DEFAULT_METHOD
 from pursuit.methods.stages import Task
-from pursuit.problems.objective import as_value, function_of_point
+from pursuit.problems.objective import Extras, function_of_point
 from pursuit.problems.protocol import Problem
+from pursuit.problems.structure import Structure, structure_of
 from pursuit.reporting.progress import showing_compilation
 from pursuit.result import Result, Results, result_of
 
@@ -48,7 +51,7 @@ class _OneRun(NamedTuple):
 @with_known_arguments
 def minimize_many(
     fun: Callable[..., Any] | Problem,
-    x0: ArrayLike,
+    x0: Any,
     seeds: int | Sequence[Any] | None = None,
     args: tuple[Any, ...] = (),
     method: str | type = DEFAULT_METHOD,
@@ -75,8 +78,9 @@ def minimize_many(
     fun : callable
         As in `pursuit.minimize`. Functions jitted by Numba and problems run in threads; a Python function
         runs in processes, which must be able to import it.
-    x0 : array_like
-        The start of all runs, or a start for each of them, one per row.
+    x0 : array_like, or parameters of another structure as in `pursuit.minimize`
+        The start of all runs, or a start for each of them, one per row; a list of starts that are no arrays
+        is one for each run if there are no seeds.
     seeds : int, sequence or None
         How many runs to make from one start, or the seed of each run. Without it there is one run for each
         start.
@@ -116,10 +120,11 @@ def minimize_many(
     >>> single.nfev == results[3].nfev
     True
     """
+    structure, x0 = _without_structure(x0, several=seeds is None)
     starts, given = _starts_and_seeds(x0, seeds, rng)
     limits = {"ftarget": ftarget, "xtol": xtol, "ftol": ftol, "maxiter": maxiter, "maxfev": maxfev}
     task = Task(
-        starts[0],
+        structure.shaped(starts[0]),
         method,
         limits,
         sigma0=sigma0,
@@ -128,10 +133,10 @@ def minimize_many(
         restarts=restarts,
         fun=fun,
         args=args,
-    )
+    ).flattened()
     trace = checked_trace(trace)
-    if failures_for(on_error) is not None and callable(fun):
-        task = task._replace(fun=Excused(function_of_point(fun, args)), args=())
+    if failures_for(on_error).excuses and callable(fun):
+        task = task._replace(fun=Excused(function_of_point(task.fun, args)), args=())
     runs = [
         _OneRun(number, task._replace(x0=start), seed, trace, on_error)
         for number, (start, seed) in enumerate(zip(starts, given, strict=True))
@@ -144,6 +149,17 @@ def minimize_many(
         return Results(_run_on_gpu(runs))
     count = min(checked_count_of(workers), len(runs))
     return Results(_run_all(runs, count, in_threads=setup.can_be_compiled or count == 1))
+
+
+def _without_structure(x0: Any, *, several: bool) -> tuple[Structure, Any]:
+    """Return the structure of starts and the starts as flat arrays: an array is one of these, or several."""
+    if isinstance(x0, list | tuple) and not hasattr(x0, "_fields"):
+        with contextlib.suppress(TypeError):
+            return Structure(), checked_array("x0", x0)
+        if several:
+            structure, _ = structure_of(x0[0])
+            return structure, [structure.flat(start, f"x0[{number}]") for number, start in enumerate(x0)]
+    return structure_of(x0)
 
 
 def _starts_and_seeds(x0: Any, seeds: Any, rng: Any) -> tuple[list[NDArray[np.float64]], list[Any]]:
@@ -282,25 +298,28 @@ def _execute(one: _OneRun, stopped: threading.Event | None = None) -> Result:
         setup, start = set_up(one.task._replace(fun=with_own_arrays(one.task.fun)))
     generator = checked_generator(one.seed)
     with showing_compilation(False):
-        first = setup.first_snapshot(start, setup.value_at(start), generator, trace=one.trace)
-        run = StagedRun(setup, first, generator, here=True)
+        extras = Extras()
+        value = setup.value_at(start, extras=extras)
+        first = setup.first_snapshot(start, value, generator, trace=one.trace)
+        run = StagedRun(setup, first, generator, here=True, extras=extras)
 
     def monitor(_: object) -> Reason:
         return Reason.INTERRUPTED if stopped is not None and stopped.is_set() else Reason.RUNNING
 
     fun, failures = function_of_point(one.task.fun, one.task.args), failures_for(one.on_error)
-    here = Here(fun, as_value if failures is None else failures.read)
+    here = Here(fun, failures.read)
     with Interrupts() as interrupts:
         reason = drive(run, here, interrupts=interrupts, monitor=monitor)
         outcome = run.outcome(reason, last=True)
     result = _finished(outcome, setup, one)
-    return result if failures is None else failures.told_in(result)
+    result.message = failures.said_after(result.message)
+    return result
 
 
 def _finished(outcome: Outcome, setup: Setup, one: _OneRun) -> Result:
     """Return the result of a run; one that did not stop by itself was interrupted."""
     if outcome.reason == Reason.RUNNING:
         outcome = outcome._replace(reason=Reason.INTERRUPTED, message=Reason.INTERRUPTED.sentence())
-    result = result_of(outcome, setup.name, trace=one.trace, box=setup.box)
+    result = result_of(outcome, setup, trace=one.trace)
     result.seed = one.seed
     return result

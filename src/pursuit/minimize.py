@@ -13,10 +13,12 @@ from pursuit.checks import checked_flag, with_known_arguments
 from pursuit.constraints.augmented import minimize_within
 from pursuit.constraints.forms import given_constraints
 from pursuit.engine.evaluation import Map, number_of_workers
+from pursuit.engine.failures import failures_for
 from pursuit.engine.running import Conduct, minimize_task
 from pursuit.engine.setup import rounds_of
 from pursuit.engine.stopping import FTOL, XTOL
 from pursuit.methods.catalogue import DEFAULT_METHOD
+from pursuit.methods.contract import Rounds
 from pursuit.methods.stages import Task
 from pursuit.problems.protocol import Problem
 from pursuit.result import Result
@@ -25,7 +27,7 @@ from pursuit.result import Result
 @with_known_arguments
 def minimize(
     fun: Callable[..., Any] | Problem,
-    x0: ArrayLike,
+    x0: Any,
     args: tuple[Any, ...] = (),
     method: str | type = DEFAULT_METHOD,
     *,
@@ -52,17 +54,21 @@ def minimize(
     checkpoint_check: bool = True,
     progress: bool = False,
     on_error: str = "raise",
+    eval_timeout: float | None = None,
 ) -> Result:
     """Minimise a function of several variables from its values alone.
 
     Parameters
     ----------
     fun : callable
-        The function, ``fun(x, *args) -> float``. If it is jitted by Numba or a problem of
+        The function, ``fun(x, *args) -> float``; it may return a pair of that and anything else, which is
+        ``result.extra`` for the best point. If it is jitted by Numba or a problem of
         `pursuit.problems`, the whole loop of a step method is compiled. A Python function gets a new array
         in each call, which it may keep or overwrite; compiled code must copy x to keep it.
-    x0 : array_like
-        The start; a number for a function of one variable, which gets an array of one entry.
+    x0 : array_like, or a dict, list, tuple, dataclass or named tuple of floats and arrays, nested
+        The start; a number for a function of one variable, which gets an array of one entry. `fun`,
+        constraints and callbacks get points of the same structure, and ``result.x`` is one. `bounds` and
+        `sigma0` may have it too, with a pair or a number for each part or for each entry.
     args : tuple
         Further arguments for `fun`.
     method : str or type
@@ -142,6 +148,9 @@ def minimize(
         What an exception in `fun` does: by default it ends the run; with "nan" it counts as NaN, and
         `message` says how many there were. At x0 it ends the run in any case. With "nan", loops are not
         compiled together with `fun`.
+    eval_timeout : float
+        How many seconds an evaluation may take. One that takes longer counts as NaN, and its process is
+        killed with all that it has started: with a timeout, even one worker is a process.
 
     Returns
     -------
@@ -171,15 +180,17 @@ def minimize(
     True
     """
     vectorized = checked_flag("vectorized", vectorized)
+    rounds = rounds_of(batch, number_of_workers(workers), vectorized=vectorized)
+    if rounds is None and eval_timeout is not None:
+        rounds = Rounds(1, 1)  # nothing that takes long is to follow an evaluation that reaches the target
     task = Task(
         x0, method, {"ftarget": ftarget, "xtol": xtol, "ftol": ftol, "maxiter": maxiter, "maxfev": maxfev},
-        sigma0=sigma0, bounds=bounds, options=options, restarts=restarts,
-        rounds=rounds_of(batch, number_of_workers(workers), vectorized=vectorized), fun=fun, args=args,
-    )  # fmt: skip
+        sigma0=sigma0, bounds=bounds, options=options, restarts=restarts, rounds=rounds, fun=fun, args=args,
+    ).flattened()  # fmt: skip
     conduct = Conduct(
         rng=rng, workers=workers, vectorized=vectorized, batch=batch, maxtime=maxtime, callback=callback,
         trace=trace, progress=progress, checkpoint=checkpoint, checkpoint_every=checkpoint_every,
-        checkpoint_check=checkpoint_check, on_error=on_error,
+        checkpoint_check=checkpoint_check, failures=failures_for(on_error), eval_timeout=eval_timeout,
     ).checked()  # fmt: skip
-    wanted = given_constraints(constraints)
+    wanted = [task.structure.constraint(one) for one in given_constraints(constraints)]
     return minimize_within(task, conduct, wanted, ctol) if wanted else minimize_task(task, conduct)

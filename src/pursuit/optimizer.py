@@ -5,13 +5,20 @@ from __future__ import annotations
 import contextlib
 import io
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pursuit.checks import Vector, checked_array, checked_generator, checked_trace, with_known_arguments
+from pursuit.checks import (
+    Vector,
+    checked_array,
+    checked_generator,
+    checked_trace,
+    shown,
+    with_known_arguments,
+)
 from pursuit.engine import checkpoint
 from pursuit.engine.driving import Interrupts
 from pursuit.engine.setup import Setup, rounds_of, set_up
@@ -21,6 +28,7 @@ from pursuit.engine.stopping import FTOL, XTOL, Reason
 from pursuit.methods.catalogue import DEFAULT_METHOD
 from pursuit.methods.stages import Task
 from pursuit.problems.objective import checked_values
+from pursuit.problems.structure import Structure, structure_of
 from pursuit.reporting.progress import showing_compilation
 from pursuit.result import Result, result_of
 
@@ -30,7 +38,7 @@ class Optimizer:
 
     Parameters
     ----------
-    x0 : array_like
+    x0 : array_like, or parameters of another structure as in `pursuit.minimize`
         The start.
     method : str or type
         A name from `pursuit.list_methods()`, any ``ep-cma-<m>``, or a scheme's class.
@@ -72,7 +80,7 @@ class Optimizer:
     @with_known_arguments
     def __init__(
         self,
-        x0: ArrayLike,
+        x0: Any,
         method: str | type = DEFAULT_METHOD,
         *,
         rng: Any = None,
@@ -99,7 +107,7 @@ class Optimizer:
                 options=options,
                 restarts=restarts,
                 rounds=rounds_of(batch),
-            )
+            ).flattened()
         )
         generator = checked_generator(rng)
         self._open(setup, Snapshot(start, generator.bit_generator.state), generator, checked_trace(trace))
@@ -113,22 +121,25 @@ class Optimizer:
         self._told: list[float | None] = []
         """The values of the current round, None where they are missing."""
 
-    def ask(self) -> NDArray[np.float64]:
+    def ask(self) -> Any:
         """Return the points of the current round whose values are missing, one per row.
+
+        They are an array, or a list if x0 is a dictionary or the like.
 
         Asking again before any value is told returns the same points. When all are told, the next round
         begins.
         """
-        return self._round()[self._missing()]
+        points, structure = self._round()[self._missing()], self._structure
+        return points if structure.tree is None else [structure.shaped(point) for point in points]
 
-    def tell(self, X: ArrayLike, F: ArrayLike) -> None:  # noqa: N803 (the convention's names)
+    def tell(self, X: Any, F: ArrayLike) -> None:  # noqa: N803 (the convention's names)
         """Take the values F of points X that `ask` returned: all of them or some, in any order.
 
         If the value of a point will never come, tell NaN. Wrong input raises an error and changes nothing.
         """
         if self._asked is None:
             raise RuntimeError("tell must follow ask, but nothing was asked for.")
-        points = checked_array("X", X)
+        points = checked_array("X", self._flat_points(X))
         if points.ndim != 2 or points.shape[1] != self._asked.shape[1]:
             raise ValueError(
                 f"X must have a point of {self._asked.shape[1]} variables in each row, but its shape is "
@@ -143,6 +154,19 @@ class Optimizer:
             self._receive(values)
         else:
             self._told = told
+
+    def _flat_points(self, X: Any) -> Any:  # noqa: N803
+        """Return points of any structure as flat ones."""
+        structure = self._structure
+        if structure.tree is None:
+            return X
+        if not isinstance(X, Sequence):
+            raise TypeError(f"X must be a list of points, but {shown(X)} was given.")
+        return [structure.flat(point, f"X[{number}]") for number, point in enumerate(X)]
+
+    @property
+    def _structure(self) -> Structure:
+        return self._run.setup.task.structure
 
     @property
     def missing(self) -> int:
@@ -186,7 +210,7 @@ class Optimizer:
         with Interrupts():
             outcome = self._run.outcome()
             trace = outcome.nfev > 0 and self._trace
-            return result_of(outcome, setup.name, trace=trace, box=setup.box)
+            return result_of(outcome, setup, trace=trace)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write all that is needed to resume, bit for bit, to a file: atomically and without pickle."""
@@ -199,6 +223,7 @@ class Optimizer:
         path: str | os.PathLike[str],
         *,
         method: type | None = None,
+        x0: Any = None,
         trace: bool | str = False,
         **limits: Any,
     ) -> Optimizer:
@@ -210,6 +235,9 @@ class Optimizer:
             The file, which may come from anywhere: nothing in it is executed or imported.
         method : type
             The scheme's class, if the method was given as a class and not by name.
+        x0 : object
+            A point with the structure of the start, if that was a dictionary or the like: files do not
+            hold it, and without it points are arrays.
         trace : bool or "x"
             Whether `result` has the history of the run; "x" only if the run was begun with it.
         **limits
@@ -224,7 +252,8 @@ class Optimizer:
         ...     pursuit.Optimizer.load(path).ask()
         array([[3., 4.]])
         """
-        return cls._loaded(checkpoint.Checkpoint(path), method, checked_trace(trace), limits)
+        structure, _ = structure_of(x0)
+        return cls._loaded(checkpoint.Checkpoint(path), method, structure, checked_trace(trace), limits)
 
     def __repr__(self) -> str:
         result = self.result
@@ -239,15 +268,23 @@ class Optimizer:
         method = None if isinstance(own, str) else own
         with Interrupts():
             content = checkpoint.to_bytes(self._run.setup, self._run.snapshot(), self._told)
-        return _from_bytes, (content, method, self._trace)
+        return _from_bytes, (content, method, self._structure, self._trace)
 
     @classmethod
     def _loaded(
-        cls, found: checkpoint.Checkpoint, method: type | None, trace: bool | str, limits: Mapping[str, Any]
+        cls,
+        found: checkpoint.Checkpoint,
+        method: type | None,
+        structure: Structure,
+        trace: bool | str,
+        limits: Mapping[str, Any],
     ) -> Optimizer:
         found.check_trace(trace)
         setup, snapshot, generator = found.continued(method)
         setup = setup.within_limits(limits)
+        if structure.size not in (None, setup.n):
+            raise ValueError(f"x0 must have the {setup.n} numbers of the start, but it has {structure.size}.")
+        setup = setup._replace(task=setup.task._replace(structure=structure))
         self = cls.__new__(cls)
         found.checked(lambda: self._open(setup, snapshot, generator, trace))
         if told := found.stored.told:
@@ -281,5 +318,5 @@ def _places(points: Vector, asked: Vector, missing: list[int]) -> list[int]:
     return places
 
 
-def _from_bytes(content: bytes, method: type | None, trace: bool | str) -> Optimizer:
-    return Optimizer._loaded(checkpoint.Checkpoint(io.BytesIO(content)), method, trace, {})
+def _from_bytes(content: bytes, method: type | None, structure: Structure, trace: bool | str) -> Optimizer:
+    return Optimizer._loaded(checkpoint.Checkpoint(io.BytesIO(content)), method, structure, trace, {})

@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pursuit.engine.outcome import Outcome, StageRecord
+from pursuit.engine.setup import Setup
 from pursuit.optional import optional_module
-from pursuit.problems.boxes import Box, active_mask
+from pursuit.problems.boxes import active_mask
 from pursuit.reporting.plotting import plot_run
 from pursuit.reporting.summary import summary_of
 
@@ -67,6 +68,9 @@ class Result(dict[str, Any]):
         With bounds: which variables are at one, as in SciPy: -1 at the lower, 1 at the upper, else 0.
     seed : object
         The seed of a run of `minimize_many`.
+    extra : object
+        What `fun` returned beside its value at x, if it returns pairs. None if it was not this point that had
+        the lowest value, as under noise, or if the point was evaluated before the run was resumed.
     maxcv : float
         With constraints: by how much they are violated at x, at most.
 
@@ -104,6 +108,7 @@ class Result(dict[str, Any]):
     trace: History
     active_mask: NDArray[np.int64]
     seed: Any
+    extra: Any
     maxcv: float
 
     if not TYPE_CHECKING:  # Type checkers know the fields above, and only these.
@@ -276,11 +281,12 @@ def _rank(result: Result) -> tuple[float, int]:
     return result.fun, result.nfev
 
 
-def result_of(outcome: Outcome, method: str, *, trace: bool | str, box: Box | None = None) -> Result:
+def result_of(outcome: Outcome, setup: Setup, *, trace: bool | str = False) -> Result:
     """Return an outcome as a result, with the trace if it is wanted, and the bounds hit if there are any."""
+    method, shaped = setup.name, setup.task.structure.shaped
     at_work = list(dict.fromkeys(stage.method for stage in outcome.stages))
     result = Result(
-        x=outcome.x,
+        x=shaped(outcome.x),
         fun=outcome.fun,
         fun_is_estimate=outcome.is_estimate,
         fun_error=outcome.error,
@@ -295,12 +301,14 @@ def result_of(outcome: Outcome, method: str, *, trace: bool | str, box: Box | No
         method=method if at_work in ([], [method]) else f"{method} ({', '.join(at_work)})",
         stages=outcome.stages,
     )
+    if outcome.extra:
+        (result.extra,) = outcome.extra
     if trace:
         result.trace = _history(outcome, method)
         if trace == "x" and outcome.points is not None:
-            result.trace.x = outcome.points()
-    if box is not None:
-        result.active_mask = active_mask(outcome.x, box)
+            result.trace.x = shaped(outcome.points())
+    if setup.box is not None:
+        result.active_mask = shaped(active_mask(outcome.x, setup.box))
     return result
 
 

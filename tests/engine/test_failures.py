@@ -34,7 +34,7 @@ def at_once(X):
 
 def failures_in(result):
     found = re.search(
-        r"(\d+) evaluations? raised an exception and count as NaN, the last one (.*)\.$", result.message
+        r"(\d+) evaluations? raised an exception and counts? as NaN, the last one (.*)\.$", result.message
     )
     assert found is not None, result.message
     assert found[2] == "ArithmeticError: no convergence"

@@ -19,6 +19,7 @@ import math
 import time
 from collections.abc import Callable
 from contextlib import nullcontext
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -77,11 +78,17 @@ def minimize_within(task: Task, conduct: Conduct, constraints: list[Any], ctol: 
     tolerance = checked_number("ctol", ctol, at_least=0.0)
     wanted = checked_constraints(constraints, setup.task.x0)
     fun = function_of_point(task.fun, task.args)
-    if conduct.failures is not None:
+    if conduct.failures.excuses:
         fun, _ = excused(fun, conduct.failures, task, vectorized=conduct.vectorized)
     parts = Parts(fun, wanted)
-    read = tuple if conduct.failures is None else conduct.failures.read_parts
-    crew = nullcontext(_at_once(parts)) if conduct.vectorized else evaluator(parts, conduct.workers, read)
+    nothing = np.full(wanted.is_equation.size, math.nan)
+    crew = (
+        nullcontext(_at_once(parts))
+        if conduct.vectorized
+        else evaluator(
+            parts, conduct.workers, partial(conduct.failures.read_parts, nothing), conduct.eval_timeout
+        )
+    )
     with showing_compilation(conduct.progress), crew as evaluate:
         return _Rounds(setup, Lagrangian(wanted, tolerance, evaluate), conduct).result(evaluate)
 
@@ -165,15 +172,20 @@ class _Rounds:
             message += f"ctol={seen.ctol:g}."
         target = self.setup.task.limits["ftarget"]
         return Outcome(
-            x=seen.best.x.copy(), fun=seen.best.f, nit=self.nit, nfev=seen.nfev, best_nfev=seen.best.nfev,
-            faulty=seen.faulty, sigma=self._step_size, reason=reason, message=message,
-            trace=self._trace, points=self._best_points if self._conduct.trace == "x" else None,
+            x=seen.best.x.copy(), fun=float(seen.best.f), extra=seen.extra,
+            nit=self.nit, nfev=seen.nfev, best_nfev=seen.best.nfev, faulty=seen.faulty,
+            sigma=self._step_size, reason=reason, message=message, trace=self._trace,
+            points=self._best_points if self._conduct.trace == "x" else None,
         ).judged(-math.inf if target is None else target)  # fmt: skip
 
     def result(self, evaluate: Evaluate) -> Result:
         """Return the result of all rounds."""
         conduct = self._conduct
-        call = scipy_style(conduct.callback, lambda outcome: self._result_of(outcome, trace=False))
+        call = scipy_style(
+            conduct.callback,
+            lambda outcome: self._result_of(outcome, trace=False),
+            self.setup.task.structure.shaped,
+        )
         monitor = Monitor(maxtime=conduct.maxtime, callback=call, progress=conduct.progress)
         self._measure(monitor.deadline)
         keep_to(evaluate, monitor.deadline)
@@ -182,12 +194,13 @@ class _Rounds:
             monitor.close(self)
         result = self._result_of(self.outcome(reason), trace=conduct.trace)
         result.time = monitor.seconds
-        return result if conduct.failures is None else conduct.failures.told_in(result)
+        result.message = conduct.failures.said_after(result.message)
+        return result
 
     def _result_of(self, outcome: Outcome, *, trace: bool | str) -> Result:
         """Return an outcome as a result, which is a success only within the constraints."""
         best = self._lagrangian.best
-        result = result_of(outcome, self.setup.name, trace=trace, box=self.setup.box)
+        result = result_of(outcome, self.setup, trace=trace)
         result.maxcv, result.success = best.violation, result.success and best.excess == 0.0
         return result
 

@@ -12,7 +12,7 @@ import numpy as np
 from pursuit.checks import Vector
 from pursuit.constraints.forms import Constraints
 from pursuit.engine.driving import Evaluate
-from pursuit.problems.objective import as_value
+from pursuit.problems.objective import Extended, as_value
 
 _LARGEST_WEIGHT, _LARGEST_MULTIPLIER = 1e12, 1e12
 # The weight grows by this factor if more than this part of the violation is left.
@@ -79,6 +79,11 @@ class Lagrangian:
         """Its value there."""
         self._rest = math.inf
         """What was violated or not complementary at the previous minimum."""
+
+    @property
+    def extra(self) -> tuple[Any, ...]:
+        """What f returned beside its value at the best point, if it returned pairs."""
+        return (self.best.f.extra,) if isinstance(self.best.f, Extended) else ()
 
     def evaluate(self, rows: list[Vector], values: list[Any]) -> None:
         """Put the Lagrangian at points into a list of the same length; what precedes an exception stays."""

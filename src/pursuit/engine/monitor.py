@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from pursuit.checks import takes_intermediate_result
+from pursuit.checks import Vector, takes_intermediate_result
 from pursuit.engine.archive import check_writable
 from pursuit.engine.checkpoint import check_options, save
 from pursuit.engine.outcome import Outcome
@@ -86,7 +86,9 @@ class Monitor:
         self._progress.close(run)
 
 
-def scipy_style(callback: Any, result_of: Callable[[Outcome], Any]) -> Callable[[Outcome], object] | None:
+def scipy_style(
+    callback: Any, result_of: Callable[[Outcome], Any], shaped: Callable[[Vector], Any]
+) -> Callable[[Outcome], object] | None:
     """Return a callback of an outcome that calls one in SciPy's convention.
 
     One whose only parameter is named `intermediate_result` receives a result, any other the point alone.
@@ -95,7 +97,7 @@ def scipy_style(callback: Any, result_of: Callable[[Outcome], Any]) -> Callable[
         return None
     if takes_intermediate_result(callback):
         return lambda outcome: callback(intermediate_result=result_of(outcome))
-    return lambda outcome: callback(outcome.x)
+    return lambda outcome: callback(shaped(outcome.x))
 
 
 class Saver:

@@ -93,6 +93,8 @@ class Outcome(NamedTuple):
     """The outcome of each stage, if there may be several."""
     points: Callable[[], NDArray[np.float64]] | None = None
     """Returns the best point so far at each row of the trace; None if they were not kept."""
+    extra: tuple[Any, ...] = ()
+    """What the function returned beside the value at `x`, or None; empty if it returns values alone."""
     missed: bool = False
     """Whether the run has ended without reaching a target that it was given."""
 

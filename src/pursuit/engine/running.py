@@ -16,19 +16,10 @@ from pursuit.checks import Vector, checked_flag, checked_generator, checked_numb
 from pursuit.engine.checkpoint import Checkpoint
 from pursuit.engine.counters import UNLIMITED
 from pursuit.engine.driving import Driven, Evaluate, Here, Interrupts, drive
-from pursuit.engine.evaluation import (
-    Excused,
-    Failures,
-    Futures,
-    Map,
-    Processes,
-    TimeLimitError,
-    at_once,
-    checked_workers,
-    evaluator,
-    failures_for,
-)
+from pursuit.engine.evaluation import Futures, Map, at_once, checked_workers, evaluator
+from pursuit.engine.failures import Excused, Failures
 from pursuit.engine.monitor import Monitor, Saver, scipy_style
+from pursuit.engine.processes import Processes, TimeLimitError
 from pursuit.engine.setup import Setup, rounds_of, set_up
 from pursuit.engine.snapshot import Snapshot
 from pursuit.engine.staged import StagedRun
@@ -36,7 +27,7 @@ from pursuit.engine.stopping import Reason
 from pursuit.methods.catalogue import method_text
 from pursuit.methods.programs import is_program
 from pursuit.methods.stages import Task
-from pursuit.problems.objective import as_value, function_of_point, row_by_row
+from pursuit.problems.objective import Extras, function_of_point, row_by_row
 from pursuit.reporting.progress import showing_compilation
 from pursuit.result import Result, result_of
 
@@ -59,9 +50,10 @@ class Conduct(NamedTuple):
     checkpoint: str | os.PathLike[str] | None
     checkpoint_every: float
     checkpoint_check: bool
-    on_error: str
-    failures: Failures | None = None
-    """What counts exceptions of the function, once this is checked; None if they end the run."""
+    failures: Failures
+    """What counts evaluations that fail."""
+    eval_timeout: Any
+    """A number once it is checked, which may be infinite."""
 
     def checked(self) -> Conduct:
         """Return the same with its arguments checked, a generator for `rng` and a number for `maxtime`."""
@@ -70,6 +62,14 @@ class Conduct(NamedTuple):
             raise ValueError(
                 "With vectorized=True one call evaluates all points of a round: leave workers at 1."
             )
+        longest = math.inf
+        if self.eval_timeout is not None:
+            longest = checked_number("eval_timeout", self.eval_timeout, above=0.0)
+            if self.vectorized or not isinstance(workers, int):
+                raise ValueError(
+                    "With eval_timeout, evaluations are made in processes that can be killed: pass their "
+                    "number as workers, and leave vectorized at False."
+                )
         return self._replace(
             rng=checked_generator(self.rng),
             workers=workers,
@@ -78,40 +78,42 @@ class Conduct(NamedTuple):
             progress=checked_flag("progress", self.progress),
             checkpoint_every=checked_number("checkpoint_every", self.checkpoint_every, at_least=0.0),
             checkpoint_check=checked_flag("checkpoint_check", self.checkpoint_check),
-            failures=failures_for(self.on_error),
+            eval_timeout=longest,
         )
 
 
 def minimize_task(task: Task, conduct: Conduct) -> Result:
     """Return the result of a run without constraints; `conduct` has been checked."""
     fun, failures = function_of_point(task.fun, task.args), conduct.failures
-    if failures is not None:
+    if failures.excuses:
         fun, task = excused(fun, failures, task, vectorized=conduct.vectorized)
     if conduct.vectorized:
         task = task._replace(fun=row_by_row(task.fun, task.args), args=())
     with showing_compilation(conduct.progress):
         setup, start = set_up(task)
-    call = scipy_style(conduct.callback, lambda outcome: result_of(outcome, setup.name, trace=False))
+    call = scipy_style(conduct.callback, lambda outcome: result_of(outcome, setup), task.structure.shaped)
     save = None if conduct.checkpoint is None else Saver(conduct.checkpoint, setup)
-    read = as_value if failures is None else failures.read
     # Workers get the function itself, at points inside the bounds: nothing else need pickle.
     crew = (
-        contextlib.nullcontext(at_once(fun)) if conduct.vectorized else evaluator(fun, conduct.workers, read)
+        contextlib.nullcontext(at_once(fun))
+        if conduct.vectorized
+        else evaluator(fun, conduct.workers, failures.read, conduct.eval_timeout)
     )
     with showing_compilation(conduct.progress), crew as evaluate:
         # In this process a whole loop may be compiled.
         is_here = isinstance(evaluate, Here)
-        elsewhere = None if is_here and failures is None else evaluate
+        elsewhere = None if is_here and not failures.excuses else evaluate
+        extras = Extras()
         try:
-            found, setup, snapshot, rng = _begin(setup, start, conduct, elsewhere)
+            found, setup, snapshot, rng = _begin(setup, start, conduct, elsewhere, extras)
         except ValueError as error:
-            if failures is not None and failures.remark:
+            if failures.remark:
                 error.add_note(failures.remark)
             raise
         with Interrupts() as interrupts:
 
             def open_run() -> StagedRun:
-                return StagedRun(setup, snapshot, rng, here=is_here)
+                return StagedRun(setup, snapshot, rng, here=is_here, extras=extras)
 
             run = open_run() if found is None else found.checked(open_run)
             monitor = Monitor(
@@ -130,9 +132,7 @@ def minimize_task(task: Task, conduct: Conduct) -> Result:
                     monitor=None if monitor.is_idle else monitor,
                     # A callback is called after every iteration.
                     longest_leg=UNLIMITED if call is None else 1,
-                    found=lambda: result_of(
-                        run.outcome(), setup.name, trace=conduct.trace or True, box=setup.box
-                    ),
+                    found=lambda: result_of(run.outcome(), setup, trace=conduct.trace or True),
                 )
                 monitor.close(run)
                 outcome = run.outcome(reason, last=True)
@@ -140,9 +140,10 @@ def minimize_task(task: Task, conduct: Conduct) -> Result:
                 run.settle()
                 if save is not None:
                     save(run)
-    result = result_of(outcome, setup.name, trace=conduct.trace, box=setup.box)
+    result = result_of(outcome, setup, trace=conduct.trace)
     result.time = monitor.seconds
-    return result if failures is None else failures.told_in(result)
+    result.message = failures.said_after(result.message)
+    return result
 
 
 def excused(
@@ -157,19 +158,19 @@ def excused(
 
 
 def _begin(
-    setup: Setup, start: Vector, conduct: Conduct, elsewhere: Evaluate | None
+    setup: Setup, start: Vector, conduct: Conduct, elsewhere: Evaluate | None, extras: Extras
 ) -> tuple[Checkpoint | None, Setup, Snapshot, np.random.Generator]:
     """Return the checkpoint that is resumed, if any, and setup, snapshot and generator of the run."""
     path, rng = conduct.checkpoint, conduct.rng
     if path is None or not Path(path).exists():
-        value = setup.value_at(start, elsewhere)
+        value = setup.value_at(start, elsewhere, extras)
         return None, setup, setup.first_snapshot(start, value, rng, trace=conduct.trace), rng
     found = Checkpoint(path)
     found.check_trace(conduct.trace)
     _check_same(path, found, setup, conduct.batch)
     setup, snapshot, rng = found.resumed(setup)
     if conduct.checkpoint_check and found.is_begun:
-        _check_objective(path, setup, snapshot, elsewhere)
+        _check_objective(path, setup, snapshot, elsewhere, extras)
     return found, setup, snapshot, rng
 
 
@@ -202,7 +203,11 @@ def _same(one: Any, other: Any) -> bool:
 
 
 def _check_objective(
-    path: str | os.PathLike[str], setup: Setup, snapshot: Snapshot, evaluate: Evaluate | None
+    path: str | os.PathLike[str],
+    setup: Setup,
+    snapshot: Snapshot,
+    evaluate: Evaluate | None,
+    extras: Extras,
 ) -> None:
     """Reject an objective that is not that of the checkpoint, judged by its value at the best point."""
     state, x, noise = snapshot.state, snapshot.x, 0.0
@@ -212,7 +217,7 @@ def _check_objective(
         stored, noise = snapshot.counters.fun, state.noise or 0.0
         if state.estimate:
             x, stored = setup.scheme.best(state)[:2]
-    found = setup.value_at(x, evaluate)
+    found = setup.value_at(x, evaluate, extras)
     if found != stored and not abs(found - stored) <= _LUCK * noise:
         raise ValueError(
             f"{os.fspath(path)} holds a run of another function: at its best point the value is {found!r}, "

@@ -29,7 +29,7 @@ from pursuit.methods.stages import Stage, Task, Unknown
 from pursuit.problems.bounds import preimage, with_margins
 from pursuit.problems.boxes import Box, Clipping, checked_box
 from pursuit.problems.contract import value
-from pursuit.problems.objective import checked_objective, function_of_point
+from pursuit.problems.objective import Extras, checked_objective, function_of_point
 from pursuit.problems.scales import Scale, scale_around
 from pursuit.problems.transform import Transform, Transformed
 
@@ -115,12 +115,18 @@ class Setup(NamedTuple):
             return Clipping(self.box)
         return Transform.of(self.scale, self.box)
 
-    def value_at(self, point: Vector, evaluate: Evaluate | None = None) -> float:
-        """Return f at a point as the scheme sees it; `evaluate` evaluates the function elsewhere."""
+    def value_at(
+        self, point: Vector, evaluate: Evaluate | None = None, extras: Extras | None = None
+    ) -> float:
+        """Return f at a point as the scheme sees it; `evaluate` evaluates the function elsewhere.
+
+        What f returns beside its value goes into `extras`.
+        """
         # A problem moves points itself; a function gets one that was moved.
         own = evaluate is None and self.can_be_compiled
         values: list[Any] = [None]
         (evaluate or Here(self.objective))([point.copy() if own else self.transform.moved(point)], values)
+        (extras or Extras()).take(values, [self.transform.moved(point)])
         value: float = values[0]
         return value
 

@@ -23,6 +23,7 @@ from pursuit.engine.stopping import Reason
 from pursuit.methods.catalogue import method_text
 from pursuit.methods.restarts import next_stage
 from pursuit.methods.stages import AT_BEST, AT_NEW_POINT, Stage
+from pursuit.problems.objective import Extras
 
 if TYPE_CHECKING:
     # Numba compiles it, and is imported only for step methods.
@@ -47,6 +48,8 @@ class StagedRun:
         The source of all randomness.
     here : bool
         Whether this process evaluates the objective, in compiled code where it can.
+    extras : Extras
+        What the objective has returned beside the value at the start.
     """
 
     def __init__(
@@ -56,11 +59,12 @@ class StagedRun:
         rng: np.random.Generator,
         *,
         here: bool,
+        extras: Extras | None = None,
     ) -> None:
         self._is_here = here
+        self._extras = Extras() if extras is None else extras
         self._set_up(setup)
-        self.rows: list[Vector] = []
-        """The points whose values are wanted now; none if the run has stopped."""
+        self.rows = []
         self._rng = rng
         self._past: Past | None = snapshot.past
         self._points: dict[int, Vector] | None = None if snapshot.points is None else dict(snapshot.points)
@@ -75,6 +79,15 @@ class StagedRun:
             self._wait_at(snapshot.x)
         else:
             self._begin(snapshot)
+
+    @property
+    def rows(self) -> list[Vector]:
+        """The points whose values are wanted now; none if the run has stopped."""
+        return self._rows
+
+    @rows.setter
+    def rows(self, rows: list[Vector]) -> None:
+        self._rows, self._shown = rows, self._extras.copies(rows)
 
     @property
     def target(self) -> float | None:
@@ -94,6 +107,7 @@ class StagedRun:
 
     def receive(self, values: list[float]) -> None:
         """Take the values of `rows`, and write the next points."""
+        self._extras.take(values, self._shown)
         if self._run is None:
             self._begin_with(values[0])
         else:
@@ -105,6 +119,7 @@ class StagedRun:
 
     def receive_part(self, values: list[float | None]) -> None:
         """Take the values of some of `rows`, after which the run does not continue."""
+        self._extras.take(values, self._shown)
         if self._run is not None:
             self._run.receive_part(values)
 
@@ -144,6 +159,9 @@ class StagedRun:
         kept = self._points
         if kept is not None:
             outcome = outcome._replace(points=partial(points_at, outcome.trace, kept, outcome.x))
+        extra = self._extras.beside(outcome.x)
+        if extra:
+            outcome = outcome._replace(extra=extra)
         return outcome.judged(self.setup.limits.target)
 
     def _unstarted(self, reason: Reason) -> Outcome:
@@ -241,6 +259,7 @@ class StagedRun:
     def _change_to(self, stage: Stage) -> None:
         assert self._past is not None
         past = self._past
+        self._extras.settle(past.best)
         is_best = stage.start == AT_BEST
         if stage.start == AT_NEW_POINT:
             x0 = self._new_point(past.best)

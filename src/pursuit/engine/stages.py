@@ -137,6 +137,7 @@ def ended_stages(records: tuple[StageRecord, ...], stages: dict[str, str | type]
             nfev=record.nfev,
             reason=record.reason.name.lower(),
             has_gained=record.fun < f0 - _GAIN * abs(f0),
+            fun=record.fun,
         )
         for record in records
     ]

@@ -21,7 +21,7 @@ from pursuit.methods.programs import CONVERGED, KINKS, LOUD, NOISE, STUCK
 from pursuit.methods.stages import AT_BEST, AT_START, EndedStages, Stage, Task
 
 # How many times as large rounds are where a smooth function is known to have another valley.
-_WIDE = 8
+_WIDE = 2
 # Up to this many variables `evolution` looks for what noise has hidden from `differences`.
 _FEW = 200
 

@@ -1,11 +1,13 @@
 """Restarts, for functions with many valleys: how a run that has stalled begins again.
 
-    repeat, with whichever kind has spent fewer evaluations on restarts so far:
+    repeat, beginning with a wide search:
         wide:   the method that can widen its search, twice as wide as the time before
-        narrow: the method as it was at first, with at most half of what the latest wide search spent
+        narrow: the method as it was at first, with at most half of what the latest wide search spent,
+                as long as narrow restarts have spent less than wide ones
+                (less than half of that, unless one of them has found the best point of all restarts)
 
-This shares the budget as BIPOP-CMA-ES does (Hansen 2009): many valleys of one large bowl want a wide search,
-and few deep ones many narrow searches. `evolution` widens its search by larger rounds. A method that
+This shares the budget much as BIPOP-CMA-ES does (Hansen 2009): many valleys of one large bowl want a wide
+search, and few deep ones many narrow searches. `evolution` widens its search by larger rounds. A method that
 cannot do so starts again as it is; `auto` has `evolution` for wide searches and `differences` for narrow
 ones. There are as many wide searches as restarts are wanted; narrow ones, which cost no more than these, are
 not counted.
@@ -16,10 +18,13 @@ step away from the best point.
 
 from __future__ import annotations
 
+import math
+
 from pursuit.methods.catalogue import resolved
 from pursuit.methods.stages import AT_NEW_POINT, EndedStages, Stage, Task
 
 _WHY = "restarts are wanted"
+_UNLUCKY = 0.5
 
 
 def has_stages(task: Task) -> bool:
@@ -54,9 +59,16 @@ def next_stage(task: Task, ended: EndedStages) -> Stage | None:
     wider = _wider_stage(task, ended)
     if wider is None:
         return narrow
-    if wide and sum(one.nfev for one in again) - spent < spent:
+    narrow_ones = [one for one in again if one.stage.most is not None]
+    if wide and sum(one.nfev for one in narrow_ones) < _share(wide, narrow_ones) * spent:
         return narrow._replace(most=max(1, wide[-1].nfev // 2))
     return wider
+
+
+def _share(wide: EndedStages, narrow: EndedStages) -> float:
+    """Return how much narrow searches may spend, as a part of what wide ones have."""
+    lowest = min((one.fun for one in narrow), default=math.inf)
+    return 1.0 if lowest < min(one.fun for one in wide) else _UNLUCKY
 
 
 def _wider_stage(task: Task, ended: EndedStages) -> Stage | None:

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from pursuit.methods.contract import Rounds
+from pursuit.problems.structure import Structure, structure_of
 
 # Where a stage begins: at the start of the run; at the best point so far, with first steps that are a part of
 # the way from the start to it; or at a new point, between the bounds of a variable that has both, and
@@ -37,6 +38,8 @@ class Ended(NamedTuple):
     """Why it ended: one of the names in `pursuit.methods.programs` if the method is a program."""
     has_gained: bool
     """Whether it has found a better point than the start of the run."""
+    fun: float
+    """The lowest value that it has found, or an estimate of it."""
 
 
 class Unknown(NamedTuple):
@@ -59,6 +62,8 @@ class Task(NamedTuple):
     fun: Any = Unknown()
     """The function; unknown if the caller evaluates it."""
     args: Any = ()
+    structure: Structure = Structure()
+    """What points look like to the caller, if not like flat arrays."""
 
     @property
     def n(self) -> int:
@@ -70,6 +75,17 @@ class Task(NamedTuple):
     def has_target(self) -> bool:
         """Whether to stop at a target."""
         return self.limits.get("ftarget") is not None
+
+    def flattened(self) -> Task:
+        """Return the same on flat arrays, where the caller has parameters of another structure."""
+        structure, x0 = structure_of(self.x0)
+        return self._replace(
+            x0=x0,
+            structure=structure,
+            fun=structure.function(self.fun),
+            sigma0=structure.sizes(self.sigma0),
+            bounds=structure.bounds(self.bounds),
+        )
 
 
 EndedStages = Sequence[Ended]

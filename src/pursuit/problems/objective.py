@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -61,15 +62,106 @@ def _first_of(fun: Callable[[Any], Any], x: Vector) -> Any:
     return fun(x[np.newaxis])[0]
 
 
+# A value and something beside it.
+_PAIR = 2
+
+
+class Extended(float):
+    """A value with what the objective returned beside it."""
+
+    extra: Any
+
+    @classmethod
+    def of(cls, value: float, extra: Any) -> Extended:
+        """Return a value with something beside it."""
+        extended = cls(value)
+        extended.extra = extra
+        return extended
+
+
+class Extras:
+    """What an objective returns beside its values, at the first and the last point with the lowest one.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pursuit.problems.objective import Extras, as_value
+    >>> extras, points = Extras(), [np.zeros(1), np.ones(1)]
+    >>> values = [as_value((2.0, "some")), as_value((1.0, "more"))]
+    >>> extras.take(values, points)
+    >>> values, extras.beside(points[1]), extras.beside(points[0])
+    ([2.0, 1.0], ('more',), (None,))
+    """
+
+    def __init__(self) -> None:
+        self._lowest, self._are_there = math.inf, False
+        self._kept: list[tuple[Vector, Any]] = []
+
+    def copies(self, points: list[Vector]) -> list[Vector]:
+        """Return copies of points, which the objective may overwrite, if they may be kept."""
+        return [point.copy() for point in points] if self._are_there else points
+
+    def take(self, values: list[Any], points: list[Vector]) -> None:
+        """Turn values into floats; None where one is missing."""
+        if Extended not in map(type, values):
+            return
+        self._are_there = True
+        for j, found in enumerate(values):
+            if found is not None:
+                values[j] = float(found)
+                if found <= self._lowest:
+                    # Some methods go to a point that is as good as theirs, others stay.
+                    first = self._kept[:1] if found == self._lowest else []
+                    self._kept = [*first, (points[j], getattr(found, "extra", None))]
+                    self._lowest = values[j]
+
+    def settle(self, x: Vector) -> None:
+        """Count the point at which a stage has ended as the first."""
+        self._kept.sort(key=lambda kept: not np.array_equal(kept[0], x))
+
+    def beside(self, x: Vector) -> tuple[Any, ...]:
+        """Return what came with the value at a point, None if that was not kept; nothing if nothing came."""
+        found = [extra for point, extra in self._kept if np.array_equal(point, x)]
+        return (found[0] if found else None,) if self._are_there else ()
+
+
 def as_value(result: Any) -> float:
-    """Return what an objective returned as a float; arrays of size one will do."""
+    """Return what an objective returned as a float, and what is beside it; arrays of size one will do."""
     if isinstance(result, float):
         return float(result)
+    if isinstance(result, tuple) and len(result) == _PAIR:
+        try:
+            return Extended.of(_only_number(result[0]), result[1])
+        except TypeError:
+            raise TypeError(
+                "The objective must return a real number, or a pair of one and anything else, but it "
+                f"returned a pair that begins with {_described(result[0])}."
+            ) from None
     try:
         return _only_number(result)
     except TypeError:
         raise TypeError(
             f"The objective must return a real number, but it returned {_described(result)}."
+        ) from None
+
+
+def values_at_once(found: Any, count: int) -> list[float]:
+    """Return the values of `count` points that one call has returned, perhaps with more for each."""
+    name, extras = "With vectorized=True the result of fun", None
+    if isinstance(found, tuple) and len(found) == _PAIR and math.prod(np.shape(found[0])) == count:
+        found, extras = found
+    # A tensor of torch may be on a GPU, and may remember how to be differentiated.
+    if hasattr(found, "detach"):
+        found = found.detach().cpu()
+    values = checked_values(found, count, name)
+    if extras is None:
+        return values
+    try:
+        return [Extended.of(value, extra) for value, extra in zip(values, extras, strict=True)]
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"{name} must be values, or a pair of them and one thing more for each of {count} points, but "
+            f"{shown(extras)} was returned beside them."
         ) from None
 
 

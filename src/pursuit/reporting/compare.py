@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from pursuit.checks import Vector, checked_count, checked_number, shown, with_known_arguments
 from pursuit.engine.counting import CountedFunction, RunEnded
-from pursuit.engine.evaluation import check_pickles
+from pursuit.engine.processes import check_pickles
 from pursuit.engine.setup import set_up
 from pursuit.engine.stopping import FTOL, XTOL
 from pursuit.many import checked_count_of, executor_of
@@ -57,7 +57,7 @@ class _Task(NamedTuple):
 @with_known_arguments
 def compare(
     fun: Callable[[Any], Any] | Problem,
-    x0: ArrayLike,
+    x0: Any,
     methods: Sequence[str | type | OtherMethod] | Mapping[str, str | type | OtherMethod] = (
         "auto",
         "differences",
@@ -127,20 +127,22 @@ def compare(
     target = None if ftarget is None else checked_number("ftarget", ftarget)
     most = None if maxfev is None else checked_count("maxfev", maxfev, at_least=1)
     limits = {"ftarget": target, "xtol": XTOL, "ftol": FTOL, "maxiter": None, "maxfev": most}
+    task = Task(x0, _ANY_METHOD, limits, sigma0=sigma0, bounds=bounds, fun=fun).flattened()
     # What is wrong for all runs is an error at once.
     for method in [method for method in named.values() if _is_own(method)] or [_ANY_METHOD]:
-        setup, _ = set_up(Task(x0, method, limits, sigma0=sigma0, bounds=bounds, fun=fun))
+        setup, _ = set_up(task._replace(method=method))
     start = setup.task.x0
     most = most or _EVALUATIONS_EACH * start.size
     again = checked_count("repeats", repeats, at_least=0)
-    settings = {"maxfev": most, "ftarget": target, "sigma0": sigma0, "bounds": bounds}
-    tasks = [
-        _Task(label, method, seed, fun, start, settings, again)
+    settings = {"maxfev": most, "ftarget": target, "sigma0": task.sigma0, "bounds": task.bounds}
+    jobs = [
+        _Task(label, method, seed, task.fun, start, settings, again)
         for label, method in named.items()
         for seed in chosen
     ]
-    count = min(checked_count_of(workers), len(tasks))
-    runs = [_execute(task) for task in tasks] if count == 1 else _in_processes(tasks, count)
+    count = min(checked_count_of(workers), len(jobs))
+    runs = [_execute(job) for job in jobs] if count == 1 else _in_processes(jobs, count)
+    runs = [run._replace(x=task.structure.shaped(run.x)) for run in runs]
     return Comparison(runs, maxfev=most, ftarget=target, repeats=again)
 
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from pursuit.checks import Vector, checked_number, shown
 from pursuit.optional import optional_module
+from pursuit.problems.structure import flat_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -197,7 +198,10 @@ def plot_run(result: dict[str, Any], *, fmin: float | None = None, ax: Axes | No
 def _bounds_hit(result: dict[str, Any]) -> list[str]:
     """Return how many variables are at a bound, in words, if there are bounds."""
     mask = result.get("active_mask")
-    return [] if mask is None else [f"{np.count_nonzero(mask)} of {mask.size} variables at a bound"]
+    if mask is None:
+        return []
+    mask = flat_of(mask)
+    return [f"{np.count_nonzero(mask)} of {mask.size} variables at a bound"]
 
 
 def plot_bands(bands: Sequence[Band], *, fmin: float | None = None, ax: Axes | None = None) -> Axes:

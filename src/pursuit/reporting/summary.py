@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from pursuit.checks import shown
+from pursuit.problems.structure import flat_of, structure_of
 
 _WIDTH = 79
 # Of longer points, the first and the last few entries are shown.
@@ -61,7 +62,7 @@ def _lines(result: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     if result.get("noise") is not None:
         yield "noise", f"{result['noise']:.2g}, the standard deviation of the noise of a value"
     if "active_mask" in result:
-        mask = result["active_mask"]
+        mask = flat_of(result["active_mask"])
         yield "bounds", f"{np.count_nonzero(mask)} of {mask.size} variables at a bound"
     if "method" in result:
         yield "method", result["method"]
@@ -71,7 +72,8 @@ def _lines(result: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         columns = ", ".join(result["trace"]._fields)
         yield "trace", f"{columns}: {len(result['trace'].nit)} entries each"
     if "x" in result:
-        yield "x", _shortened(np.asarray(result["x"]))
+        x = result["x"]
+        yield "x", shown(x, 300) if structure_of(x)[0].tree else _shortened(np.asarray(x))
 
 
 def _value(fun: float, is_estimate: Any, error: float | None) -> str:

@@ -161,11 +161,14 @@ def _way(state: State) -> float:
 
 
 def _unseen(state: State, clear: float) -> Mask:
-    """Return along which variables f bends by less than so many times its rounding, and longer probes fit."""
+    """Return along which variables f bends by less than so many times its rounding, and longer probes fit.
+
+    What a slope presses against a bound need not bend.
+    """
     h, room = np.abs(state.probes), np.maximum(state.box.upper - state.x, state.x - state.box.lower)
     farthest = np.minimum(room, max(1.0, _way(state)) * state.box.sigma0)
     unseen: Mask = (np.abs(state.curvature) * h**2 < clear * state.noise) & (_LONGER * h < farthest)
-    return unseen
+    return unseen & ~state.pressed(state.gradient)
 
 
 def _unexplained(state: State, rng: np.random.Generator) -> Generator[Request, Vector, Vector]:

@@ -2,11 +2,11 @@
 
     repeat:
         z_i <- normal vectors, i = 1 ... lambda
-        evaluate x_i = m + sigma M z_i, projected into the bounds (`cloud.py`)
-        rank the values; how far outside the bounds points were counts as well
+        evaluate x_i = m + sigma M z_i, projected into the bounds (`distribution.py`)
+        rank the values
         m <- the weighted mean of the better half
         p <- (1 - c) p + sqrt(c (2 - c) mu_eff) (the weighted mean of their z_i)
-        M learns from p and the z_i (`matrix.py`)
+        M learns from p and the z_i (`distribution.py`)
         sigma <- sigma exp((c/d) (|p|/E|z| - 1))
 
 This is MA-ES with active weights up to 200 variables, and LM-MA-ES with a diagonal beyond. Only ranks are
@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pursuit.checks import Vector, checked_count
+from pursuit.checks import Vector, checked_count, checked_flag
 from pursuit.methods.check import find_better
 from pursuit.methods.evolution.distribution import Cloud, first_matrix, rates_of
 from pursuit.methods.evolution.noise import evidence_of, heard, is_pure, look, widened
@@ -48,7 +48,8 @@ _GAIN, _OF_NOISE, _REAL_GAIN = 1e-16, 0.1, 1e-10
 _NARROW = 0.01
 # f is taken to be unbounded if it is negative and still falling at steps of this many first steps.
 _FAR = 1e12
-_CONVERGED = "Converged: a second search from x has found nothing better."
+_KEPT = "f seems to be unbounded below: it is negative, and still falls very far from the start."
+_CONVERGED = "Converged: nothing better was found around x."
 _HIDDEN = "Noise hides whatever is left to gain."
 _PURE = "Nothing but noise is seen around x: nothing shows where f might be lower."
 
@@ -60,22 +61,25 @@ class Evolution(NamedTuple):
     ----------
     popsize : int
         How many points a round has.
+    once : bool
+        Whether to end without a second search, as where a restart follows.
     """
 
     popsize: int
     is_given: bool = False
+    once: bool = False
 
     @classmethod
-    def create(cls, n: int, *, popsize: int | None = None) -> Evolution:
+    def create(cls, n: int, *, popsize: int | None = None, once: bool = False) -> Evolution:
         """Return the program for n variables."""
-        if popsize is None:
-            return cls(4 + int(3.0 * math.log(n)))
-        return cls(checked_count("popsize", popsize, at_least=4), is_given=True)
+        usual, is_given = 4 + int(3.0 * math.log(n)), popsize is not None
+        size = checked_count("popsize", popsize, at_least=4) if is_given else usual
+        return cls(size, is_given, checked_flag("once", once))
 
     @classmethod
     def wider(cls, n: int, options: dict[str, Any], factor: int) -> dict[str, Any]:
-        """Return the options of a wider search: rounds of more points."""
-        return {**options, "popsize": factor * cls.create(n, **options).popsize}
+        """Return the options of a wider search: one with rounds of more points."""
+        return {**options, "popsize": factor * cls.create(n, **options).popsize, "once": True}
 
     def begin(self, start: Start) -> State:
         """Return the first state."""
@@ -116,7 +120,7 @@ class Evolution(NamedTuple):
         if not state.estimate and state.rounds & (state.rounds - 1) == 0:
             # Values that repeat by chance, as those of a simulation that counts, are soon seen to differ.
             yield from look(state, state.lowest_x, state.lowest)
-        yield from _judge(state, popsize, rng)
+        yield from _judge(state, popsize, rng, self.once)
 
     def best(self, state: State) -> tuple[Vector, float, float]:
         """Return the point that the evidence supports."""
@@ -171,7 +175,7 @@ def _widen(state: State, values: Vector) -> None:
         state.flat, state.scale = state.flat + values.size, state.scale * _CHANGE
 
 
-def _judge(state: State, popsize: int, rng: np.random.Generator) -> Asking:
+def _judge(state: State, popsize: int, rng: np.random.Generator, once: bool) -> Asking:
     """End the run, or begin another search, if nothing is left to gain this way."""
     n, value, length = state.x.size, state.lowest, state.scale * state.matrix.longest
     least, patience = _least_gain(state, _GAIN), _IDLE * popsize + _IDLE_SWEEPS * n
@@ -186,14 +190,11 @@ def _judge(state: State, popsize: int, rng: np.random.Generator) -> Asking:
     elif state.flat >= _FLAT * n:
         state.ending = Ending(FLAT, "All values around x are equal: nothing shows where f might be lower.")
     elif length > _FAR and state.lowest < min(0.0, state.start):
-        state.ending = Ending(
-            UNBOUNDED,
-            "f seems to be unbounded below: it is negative, and still falls very far from the start.",
-        )
+        state.ending = Ending(UNBOUNDED, _KEPT)
     elif state.evaluations - state.gained_at > patience or (
         length <= state.xtol * (state.longest or state.xtol) and not state.estimate
     ):
-        yield from _end_search(state, rng)
+        yield from _end_search(state, rng, once)
 
 
 def _restart(state: State, x: Vector, f: float, scale: float) -> None:
@@ -204,13 +205,13 @@ def _restart(state: State, x: Vector, f: float, scale: float) -> None:
     state.gained, state.gained_at, state.began_with = math.inf, state.evaluations, state.lowest
 
 
-def _end_search(state: State, rng: np.random.Generator) -> Asking:
+def _end_search(state: State, rng: np.random.Generator, once: bool) -> Asking:
     """End the run if nothing is left to gain, nor anything better lies around the best point.
 
-    Without noise, a second search must have gained nothing before that is looked at.
+    Without noise, a second search must have gained nothing before that is looked at, unless `once` is enough.
     """
     least, length = _least_gain(state, _REAL_GAIN), _NARROW * (state.longest or 1.0)
-    x, f, gained = state.lowest_x, state.lowest, state.began_with - state.lowest
+    x, f, gained = state.lowest_x, state.lowest, 0.0 if once else state.began_with - state.lowest
     if state.estimate:
         x, f, state.error = yield from evidence_of(state).settled()
         state.x, state.f, gained, least = x, f, 0.0, 0.0

@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 
 from pursuit.experiments.common.formatting import brief, escaped, folded, power, spaced, table
-from pursuit.experiments.study.claims import VERDICTS_SO_FAR, Judgement
+from pursuit.experiments.study.claims import TOLERANCE, VERDICTS_SO_FAR, Judgement
 from pursuit.experiments.study.evidence import Measurement, PaperProblem
 from pursuit.experiments.study.figures import DrawnFigure
 from pursuit.experiments.study.report.analysis import (
@@ -30,6 +30,13 @@ VERDICT_COLUMNS = {
     "open": ("not decided", "not measured"),
 }
 """How verdicts are put together: a claim whose runs are not all there counts as what it is so far."""
+_RULES = (
+    'Whatever the paper says "roughly" or "about", or calls "as good" or "insignificant", may be off by a '
+    f"factor of {TOLERANCE:g}: our interval has to overlap that range. *More* and *less* than a number are "
+    "judged by our median. To grow like n squared is an exponent of 2 ± 0.25, which is that factor from n = "
+    "20 to 100; proportional to n is 1 ± 0.1, since the paper says constant, and 0.25 would let n^1.25 pass. "
+    "One order of magnitude is closer to 10 than to 1 or 100."
+)
 
 
 def document_of(
@@ -72,7 +79,12 @@ def _missing(results: Results) -> list[str]:
         f"Cells that have fewer runs than wanted: {len(rows)}": (["cell", "runs", "wanted"], rows),
         f"Cells that the study leaves out: {len(others)}": (["cell"], others),
     }
-    return [folded(title, table(*content)) for title, content in found.items() if content[1]]
+    why = "The declaration of the study says why.\n\n"
+    return [
+        folded(title, (why if content[0] == ["cell"] else "") + table(*content))
+        for title, content in found.items()
+        if content[1]
+    ]
 
 
 def _claims(analysis: Analysis) -> list[str]:
@@ -82,6 +94,7 @@ def _claims(analysis: Analysis) -> list[str]:
     return [
         "## The paper's claims",
         table(["", "claim", *analysis.readings], [_verdicts(claim) for claim in claims]),
+        _RULES,
         "What is measured for each claim, with 95 % bootstrap intervals: ✓ agrees with the paper, "
         "✗ disagrees, ↗ diverges.",
         *(_measurements(claim, analysis.readings) for claim in claims),
@@ -256,11 +269,17 @@ def _findings(analysis: Analysis, best: str) -> list[str]:
     paths = [
         f"on {ahead[name]} ({name.split()[-1]})" for name in columns if "ep-cma-1" in name and ahead[name]
     ]
+    own = columns[f"ep-cma-1, {best}"]
+    missed = ", ".join(str(place) for place in own if math.isinf(own[place]))
+    slower = [factor for factor in own.values() if 1.0 <= factor < math.inf]
+    cannot = f" Under `{best}` it otherwise needs {_range(slower)} times as many" if slower else ""
+    cannot += f", and misses the target on {missed}" if cannot and missed else ""
     steep = ", and SARP's own grow faster than n where the last column is above 1"
     findings = [
         f"**Which reading fits:** `{best}`. Most claims hold under it and, of readings with equally many, "
         "most measurements agree.",
-        f"**What EP-CMA-1 can do:** it needs fewer iterations than SARP {' and '.join(paths) or 'nowhere'}.",
+        f"**What EP-CMA-1 can do:** it needs fewer iterations than SARP {' and '.join(paths) or 'nowhere'}."
+        f"{cannot}{'.' if cannot else ''}",
         "**Where SARP's advantage ends:** CMA, whose iterations cost n squared, needs fewer on "
         f"{ahead['cma'] or 'none of the problems'}{steep if analysis.growths else ''}.",
     ]
@@ -271,6 +290,11 @@ def _findings(analysis: Analysis, best: str) -> list[str]:
         table(["problem", *columns, "growth of sarp"], rows),
         "\n".join(f"- {finding}" for finding in findings[len(analysis.readings) == 1 :]),
     ]
+
+
+def _range(numbers: Sequence[float]) -> str:
+    ends = dict.fromkeys(brief(end) for end in (min(numbers), max(numbers)))
+    return " to ".join(ends)
 
 
 def _over_sarp(analysis: Analysis, scheme: str, n: int, reading: str) -> dict[PaperProblem, float]:

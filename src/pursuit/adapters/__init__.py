@@ -1,0 +1,1 @@
+"""Our methods in the interfaces of other packages: a module for each, which imports that package alone."""
