@@ -110,7 +110,7 @@ class Past(NamedTuple):
         if best.is_estimate and now.is_estimate:
             # Of two estimates the better known one is preferred.
             margin = _CLEAR * ((now.error or 0.0) - (best.error or 0.0))
-        elif best.is_estimate:
+        elif best.is_estimate and now.noise:
             margin = _LUCK * (best.noise or 0.0)
         return now.fun < best.fun - margin
 

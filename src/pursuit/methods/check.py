@@ -20,13 +20,11 @@ from pursuit.methods.regression import Quadratic
 
 # How many random directions there are, and how many numbers in those of one request.
 _DIRECTIONS, _NUMBERS = 10, 100_000
-# The shortest length, as a part of the longest.
-_SHORTEST = 1e-4
-_LENGTHS = _SHORTEST ** (np.arange(_DIRECTIONS) / (_DIRECTIONS - 1))[:, np.newaxis]
+# The shortest length, as a part of the longest; and under noise, which hides what is nearer.
+_SHORTEST, _SHORTEST_IN_NOISE = 1e-4, 1e-2
 # How much lower than x a point must be, in standard deviations of the noise, and how often it is evaluated
-# again; the mean of these must be lower by this.
-_CLEAR, _AGAIN, _CLEAR_AGAIN = 3.0, 4, 2.0
-
+# again: the mean of these must be as low.
+_CLEAR, _AGAIN = 1.5, 4
 # How wrong a quadratic may be, and how lucky the lowest value, as parts of the noise.
 _WRONG, _LUCK = 0.3, 3.0
 
@@ -96,25 +94,30 @@ def find_better(
     few more if something better is found.
     """
     box, below = replace(box, sigma0=box.sigma0 * max(1.0, reach)), f - max(_CLEAR * noise, least)
-    along = yield from _along_coordinates(x, below, box, rng)
-    if along is None:
-        along = yield from _along_directions(x, below, box, rng)
-    if along is None and suspect is not None and np.isfinite(suspect).all():
+    shortest = _SHORTEST_IN_NOISE if noise else _SHORTEST
+    looks = [
+        _along_coordinates(x, below, box, shortest, rng),
+        _along_directions(x, below, box, shortest, rng),
+    ]
+    if suspect is not None and np.isfinite(suspect).all():
         size = float(np.sqrt(np.mean((suspect / box.sigma0) ** 2)))
-        along = yield from _along_directions(x, below, box, rng, suspect / (size + 1e-300))
-    if along is None or noise == 0.0:
-        return along
-    again = yield np.repeat(along[0][np.newaxis], _AGAIN, axis=0)
-    value = float(np.mean(again))
-    return (along[0], value) if value < f - max(_CLEAR_AGAIN * noise, least) else None
+        looks.append(_along_directions(x, below, box, shortest, rng, suspect / (size + 1e-300)))
+    for look in looks:
+        found = yield from look
+        if found is not None and noise:
+            again = yield np.repeat(found[0][np.newaxis], _AGAIN, axis=0)
+            found = found[0], float(np.mean(again))
+        if found is not None and found[1] < below:
+            return found
+    return None
 
 
 def _along_coordinates(
-    x: Vector, below: float, box: Box, rng: np.random.Generator
+    x: Vector, below: float, box: Box, shortest: float, rng: np.random.Generator
 ) -> Generator[Request, Vector, Found]:
     """Look along the coordinates; of those that lead down, take all steps at once if that is better still."""
     n = x.size
-    steps = box.sigma0 * _SHORTEST ** rng.random(n)
+    steps = box.sigma0 * shortest ** rng.random(n)
     ahead, behind = box.clip(x + steps) - x, box.clip(x - steps) - x
     # Two requests: with many variables one of both sides would double the memory of the run.
     above = yield Probes(x, np.arange(n), ahead)
@@ -135,10 +138,16 @@ def _along_coordinates(
 
 
 def _along_directions(
-    x: Vector, below: float, box: Box, rng: np.random.Generator, given: Vector | None = None
+    x: Vector,
+    below: float,
+    box: Box,
+    shortest: float,
+    rng: np.random.Generator,
+    given: Vector | None = None,
 ) -> Generator[Request, Vector, Found]:
     """Look along a given direction or random ones, several points at once if these take little memory."""
-    for some in np.array_split(_LENGTHS, min(_DIRECTIONS, -(-x.size * _DIRECTIONS // _NUMBERS))):
+    lengths = shortest ** np.linspace(0.0, 1.0, _DIRECTIONS)[:, np.newaxis]
+    for some in np.array_split(lengths, min(_DIRECTIONS, -(-x.size * _DIRECTIONS // _NUMBERS))):
         steps = some * (box.sigma0 * rng.standard_normal((len(some), x.size)) if given is None else given)
         points = box.clip(np.concatenate([x + steps, x - steps]))
         values = yield points
