@@ -149,11 +149,12 @@ def test_a_matrix_of_the_wrong_kind_or_without_its_directions_is_refused(checkpo
     less = {**many, "state": {**many["state"], "matrix.paths": {"length": directions - 1}}}
     fewer = {key: array for key, array in others.items() if key != f"state.matrix.paths.{directions - 1}"}
     with pytest.raises(
-        ValueError, match=f"its matrix must have {directions} paths, but has {directions - 1}"
+        ValueError,
+        match=f"its matrix must be Limited with {directions} paths, but is Limited with {directions - 1}",
     ):
         loaded(tmp_path / "run.npz", less, fewer)
     full = {key: entry for key, entry in many["state"].items() if not key.startswith("matrix.")}
     full["matrix"] = {"class": "Full"}
     square = {key: array for key, array in others.items() if not key.startswith("state.matrix.")}
-    with pytest.raises(ValueError, match="must not be of the class Full for 201 variables"):
+    with pytest.raises(ValueError, match="must be Limited with 19 paths, but is Full with 0"):
         loaded(tmp_path / "run.npz", {**many, "state": full}, {**square, "state.matrix.M": np.eye(201)})

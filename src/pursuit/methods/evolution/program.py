@@ -39,8 +39,9 @@ _CHANGE = math.sqrt(2.0)
 # A run ends as flat after equal values in rounds of this many points for each variable.
 _FLAT = 10
 # A search ends after so many rounds, and evaluations for each variable, without a gain; and under noise,
-# where more is needed to see one, and where nothing but noise is seen.
-_IDLE, _IDLE_SWEEPS, _NOISY_SWEEPS, _PURE_SWEEPS = 60, 30, 120, 30
+# where more is needed to see one, and where nothing but noise is seen. Before the first gain M must be learnt,
+# as on ridges of kinks: that takes so many times as long.
+_IDLE, _IDLE_SWEEPS, _NOISY_SWEEPS, _PURE_SWEEPS, _UNLEARNT = 60, 30, 120, 30, 3
 # Gains count if they are more than this part of what f has fallen by so far, or under noise of that; those of
 # a second search, and of the last look around, if they are more than the last.
 _GAIN, _OF_NOISE, _REAL_GAIN = 1e-16, 0.1, 1e-10
@@ -178,7 +179,8 @@ def _widen(state: State, values: Vector) -> None:
 def _judge(state: State, popsize: int, rng: np.random.Generator, once: bool) -> Asking:
     """End the run, or begin another search, if nothing is left to gain this way."""
     n, value, length = state.x.size, state.lowest, state.scale * state.matrix.longest
-    least, patience = _least_gain(state, _GAIN), _IDLE * popsize + _IDLE_SWEEPS * n
+    least = _least_gain(state, _GAIN)
+    patience = (_IDLE * popsize + _IDLE_SWEEPS * n) * (1 if state.longest else _UNLEARNT)
     if state.estimate:
         value, least = state.average.value, _OF_NOISE * state.noise
         patience = (_PURE_SWEEPS if is_pure(state) else _NOISY_SWEEPS) * n + 2 * _IDLE
