@@ -92,6 +92,13 @@ def check_resumed_run(output):
     assert 1 < in_checkpoint < numbers_after("resumed: ", output)[1]
 
 
+def check_standard_errors(output):
+    lines = re.findall(r"^\w+: (\S+) ± (\S+), in truth (\S+)$", output, flags=re.MULTILINE)
+    assert len(lines) == 4
+    for value, error, truth in lines:
+        assert abs(float(value) - float(truth)) < 3.0 * float(error)
+
+
 def check_within_bounds(output):
     example = module_of("within_bounds")
     # The rope is a quadratic function, whose minimum another solver finds from its gradient.

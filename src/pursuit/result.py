@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import Executor
 from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pursuit.checks import Vector, checked_count, checked_number
+from pursuit.curvature import covariance_of, measured_curvature
+from pursuit.engine.evaluation import Map, checked_workers, evaluator
 from pursuit.engine.outcome import Outcome, StageRecord
 from pursuit.engine.setup import Setup
 from pursuit.optional import optional_module
-from pursuit.problems.boxes import active_mask
+from pursuit.problems.boxes import active_mask, checked_box
+from pursuit.problems.objective import as_value, function_of_point
+from pursuit.problems.structure import structure_of
 from pursuit.reporting.plotting import plot_run
 from pursuit.reporting.summary import summary_of
 
@@ -73,6 +79,8 @@ class Result(dict[str, Any]):
         the lowest value, as under noise, or if the point was evaluated before the run was resumed.
     maxcv : float
         With constraints: by how much they are violated at x, at most.
+    hess, jac : ndarray
+        Second derivatives and gradient at x, once `hessian` has measured them.
 
     Examples
     --------
@@ -110,6 +118,8 @@ class Result(dict[str, Any]):
     seed: Any
     extra: Any
     maxcv: float
+    hess: NDArray[np.float64]
+    jac: NDArray[np.float64]
 
     if not TYPE_CHECKING:  # Type checkers know the fields above, and only these.
 
@@ -133,6 +143,114 @@ class Result(dict[str, Any]):
 
     def __repr__(self) -> str:
         return summary_of(self) or "Result()"
+
+    def hessian(
+        self,
+        fun: Callable[..., Any],
+        args: tuple[Any, ...] = (),
+        *,
+        bounds: Any = None,
+        workers: int | Map | Executor = 1,
+        accuracy: float | None = None,
+    ) -> NDArray[np.float64]:
+        """Measure the second derivatives of `fun` at x, and keep them as `hess`, and the gradient as `jac`.
+
+        This takes about n^2 + 9 n evaluations, which are not counted, and more where parameters are strongly
+        correlated.
+
+        Parameters
+        ----------
+        fun, args, bounds, workers
+            As in `pursuit.minimize`.
+        accuracy : float
+            Which part of the second derivatives the noise of f may make up: the smaller, the longer the
+            steps. By default from 1e-7, without noise, to 0.05.
+
+        Returns
+        -------
+        ndarray
+            The matrix, with NaN for variables at a bound, for which `fun` is not evaluated elsewhere.
+
+        Examples
+        --------
+        >>> import pursuit
+        >>> def f(x):
+        ...     return 2.0 * x[0] ** 2 + (x[1] - x[0]) ** 2
+        >>> result = pursuit.minimize(f, [1.0, 2.0], rng=1)
+        >>> result.hessian(f).round(4)
+        array([[ 6., -2.],
+               [-2.,  2.]])
+        """
+        structure, x = structure_of(self.x)
+        x = np.array(x, dtype=np.float64)
+        box = checked_box(structure.bounds(bounds), x)
+        room = np.full(x.size, np.inf) if box is None else np.minimum(box.upper - x, x - box.lower)
+        free = np.flatnonzero(room > 0.0)
+        accuracy = None if accuracy is None else checked_number("accuracy", accuracy, above=0.0)
+        found = np.full(x.size, np.nan), np.full((x.size, x.size), np.nan)
+        objective = function_of_point(structure.function(fun), args)
+        with evaluator(objective, checked_workers(workers), as_value) as evaluate:
+
+            def values_at(points: NDArray[np.float64]) -> Vector:
+                rows, values = np.tile(x, (len(points), 1)), [None] * len(points)
+                rows[:, free] = points
+                evaluate(list(rows), values)
+                return np.array(values, dtype=np.float64)
+
+            measured = measured_curvature(values_at, x[free], room[free], self.noise or 0.0, accuracy)
+        found[0][free], found[1][np.ix_(free, free)] = measured
+        self.jac, self.hess = found
+        return self.hess
+
+    def covariance(self, *, sigma: float | None = None, residuals: int | None = None) -> NDArray[np.float64]:
+        """Return the covariance of the parameters x that were fitted, by `hess`: call `hessian` before.
+
+        Without arguments f is taken for the negative logarithm of a likelihood, whose covariance is the
+        inverse of the Hessian. If noise has kept x from the minimum, how far x is from it is added.
+
+        Parameters
+        ----------
+        sigma : float
+            f is a sum of squares of residuals with this standard deviation, 1 if they were divided by it.
+        residuals : int
+            f is a sum of squares of so many residuals, whose standard deviation follows from f.
+
+        Returns
+        -------
+        ndarray
+            The matrix, with NaN for variables at a bound.
+        """
+        if "hess" not in self:
+            raise ValueError(
+                "The covariance follows from second derivatives: call result.hessian(fun) before."
+            )
+        factor = 1.0
+        if sigma is not None:
+            factor = 2.0 * checked_number("sigma", sigma, above=0.0) ** 2
+        if residuals is not None:
+            fitted = int(np.sum(~np.isnan(self.jac)))
+            spare = checked_count("residuals", residuals, at_least=fitted + 1) - fitted
+            factor = 2.0 * self.fun / spare
+        return covariance_of(self.jac, self.hess, factor)
+
+    def standard_errors(self, *, sigma: float | None = None, residuals: int | None = None) -> Any:
+        """Return the standard error of each parameter, as x is given: the roots of `covariance`.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import pursuit
+        >>> t = np.linspace(0.0, 1.0, 50)
+        >>> y = 2.0 + 3.0 * t + 0.1 * np.cos(40.0 * t)  # pretends to be noisy
+        >>> def misfit(x):
+        ...     return np.sum((x[0] + x[1] * t - y) ** 2)
+        >>> result = pursuit.minimize(misfit, [0.0, 0.0], rng=1)
+        >>> _ = result.hessian(misfit)
+        >>> result.standard_errors(residuals=50).round(4)
+        array([0.0201, 0.0346])
+        """
+        structure, _ = structure_of(self.x)
+        return structure.shaped(np.sqrt(np.diag(self.covariance(sigma=sigma, residuals=residuals))))
 
     def plot(self, ax: Any = None, *, fmin: float | None = None) -> Any:
         """Draw the best value so far against evaluations, in a colour for each method that was at work.
