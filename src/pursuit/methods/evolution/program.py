@@ -39,8 +39,8 @@ _CHANGE = math.sqrt(2.0)
 # A run ends as flat after equal values in rounds of this many points for each variable.
 _FLAT = 10
 # A search ends after so many rounds, and evaluations for each variable, without a gain; and under noise,
-# where more is needed to see one, and where nothing but noise is seen. Before the first gain M must be learnt,
-# as on ridges of kinks: that takes so many times as long.
+# where more is needed to see one, and where nothing but noise is seen. Before the first gain M must be
+# learnt, as on ridges of kinks: that takes so many times as long.
 _IDLE, _IDLE_SWEEPS, _NOISY_SWEEPS, _PURE_SWEEPS, _UNLEARNT = 60, 30, 120, 30, 3
 # Gains count if they are more than this part of what f has fallen by so far, or under noise of that; those of
 # a second search, and of the last look around, if they are more than the last.
