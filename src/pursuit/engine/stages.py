@@ -112,6 +112,9 @@ class Past(NamedTuple):
             margin = _CLEAR * ((now.error or 0.0) - (best.error or 0.0))
         elif best.is_estimate and now.noise:
             margin = _LUCK * (best.noise or 0.0)
+        elif now.is_estimate:
+            # Noise has only now been noticed, and the best value may have been a lucky one.
+            margin = -_LUCK * (now.noise or 0.0)
         return now.fun < best.fun - margin
 
     def joined(self, now: Outcome) -> Trace:
