@@ -23,8 +23,8 @@ _DIRECTIONS, _NUMBERS = 10, 100_000
 # The shortest length, as a part of the longest; and under noise, which hides what is nearer.
 _SHORTEST, _SHORTEST_IN_NOISE = 1e-4, 1e-2
 # How much lower than x a point must be, in standard deviations of the noise, and how often it is evaluated
-# again: the mean of these must be as low.
-_CLEAR, _AGAIN = 1.5, 4
+# again: the mean of these must be lower by this.
+_CLEAR, _AGAIN, _CLEAR_AGAIN = 1.5, 4, 2.0
 # How wrong a quadratic may be, and how lucky the lowest value, as parts of the noise.
 _WRONG, _LUCK = 0.3, 3.0
 
@@ -105,9 +105,9 @@ def find_better(
     for look in looks:
         found = yield from look
         if found is not None and noise:
-            again = yield np.repeat(found[0][np.newaxis], _AGAIN, axis=0)
-            found = found[0], float(np.mean(again))
-        if found is not None and found[1] < below:
+            value = float(np.mean((yield np.repeat(found[0][np.newaxis], _AGAIN, axis=0))))
+            found = (found[0], value) if value < f - max(_CLEAR_AGAIN * noise, least) else None
+        if found is not None:
             return found
     return None
 
