@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 TESTS ?=
 
-.PHONY: reproduce test test-fast test-full test-gpu test-wheel test-numba test-site lint types bench-speed bench-overhead bench-study bench-gpu bench-readings bench-pages bench-peers bench-values bench-cutest bench-tasks bench-rivals bench-parallel bench-constraints test-peers attack docs gallery count clean
+.PHONY: reproduce test test-fast test-full test-gpu test-wheel test-numba test-torch test-site lint types bench-speed bench-overhead bench-study bench-gpu bench-readings bench-pages bench-peers bench-values bench-cutest bench-tasks bench-rivals bench-parallel bench-constraints test-peers test-adapters attack docs gallery count clean
 
 reproduce: .venv/installed
 	$(BIN)/pursuit reproduce
@@ -46,6 +46,17 @@ test-numba:
 	  build/numba/bin/python -c 'import numba; print("Numba", numba.__version__)' && \
 	  build/numba/bin/python -m pytest $(WITH_NUMBA) || exit 1; \
 	done
+
+# PyTorch has many dependencies, so it has an environment of its own. A build for CPUs is taken where pip finds one.
+TORCH ?= torch==2.13.*
+
+test-torch: .venv-torch/installed
+	OMP_NUM_THREADS=1 .venv-torch/bin/python -m pytest src/pursuit/torch.py tests/test_torch.py $(TESTS)
+
+.venv-torch/installed: pyproject.toml
+	$(PYTHON) -m venv .venv-torch
+	.venv-torch/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[torch]' '$(TORCH)' hypothesis matplotlib pytest
+	@touch $@
 
 lint: .venv/installed
 	$(BIN)/ruff check .
@@ -95,6 +106,10 @@ bench-pages: .venv-peers/installed
 test-peers: .venv-peers/installed
 	.venv-peers/bin/python -m pytest tests/peers tests/values tests/cutest tests/tasks tests/parallel
 
+# The packages that `pursuit.adapters` serves have many dependencies: they get an environment of their own.
+test-adapters: .venv-adapters/installed
+	.venv-adapters/bin/python -m pytest tests/adapters src/pursuit/adapters
+
 # Kills, damaged files, load, full disks and dying workers, for about ten minutes.
 attack: .venv/installed
 	PYTHONPATH=tests $(BIN)/python -m attack --out docs/results/attack.md
@@ -113,6 +128,11 @@ docs: .venv/docs-installed
 	.venv-peers/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[coco,peers,study,test]'
 	@touch $@
 
+.venv-adapters/installed: pyproject.toml
+	$(PYTHON) -m venv .venv-adapters
+	.venv-adapters/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[adapters,test]'
+	@touch $@
+
 .venv/docs-installed: .venv/installed
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[docs]'
 	@touch $@
@@ -121,9 +141,9 @@ docs: .venv/docs-installed
 test-site: docs
 	$(BIN)/python -m pytest -m site tests/site
 
-# Draws the pictures of the gallery. JAX is for one of them alone, so it is no part of an extra.
+# Draws the pictures of the gallery. JAX and PyTorch are for one of them each.
 gallery: .venv/installed
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check jax
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check jax '$(TORCH)'
 	cd docs/gallery && for script in ../../examples/*.py; do ../../$(BIN)/python $$script || exit 1; done
 
 # Lines of code, words of documentation, and the size of the results.
@@ -131,4 +151,4 @@ count: .venv/installed
 	@$(BIN)/python -m benchmarks.count
 
 clean:
-	rm -rf .venv .venv-peers build coco reproduced docs/_build .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	rm -rf .venv .venv-adapters .venv-peers .venv-torch build coco reproduced docs/_build .hypothesis .mypy_cache .pytest_cache .ruff_cache

@@ -25,10 +25,10 @@ from benchmarks.reporting import made_by, publish, report_parser
 from pursuit.checks import Vector
 from pursuit.experiments.common.formatting import brief, spaced, table
 from pursuit.experiments.study import read_store
-from pursuit.experiments.study.database import FILE
 from pursuit.experiments.study.report.tables import read_tables
 from pursuit.experiments.study.results import Cell, CellResults, Results
 from pursuit.experiments.study.stats import Estimate, counts, ratio, summarize
+from pursuit.experiments.study.store import FILE
 
 ERROR = 0.01
 SHOWN = 20

@@ -27,6 +27,7 @@ extensions = [
     "sphinx.ext.viewcode",
 ]
 exclude_patterns = ["_build"]
+autodoc_mock_imports = ["torch"]
 
 # The few names that we link to, in a file: a build needs no network.
 intersphinx_mapping = {

@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[1]
 EXAMPLES, PICTURES = ROOT / "examples", ROOT / "docs" / "gallery"
 # Runs that use another process depend on how soon that starts; none takes nearly as long by itself.
 SECONDS = 300
-NEEDS = {"jax_function": "jax"}
+NEEDS = {"fine_tune": "torch", "jax_function": "jax"}
 
 
 def numbers_after(words, output):
@@ -40,6 +40,13 @@ def check_batch_queue(output):
 
 def check_compare_methods(output):
     assert re.search(r"^auto .* 5 of 5 ", output, flags=re.MULTILINE)
+
+
+def check_fine_tune(output):
+    before, after = numbers_after("RandomPursuit: ", output)
+    assert after < min(numbers_after(f"MeZO, {rate}: ", output)[1] for rate in ("0.0003", "0.001")) < before
+    # Three times the best learning rate is too much.
+    assert not numbers_after("MeZO, 0.003: ", output)[1] < before
 
 
 def check_hanging_simulator(output):
@@ -134,7 +141,7 @@ def test_every_example_is_checked_and_stands_in_the_gallery():
 def test_example(name, tmp_path):
     if name in NEEDS:
         pytest.importorskip(
-            NEEDS[name], reason=f"examples/{name}.py needs {NEEDS[name]}, which no extra installs"
+            NEEDS[name], reason=f"examples/{name}.py needs {NEEDS[name]}, which is not installed"
         )
     command = [sys.executable, "-W", "error", EXAMPLES / f"{name}.py"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=SECONDS)

@@ -17,7 +17,7 @@ SOURCE = Path(pursuit.__file__).parent
 APART = "gpu."
 # From the ground up. A module may import from its own layer and from those before it.
 LAYERS = (
-    ("checks", "curvature", "optional", "engine.counting", "reporting.__init__"),
+    ("checks", "curvature", "optional", "engine.counting", "reporting.__init__", "torch"),
     ("compiling",),
     ("problems",),
     ("methods",),

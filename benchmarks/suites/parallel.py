@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import functools
+import heapq
 import math
 import time
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,6 +21,12 @@ from benchmarks.recording import Recorder, run_solver
 from benchmarks.runs import Part, Table, Wanted
 from benchmarks.solvers import Solver, our, using_fcmaes, using_pycma
 from pursuit.checks import Vector
+from pursuit.engine.driving import Interrupts, drive
+from pursuit.engine.evaluation import Others
+from pursuit.engine.setup import set_up
+from pursuit.engine.staged import StagedRun
+from pursuit.methods import stages as tasks
+from pursuit.methods.contract import Rounds
 
 FOLDER = Path("docs/results/parallel")
 ROUNDS, TIMES = "rounds.csv", "times.csv"
@@ -161,6 +169,57 @@ def busy_share(n: int, maxfev: int, batch: int | None) -> float:
     return sum(spans) / (_THREADS * spent)
 
 
+class Simulated:
+    """Workers in simulated time; half of the evaluations take ten times as long as the others."""
+
+    def __init__(self, fun: Callable[[Vector], float], count: int) -> None:
+        self._fun, self._free = fun, count
+        self._rng = np.random.default_rng(1)
+        self._waiting = deque[tuple[Future[Any], Vector]]()
+        self._busy: list[tuple[float, int, Future[Any], float]] = []
+        self.now, self.worked, self.evaluations = 0.0, 0.0, 0
+
+    def submit(self, x: Vector) -> Future[Any]:
+        """Begin to evaluate a point, as soon as a worker is free."""
+        self._waiting.append((Future(), x.copy()))
+        future = self._waiting[-1][0]
+        self._begin()
+        return future
+
+    def wait(self, futures: Iterable[Future[Any]], seconds: float) -> None:
+        """Let time pass until an evaluation ends."""
+        self.now, _, future, value = heapq.heappop(self._busy)
+        self._free += 1
+        self._begin()
+        future.set_result(value)
+
+    def _begin(self) -> None:
+        while self._free and self._waiting:
+            future, x = self._waiting.popleft()
+            took = float(self._rng.choice([1.0, 10.0]))
+            self._free, self.evaluations, self.worked = (
+                self._free - 1,
+                self.evaluations + 1,
+                self.worked + took,
+            )
+            heapq.heappush(self._busy, (self.now + took, self.evaluations, future, self._fun(x)))
+
+
+def simulated_share(method: str, n: int) -> float:
+    """Return which part of the time sixteen workers are busy in runs to the target."""
+    shares, size = [], Rounds(_THREADS, 8 * _THREADS)
+    for problem, L in SMOOTH:
+        made = make_objective(Task(problem, L, True, n), 1)
+        limits = {"ftarget": TARGET, "xtol": 0.0, "ftol": 0.0, "maxiter": None, "maxfev": _PATIENCE}
+        setup, start = set_up(tasks.Task(made.x0, method, limits, fun=made.fun, rounds=size))
+        rng, crew = np.random.default_rng(1), Simulated(made.fun, _THREADS)
+        run = StagedRun(setup, setup.first_snapshot(start, made.fun(start), rng), rng, here=False)
+        with Interrupts() as interrupts:
+            drive(run, Others(crew.submit, crew.wait), interrupts=interrupts)
+        shares.append(crew.worked / (_THREADS * crew.now))
+    return float(np.median(shares))
+
+
 def _computing(x: Vector) -> float:
     """Compute for about 20 ms."""
     total = 0.0
@@ -187,6 +246,7 @@ def _run(fun: Callable[..., Any], x0: Vector, maxfev: int, **arguments: Any) -> 
 
 
 _BUSY = "share of the time 16 threads are busy, times varying tenfold, batch"
+_SIMULATED = "share of simulated time 16 workers are busy where half of f takes ten times as long"
 _MEASUREMENTS: dict[tuple[str, int], Callable[[], float]] = {
     **{
         (part, n): functools.partial(measure, n, maxfev, *further)
@@ -197,6 +257,10 @@ _MEASUREMENTS: dict[tuple[str, int], Callable[[], float]] = {
             (f"{_BUSY} 16", busy_share, (16,)),
             (f"{_BUSY} 128", busy_share, (128,)),
         )
+    },
+    **{
+        (f"{_SIMULATED} with {method}", 100): functools.partial(simulated_share, method, 100)
+        for method in OURS
     },
     ("times faster with 2 processes, f computing for 20 ms", 100): functools.partial(two_processes, 100),
 }

@@ -54,6 +54,7 @@ def minimize(
     checkpoint_check: bool = True,
     progress: bool = False,
     on_error: str = "raise",
+    known: tuple[Any, ArrayLike] | None = None,
     eval_timeout: float | None = None,
 ) -> Result:
     """Minimise a function of several variables from its values alone.
@@ -68,7 +69,9 @@ def minimize(
     x0 : array_like, or a dict, list, tuple, dataclass or named tuple of floats and arrays, nested
         The start; a number for a function of one variable, which gets an array of one entry. `fun`,
         constraints and callbacks get points of the same structure, and ``result.x`` is one. `bounds` and
-        `sigma0` may have it too, with a pair or a number for each part or for each entry.
+        `sigma0` may have it too, with a pair or a number for each part or for each entry. If x0 is the result
+        of an earlier call with the same arguments but for limits, its run goes on as from a checkpoint; one
+        that has ended by itself, has more than 100 000 variables or was copied begins again at its x.
     args : tuple
         Further arguments for `fun`.
     method : str or type
@@ -128,8 +131,8 @@ def minimize(
         The maximum number of points in a round. The same seed and the same batch give the same run, whatever
         evaluates the points. `differences` and `evolution`, and so `auto`, fill rounds of this size; SARP
         proposes up to two points at once, the other methods of the paper one, and methods with a population
-        all of it. By default eight for each worker, or the method's choice if the number of workers is not
-        known.
+        all of it. By default eight for each worker, who then get the next point as soon as they are free, or
+        the method's choice if the number of workers is not known.
     checkpoint : path
         The file in which to keep what is needed to resume. If it exists already, the run that it holds is
         resumed.
@@ -148,6 +151,11 @@ def minimize(
         What an exception in `fun` does: by default it ends the run; with "nan" it counts as NaN, and
         `message` says how many there were. At x0 it ends the run in any case. With "nan", loops are not
         compiled together with `fun`.
+    known : pair (X, F)
+        Points, one per row or a list, and their values, from earlier evaluations. The run begins at the best
+        of them, or at the minimum of a quadratic through those near it, if f is really lower there than at
+        x0: to see that takes up to two evaluations. Points outside the bounds and values that are not finite
+        are left out.
     eval_timeout : float
         How many seconds an evaluation may take. One that takes longer counts as NaN, and its process is
         killed with all that it has started: with a timeout, even one worker is a process.
@@ -180,17 +188,20 @@ def minimize(
     True
     """
     vectorized = checked_flag("vectorized", vectorized)
+    earlier = x0 if isinstance(x0, Result) else None
     rounds = rounds_of(batch, number_of_workers(workers), vectorized=vectorized)
     if rounds is None and eval_timeout is not None:
         rounds = Rounds(1, 1)  # nothing that takes long is to follow an evaluation that reaches the target
     task = Task(
-        x0, method, {"ftarget": ftarget, "xtol": xtol, "ftol": ftol, "maxiter": maxiter, "maxfev": maxfev},
+        x0 if earlier is None else earlier.x, method,
+        {"ftarget": ftarget, "xtol": xtol, "ftol": ftol, "maxiter": maxiter, "maxfev": maxfev},
         sigma0=sigma0, bounds=bounds, options=options, restarts=restarts, rounds=rounds, fun=fun, args=args,
     ).flattened()  # fmt: skip
     conduct = Conduct(
         rng=rng, workers=workers, vectorized=vectorized, batch=batch, maxtime=maxtime, callback=callback,
         trace=trace, progress=progress, checkpoint=checkpoint, checkpoint_every=checkpoint_every,
         checkpoint_check=checkpoint_check, failures=failures_for(on_error), eval_timeout=eval_timeout,
+        known=known, earlier=earlier,
     ).checked()  # fmt: skip
     wanted = [task.structure.constraint(one) for one in given_constraints(constraints)]
     return minimize_within(task, conduct, wanted, ctol) if wanted else minimize_task(task, conduct)

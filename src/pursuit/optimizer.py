@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import io
+import math
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -13,14 +14,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from pursuit.checks import (
     Vector,
-    checked_array,
     checked_generator,
     checked_trace,
-    shown,
     with_known_arguments,
 )
 from pursuit.engine import checkpoint
 from pursuit.engine.driving import Interrupts
+from pursuit.engine.known import Known, checked_points
 from pursuit.engine.setup import Setup, rounds_of, set_up
 from pursuit.engine.snapshot import Snapshot
 from pursuit.engine.staged import StagedRun
@@ -31,6 +31,9 @@ from pursuit.problems.objective import checked_values
 from pursuit.problems.structure import Structure, structure_of
 from pursuit.reporting.progress import showing_compilation
 from pursuit.result import Result, result_of
+
+# A point that is so near to one that was asked for, in parts of itself and of sigma0, is meant to be that.
+_ROUNDED = 2e-7
 
 
 class Optimizer:
@@ -135,34 +138,55 @@ class Optimizer:
     def tell(self, X: Any, F: ArrayLike) -> None:  # noqa: N803 (the convention's names)
         """Take the values F of points X that `ask` returned: all of them or some, in any order.
 
-        If the value of a point will never come, tell NaN. Wrong input raises an error and changes nothing.
+        If the value of a point will never come, tell NaN. Other points may be among them, whose values are
+        known from elsewhere: if one is better than all so far, the run goes on from there, asks for other
+        points, and takes the values of those it had asked for like these. Wrong input raises an error and
+        changes nothing.
         """
-        if self._asked is None:
-            raise RuntimeError("tell must follow ask, but nothing was asked for.")
-        points = checked_array("X", self._flat_points(X))
-        if points.ndim != 2 or points.shape[1] != self._asked.shape[1]:
-            raise ValueError(
-                f"X must have a point of {self._asked.shape[1]} variables in each row, but its shape is "
-                f"{points.shape}."
-            )
-        places = _places(points, self._asked, self._missing())
+        setup = self._run.setup
+        points = checked_points(X, setup.task.structure, setup.n)
+        values = checked_values(F, len(points))
+        asked = np.empty((0, setup.n)) if self._asked is None else self._asked
+        places = _places(points, asked, self._missing())
+        others = [row for row, place in enumerate(places) if place is None]
+        self._check_others(points[others], others)
         told = list(self._told)
-        for place, value in zip(places, checked_values(F, len(points)), strict=True):
-            told[place] = value
-        values = [value for value in told if value is not None]
-        if len(values) == len(told):
-            self._receive(values)
+        for place, value in zip(places, values, strict=True):
+            if place is not None:
+                told[place] = value
+        if told and None not in told:
+            self._receive([value for value in told if value is not None])
         else:
             self._told = told
+        if others:
+            best = min(others, key=lambda row: values[row] if math.isfinite(values[row]) else math.inf)
+            self._learn(Known(points[best], values[best]))
 
-    def _flat_points(self, X: Any) -> Any:  # noqa: N803
-        """Return points of any structure as flat ones."""
-        structure = self._structure
-        if structure.tree is None:
-            return X
-        if not isinstance(X, Sequence):
-            raise TypeError(f"X must be a list of points, but {shown(X)} was given.")
-        return [structure.flat(point, f"X[{number}]") for number, point in enumerate(X)]
+    def _check_others(self, points: NDArray[np.float64], rows: list[int]) -> None:
+        """Reject points that were not asked for if they cannot be, or if they were meant to be those."""
+        setup, x = self._run.setup, self._run.outcome().x
+        for point, row in zip(points, rows, strict=True):
+            if self._asked is None and np.array_equal(point, x):
+                raise RuntimeError("tell must follow ask, but nothing was asked for.")
+            box = setup.box
+            is_inside = box is None or bool(((box.lower <= point) & (point <= box.upper)).all())
+            if not (is_inside and np.isfinite(point).all()):
+                raise ValueError(f"X must hold finite points within the bounds, but its row {row} is none.")
+            sizes = np.abs(point) + setup.task.sigma0
+            if (
+                self._asked is not None
+                and (np.abs(self._asked - point) <= _ROUNDED * sizes).all(axis=1).any()
+            ):
+                raise ValueError(
+                    "X must hold points that were asked for and whose values are missing, or others, but its "
+                    f"row {row} is not one of them: it is one that was asked for, rounded or told before."
+                )
+
+    def _learn(self, known: Known) -> None:
+        """Go on from a point if its value is the lowest."""
+        with Interrupts():
+            if math.isfinite(known.value) and self._run.learn(known, self._told):
+                self._asked, self._told = None, []
 
     @property
     def _structure(self) -> Structure:
@@ -284,7 +308,11 @@ class Optimizer:
         setup = setup.within_limits(limits)
         if structure.size not in (None, setup.n):
             raise ValueError(f"x0 must have the {setup.n} numbers of the start, but it has {structure.size}.")
-        setup = setup._replace(task=setup.task._replace(structure=structure))
+        task = setup.task._replace(structure=structure)
+        if not found.is_begun and found.past is None:
+            # A later stage may begin at the start.
+            task = task._replace(x0=setup.transform.moved(snapshot.x))
+        setup = setup._replace(task=task)
         self = cls.__new__(cls)
         found.checked(lambda: self._open(setup, snapshot, generator, trace))
         if told := found.stored.told:
@@ -298,24 +326,15 @@ class Optimizer:
         self._told = told
 
 
-def _places(points: Vector, asked: Vector, missing: list[int]) -> list[int]:
-    """Return which of the points that were asked for, and whose values are missing, these are."""
+def _places(points: Vector, asked: Vector, missing: list[int]) -> list[int | None]:
+    """Return which of the points that were asked for, and whose values are missing, these are, if any."""
     if np.array_equal(points, asked[missing]):
-        return missing
+        return list(missing)
     # Zeros of either sign are the same number.
     waiting: dict[bytes, list[int]] = {}
     for place in reversed(missing):
         waiting.setdefault((asked[place] + 0.0).tobytes(), []).append(place)
-    places = []
-    for number, point in enumerate(points):
-        found = waiting.get((point + 0.0).tobytes())
-        if not found:
-            raise ValueError(
-                "X must hold points that were asked for and whose values are missing, but its row "
-                f"{number} is not one of them."
-            )
-        places.append(found.pop())
-    return places
+    return [found.pop() if (found := waiting.get((point + 0.0).tobytes())) else None for point in points]
 
 
 def _from_bytes(content: bytes, method: type | None, structure: Structure, trace: bool | str) -> Optimizer:

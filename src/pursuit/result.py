@@ -14,6 +14,7 @@ from pursuit.curvature import covariance_of, measured_curvature
 from pursuit.engine.evaluation import Map, checked_workers, evaluator
 from pursuit.engine.outcome import Outcome, StageRecord
 from pursuit.engine.setup import Setup
+from pursuit.engine.staged import StagedRun
 from pursuit.optional import optional_module
 from pursuit.problems.boxes import active_mask, checked_box
 from pursuit.problems.objective import as_value, function_of_point
@@ -120,6 +121,12 @@ class Result(dict[str, Any]):
     maxcv: float
     hess: NDArray[np.float64]
     jac: NDArray[np.float64]
+
+    _run: StagedRun | None = None
+    """The run, if it can go on; copies and pickles of a result do without it."""
+
+    def __getstate__(self) -> None:
+        return None
 
     if not TYPE_CHECKING:  # Type checkers know the fields above, and only these.
 

@@ -74,7 +74,7 @@ OFFSET = 0.0
 WRAPPED = """
 from own import Own
 import numpy as np
-from pursuit.problems.bounds import make_box
+from pursuit.problems.boxes import make_box
 from pursuit.problems.rotation import Rotated
 from pursuit.problems.transform import Transform, Transformed
 rotated = Rotated(Own(3), np.eye(3), np.empty(3), np.empty(3))
@@ -258,7 +258,7 @@ def test_a_compiled_loop_within_bounds_is_not_stale(tmp_path):
 
 LIBRARY = """
 import numpy as np, pursuit
-from pursuit.problems.bounds import make_box
+from pursuit.problems.boxes import make_box
 from pursuit.problems.transform import Transform, Transformed
 problem = pursuit.problems.exp(3, 100.0)
 box = make_box(np.full(3, -9.0), np.full(3, 9.0), 1.0)
@@ -353,7 +353,7 @@ PACKAGE = Path(pursuit.__file__).parent
         ("cli/commands.py", False),
         ("experiments/study/report/document.py", False),
         ("methods/paper/sarp.py", True),
-        ("problems/bounds.py", True),
+        ("problems/boxes.py", True),
         ("engine/counters.py", True),
         ("gpu/loop.py", True),
         ("compiling/vectors.py", True),

@@ -42,8 +42,13 @@ SLOW = {(name, problem) for name in ("sarp-exact", "arp", "acdm") for problem in
     ("sarp-exact", "lin"), ("sarp-exact", "rosenbrock"), ("arp", "lin"), ("acdm", "lin"),
     ("acdm", "rotated exp"),
 }  # fmt: skip
+# One worker of pytest compiles a method for all problems, so that what they share is compiled once.
 COMPILED = [
-    pytest.param(name, problem, marks=[pytest.mark.long] if (name, problem) in SLOW else [])
+    pytest.param(
+        name,
+        problem,
+        marks=[pytest.mark.xdist_group(name), *([pytest.mark.long] if (name, problem) in SLOW else [])],
+    )
     for name in SCHEMES
     if name not in PROGRAMS
     for problem in PROBLEMS

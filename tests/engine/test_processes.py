@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import textwrap
+import threading
 import time
 from pathlib import Path
 
@@ -66,6 +67,7 @@ def hanging(x, folder, most):
 class UnsendableError(Exception):
     def __init__(self, one, other):
         super().__init__(f"{one} and {other}")
+        self.lock = threading.Lock()  # does not pickle, whatever others do so that exceptions do
 
 
 def raising(x, error):

@@ -1,5 +1,6 @@
 """Rounds of many points: how many there are, and that their number is all that makes a difference."""
 
+import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import numba
@@ -36,10 +37,10 @@ class Watched:
         return [self.f(row) for row in rows]
 
 
-def watched(batch, method="auto", f=bowl, **arguments):
+def watched(batch, method="auto", f=bowl, start=START, **arguments):
     apply = Watched(f)
     arguments = {"maxfev": 1500, "rng": 4, **arguments}
-    result = pursuit.minimize(f, START, method=method, workers=apply, batch=batch, **arguments)
+    result = pursuit.minimize(f, start, method=method, workers=apply, batch=batch, **arguments)
     assert result.nfev == sum(apply.sizes)
     return result, apply
 
@@ -55,20 +56,28 @@ def test_no_round_is_larger_than_wanted(method, batch):
 
 @pytest.mark.parametrize("f", [bowl, valley])
 def test_rounds_of_differences_are_nearly_full_and_cost_next_to_no_evaluations(f):
-    goal = {"method": "differences", "f": f, "ftarget": 1e-8, "maxfev": 40_000}
-    alone, one = watched(1, **goal)
-    assert alone.success
-    rounds = len(one.sizes)
+    """In all, over a few starts: how long a run along a curved valley takes is a matter of luck."""
+
+    def spent(batch):
+        evaluations = rounds = 0
+        for seed in range(4):
+            start = START + 0.3 * np.random.default_rng(seed).standard_normal(N)
+            goal = {"method": "differences", "f": f, "ftarget": 1e-8, "maxfev": 40_000, "start": start}
+            result, watcher = watched(batch, **goal)
+            assert result.success
+            evaluations, rounds = evaluations + len(watcher.points), rounds + len(watcher.sizes)
+        return evaluations, rounds
+
+    evaluations, most = spent(1)
     for batch in (2, 7, 30, 64):
-        together, many = watched(batch, **goal)
-        assert together.success
+        together, rounds = spent(batch)
         if batch < N:
-            assert len(many.points) <= 1.2 * len(one.points)
-            assert len(many.sizes) <= 1.5 * len(many.points) / batch
-            assert len(many.sizes) < rounds
+            assert together <= 1.2 * evaluations
+            assert rounds <= 1.5 * together / batch
+            assert rounds < most
         # A sweep has N points, so that larger rounds gain nothing, and cost nothing.
-        assert len(many.sizes) <= rounds
-        rounds = len(many.sizes)
+        assert rounds <= most
+        most = rounds
 
 
 @pytest.mark.parametrize("bounds", [None, [(-1.5, 3.0)] * N], ids=["free", "bounded"])
@@ -142,6 +151,35 @@ def test_by_default_each_worker_gets_several_points():
         assert len(sizes) == result.nfev
         same = pursuit.minimize(bowl, START, method="differences", batch=most, rng=1, maxfev=200)
         np.testing.assert_array_equal(result.x, same.x)
+
+
+@pytest.mark.parametrize("method", ["differences", "evolution"])
+def test_no_worker_waits_for_the_end_of_a_round_and_the_run_is_the_same(method):
+    """The twentieth evaluation lasts until more points than a round has were begun; without that it fails."""
+    start, weights = np.full(60, 2.0), np.linspace(1.0, 20.0, 60)
+    begun, many = [], threading.Event()
+
+    def wide(x):
+        return float(weights @ x**2)
+
+    def waiting(x):
+        begun.append(x)
+        if len(begun) > 36:
+            many.set()
+        if len(begun) == 20 and not many.wait(60.0):
+            raise TimeoutError("No further point was begun.")
+        return wide(x)
+
+    settings = {"method": method, "rng": 1, "options": {"popsize": 50} if method == "evolution" else {}}
+    with ThreadPoolExecutor(4) as threads:
+        found = pursuit.minimize(waiting, start, workers=threads, maxfev=300, **settings)
+        again = pursuit.minimize(wide, start, workers=threads, ftarget=1.0, **settings)
+        twice = pursuit.minimize(wide, start, workers=threads, ftarget=1.0, **settings)
+    alone = pursuit.minimize(wide, start, batch=32, maxfev=300, **settings)
+    np.testing.assert_array_equal(found.x, alone.x)
+    assert (found.nfev, found.nit) == (alone.nfev, alone.nit) == (len(begun), alone.nit)
+    # Where points end that are not counted any more makes no difference either.
+    assert (again.nfev, again.fun) == (twice.nfev, twice.fun)
 
 
 @numba.njit

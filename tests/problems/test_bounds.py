@@ -10,7 +10,7 @@ from scipy.optimize import Bounds
 import pursuit
 from fuzz.arguments import Rude
 from helpers import options_for
-from pursuit.problems.bounds import make_box, preimage, reflect
+from pursuit.problems.boxes import make_box, preimage, reflect
 from pursuit.problems.transform import Transform, Transformed
 
 # One of each kind: rounds of points, one line or two, adaptive or exact, with a matrix.

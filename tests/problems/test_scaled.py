@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 
 import pursuit
 from helpers import options_for
-from pursuit.problems.bounds import make_box
-from pursuit.problems.scales import Scale, scale_around
-from pursuit.problems.transform import Transform, Transformed
+from pursuit.problems.boxes import make_box
+from pursuit.problems.transform import Scale, Transform, Transformed, scale_around
 
 # One of each kind: rounds of points, one line or two, adaptive or exact.
 METHODS = ["auto", "evolution", "differences", "rp", "sarp", "rp-exact"]

@@ -187,5 +187,5 @@ def test_the_files_can_be_run():
     for file in declare.FILES:
         study = load_study(FOLDER / f"{file.name}.toml")
         for problem in study.problems:
-            entries = entries_of(study, only={"n": (problem.dimensions[0],), "problem": (problem.label,)})
+            entries = entries_of(study, only={"n": (problem.n[0],), "problem": (problem.label,)})
             assert entries

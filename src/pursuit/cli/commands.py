@@ -144,8 +144,7 @@ def _export(options: argparse.Namespace) -> None:
     pursuit export reproduced/quick --to runs.csv
     pursuit export reproduced/quick --to runs.parquet
     """
-    from pursuit.experiments.study import read_store
-    from pursuit.experiments.study.export import export
+    from pursuit.experiments.study import export, read_store
 
     with read_store(options.folder) as store:
         _print_damaged(store.damaged())

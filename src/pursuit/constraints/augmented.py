@@ -101,11 +101,12 @@ def _compile(setup: Setup, start: Vector) -> None:
 
 def _check_combination(task: Task, conduct: Conduct) -> None:
     """Reject arguments that cannot be combined with constraints."""
-    for name, is_given in {"checkpoint": conduct.checkpoint is not None, "restarts": task.restarts}.items():
-        if is_given:
+    given = {"checkpoint": conduct.checkpoint, "restarts": task.restarts or None, "known": conduct.known}
+    for name, argument in given.items():
+        if argument is not None:
             raise ValueError(
-                f"constraints cannot be combined with {name}: a run with constraints begins once, and is "
-                "not resumed."
+                f"constraints cannot be combined with {name}: a run with constraints begins once, at x0, and "
+                "is not resumed."
             )
 
 

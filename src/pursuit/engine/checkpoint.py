@@ -37,6 +37,7 @@ from pursuit.engine.archive import (
     write_entries,
 )
 from pursuit.engine.counters import LIMITS, Counters, Trace, check_counters, first_counters
+from pursuit.engine.known import Known
 from pursuit.engine.setup import Setup, set_up
 from pursuit.engine.snapshot import Counts, Snapshot, check_counts
 from pursuit.engine.stages import Past, check_past, stage_of
@@ -45,7 +46,7 @@ from pursuit.methods.contract import Rounds, Scheme, State, is_valid
 from pursuit.methods.programs import ENDINGS, Program, is_program
 from pursuit.methods.stages import Task, Unknown
 from pursuit.problems.boxes import Box
-from pursuit.problems.scales import Scale, factors
+from pursuit.problems.transform import Scale, factors
 
 _FORMAT, _VERSION = "pursuit checkpoint", 8
 T = TypeVar("T")
@@ -169,10 +170,12 @@ class Checkpoint:
     ----------
     source : path or binary file
         The file. An error that names it is raised if anything about it is wrong.
+    name : str
+        What to call it if it has no path.
     """
 
-    def __init__(self, source: str | os.PathLike[str] | BinaryIO) -> None:
-        self._path = os.fspath(source) if isinstance(source, str | os.PathLike) else "The optimizer"
+    def __init__(self, source: str | os.PathLike[str] | BinaryIO, name: str = "The optimizer") -> None:
+        self._path = os.fspath(source) if isinstance(source, str | os.PathLike) else name
         try:
             self._entries = Entries(source)
             kind, version = self._entries.take("format", str), self._entries.take("version", int)
@@ -309,13 +312,18 @@ class Checkpoint:
         take, of_program = self._entries.take, is_program(scheme)
         generator = take("generator", dict[str, Any])
         x = take("x", Vector if of_program or not self.is_begun else Vector | None)
-        found = Snapshot(x, generator, past=self.past, points=self.points)
+        known = take("known", Known | None)
+        found = Snapshot(x, generator, past=self.past, points=self.points, known=known)
         if self.is_begun:
             found = found._replace(trace=take("trace", Trace), received=take("received", Vector))
             found = self._of_program(scheme, found) if of_program else self._of_scheme(scheme, found)
         check_shape("x", found.x, (self.stored.n,))
         if not np.isfinite(found.x).all():
             raise ValueError("its start and its best point must be finite")
+        if known is not None:
+            check_shape("known.x", known.x, (self.stored.n,))
+            if not (np.isfinite(known.x).all() and math.isfinite(known.value)):
+                raise ValueError("the point that was told, and its value, must be finite")
         self._entries.check_all_taken()
         return found, generator_in_state(generator)
 

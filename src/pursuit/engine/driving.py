@@ -151,7 +151,7 @@ def drive(
         Called after every leg or every round of evaluations.
     """
     leg, running = 1, True
-    in_turn = evaluate.some if isinstance(evaluate, Here) else None
+    in_turn = getattr(evaluate, "some", None)
     while running:
         if run.whole:
             before = time.perf_counter()

@@ -8,7 +8,7 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import FIRST_EXCEPTION, BrokenExecutor, Executor, Future, wait
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from typing import Any
 
 import numpy as np
@@ -16,15 +16,21 @@ from numpy.typing import NDArray
 
 from pursuit.checks import Vector, checked_count, shown
 from pursuit.engine.driving import Evaluate, Here
-from pursuit.engine.processes import Processes, TimeLimitError, take_own_seeds
+from pursuit.engine.processes import Processes, take_own_seeds
 from pursuit.problems.objective import as_value, values_at_once
 
 Map = Callable[[Callable[[Vector], Any], Iterable[Vector]], Iterable[Any]]
 """A callable like `map`."""
+Submit = Callable[[Vector], Future[Any]]
+Wait = Callable[[Iterable[Future[Any]], float], object]
 Read = Callable[[Any], Any]
 """Checks what an objective has returned."""
 # Every worker is a process, all start together, and Windows cannot wait for more of them.
 _MOST_WORKERS = 61 if sys.platform == "win32" else 1024
+
+
+class TimeLimitError(Exception):
+    """The time limit was reached while others were evaluating."""
 
 
 class StopIterationError(Exception):
@@ -74,39 +80,93 @@ def at_once(fun: Callable[[NDArray[np.float64]], Any]) -> Evaluate:
     return evaluate
 
 
-class Futures:
-    """Evaluates points by an executor that the caller passes in, and keeps to a time limit."""
+class Others:
+    """Points evaluated by others, who get the next one as soon as they are free; it keeps to a time limit.
 
-    def __init__(self, objective: Callable[[Vector], Any], executor: Executor, read: Read = as_value) -> None:
-        self._objective, self._executor, self._read = _Guarded(objective), executor, read
+    Parameters
+    ----------
+    submit : callable
+        Begins to evaluate a point, and returns its future.
+    wait : callable
+        Waits for one of some futures, or so many seconds at most.
+    read : callable
+        Checks what the objective has returned.
+    """
+
+    def __init__(self, submit: Submit, wait: Wait, read: Read = as_value) -> None:
+        self._submit, self._wait, self._read = submit, wait, read
+        self._left: list[tuple[Vector, Future[Any]]] = []
+        """The points whose evaluation has begun, after those whose values were returned."""
         self.deadline: float = math.inf
         """When to stop waiting, on the clock of `time.perf_counter`."""
 
     def __call__(self, rows: list[Vector], values: list[Any]) -> None:
-        """Evaluate points."""
+        """Evaluate all points."""
+        self._evaluate(rows, values, len(rows))
+
+    def some(self, rows: list[Vector], values: list[Any], target: float) -> None:
+        """Evaluate points until the first quarter of them have values, or one of these reaches the target.
+
+        The others go on meanwhile: the points of the next call are to begin with those that have no values.
+        """
+        done = self._evaluate(rows, values, -(-len(rows) // 4))
+        reached = next((j for j in range(done) if values[j] <= target), done)
+        values[reached + 1 :] = [None] * len(values[reached + 1 :])
+
+    def _evaluate(self, rows: list[Vector], values: list[Any], enough: int) -> int:
+        """Put values into the list until so many of the first ones are there; return how many are."""
+        futures = self._begin(rows)
         try:
-            futures = {self._executor.submit(self._objective, row): j for j, row in enumerate(rows)}
-            gather(futures, values, self.deadline, self._read)
-        except BrokenExecutor:
-            raise RuntimeError(
-                "A worker of the executor died: it may have run out of memory, or the function may have "
-                "ended its process."
-            ) from None
+            done = self._await(futures, enough)
+        except BaseException:
+            for j, future in enumerate(futures):
+                if not future.cancel() and future.done() and future.exception() is None:
+                    values[j] = self._read(future.result())
+            raise
+        self._left = self._left[done:]
+        for j, future in enumerate(futures[:done]):
+            values[j] = self._read(future.result())
+        return done
+
+    def _begin(self, rows: list[Vector]) -> list[Future[Any]]:
+        """Begin to evaluate points, unless that was done before."""
+        known = len(self._left)
+        if not all(map(np.array_equal, rows, (row for row, _ in self._left))):
+            for _, future in self._left:
+                future.cancel()
+            known = 0
+        # The function may overwrite what it gets.
+        self._left = self._left[:known] + [(row.copy(), self._submit(row)) for row in rows[known:]]
+        return [future for _, future in self._left]
+
+    def _await(self, futures: list[Future[Any]], enough: int) -> int:
+        """Wait until so many of the first futures are done; return how many are. Exceptions come through."""
+        pending = set(futures)
+        while True:
+            for future in [future for future in pending if future.done()]:
+                pending.remove(future)
+                if (error := future.exception()) is not None:
+                    raise StopIteration(*error.args) if isinstance(error, StopIterationError) else error
+            done = next((j for j, future in enumerate(futures) if future in pending), len(futures))
+            if done >= enough:
+                return done
+            left = self.deadline - time.perf_counter()
+            if left <= 0.0:
+                raise TimeLimitError
+            self._wait(pending, left)
 
 
-def gather(futures: dict[Future[Any], int], values: list[Any], deadline: float, read: Read) -> None:
-    """Put the results of futures into their places; those found before an exception are there, too."""
-    left = deadline - time.perf_counter()
-    done, waiting = wait(futures, None if math.isinf(left) else max(0.0, left), FIRST_EXCEPTION)
-    for future in waiting:
-        future.cancel()
-    try:
-        for future in sorted(done, key=lambda future: future.exception() is not None):
-            values[futures[future]] = read(future.result())
-    except StopIterationError as raised:
-        raise StopIteration(*raised.args) from None
-    if waiting:
-        raise TimeLimitError
+def by_executor(objective: Callable[[Vector], Any], executor: Executor, read: Read = as_value) -> Others:
+    """Return what evaluates points by an executor that the caller passes in."""
+    guarded = _Guarded(objective)
+
+    def submit(row: Vector) -> Future[Any]:
+        return executor.submit(guarded, row)
+
+    def wait_for(futures: Iterable[Future[Any]], seconds: float) -> None:
+        wait(futures, None if math.isinf(seconds) else seconds, FIRST_COMPLETED)
+
+    return Others(submit, wait_for, read)
 
 
 def checked_workers(workers: Any) -> int | Map | Executor:
@@ -160,13 +220,13 @@ def evaluator(
         yield Here(objective, read)
         return
     if isinstance(workers, Executor):
-        yield Futures(objective, workers, read)
+        yield by_executor(objective, workers, read)
         return
     if callable(workers):
         yield by_map(objective, workers, read)
         return
-    processes = Processes(objective, workers, read, longest)
+    processes = Processes(objective, workers, longest)
     try:
-        yield processes
+        yield Others(processes.submit, processes.wait, read)
     finally:
         processes.close()

@@ -4,30 +4,29 @@ from __future__ import annotations
 
 import contextlib
 import math
-import multiprocessing
 import os
 import pickle
 import random
 import signal
 import time
 import traceback
-from collections.abc import Callable
-from multiprocessing.connection import Connection, wait
-from typing import Any, NamedTuple
+from collections import deque
+from collections.abc import Callable, Iterable
+from concurrent.futures import Future
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from pursuit.checks import Vector
 from pursuit.engine.failures import DIED, LATE, Failure
 
+if TYPE_CHECKING:
+    from multiprocessing.connection import Connection
+
 # After so many processes that end before they can evaluate anything no more are started.
 _MOST_FALSE_STARTS = 3
 _seeded: set[int] = set()
 """The processes that have taken seeds of their own, this one among them if it is such a worker."""
-
-
-class TimeLimitError(Exception):
-    """The time limit was reached while workers were evaluating."""
 
 
 class _Raised(NamedTuple):
@@ -36,31 +35,37 @@ class _Raised(NamedTuple):
     error: BaseException
 
 
+class _Job(NamedTuple):
+    """A point that is to be evaluated."""
+
+    future: Future[Any]
+    point: Vector
+    is_again: bool = False
+    """Whether it has cost a process already."""
+
+
 class _Worker:
     """A process that evaluates one point at a time."""
 
     def __init__(self, objective: Callable[[Vector], Any]) -> None:
+        import multiprocessing
+
         self.connection, other = multiprocessing.Pipe()
         self._process = multiprocessing.Process(target=_work, args=(objective, other))
         self._process.start()
         other.close()
         self.is_ready = False
         """Whether it has started."""
-        self.place: int | None = None
-        """Which point it evaluates; None if it is free."""
+        self.job: _Job | None = None
+        """What it does; None if it is free."""
         self.until = math.inf
-        """When that point has failed."""
+        """When that has failed."""
 
-    def begin(self, place: int, point: Vector, until: float) -> None:
+    def begin(self, job: _Job, until: float) -> None:
         """Evaluate a point."""
-        self.place, self.until = place, until
+        self.job, self.until = job, until
         with contextlib.suppress(OSError):  # that it has died will be seen when its answer is awaited
-            self.connection.send(point)
-
-    def answer(self) -> Any:
-        """Return what has arrived, and be free."""
-        self.place, self.until = None, math.inf
-        return self.connection.recv()
+            self.connection.send(job.point)
 
     def kill(self) -> str:
         """End the process, and those that it has started; return how it has ended if it did so itself."""
@@ -74,7 +79,9 @@ class _Worker:
 
 
 class Processes:
-    """Evaluates points in processes of its own, and keeps to a time limit.
+    """Processes that evaluate points.
+
+    The result of a point whose process took too long, or died twice, is a `Failure`.
 
     Parameters
     ----------
@@ -82,87 +89,82 @@ class Processes:
         What is evaluated; it pickles.
     count : int
         How many processes there may be. They are started once there are points for them.
-    read : callable
-        Checks what the objective has returned, and takes a `Failure` for a point whose process took too long,
-        or died twice.
     longest : float
         How many seconds an evaluation may take.
     """
 
-    def __init__(
-        self, objective: Callable[[Vector], Any], count: int, read: Callable[[Any], Any], longest: float
-    ) -> None:
+    def __init__(self, objective: Callable[[Vector], Any], count: int, longest: float) -> None:
         check_pickles(objective)
-        self._objective, self._count, self._read, self._longest = objective, count, read, longest
+        self._objective, self._count, self._longest = objective, count, longest
         self._workers: list[_Worker] = []
+        self._waiting: deque[_Job] = deque()
         self._false_starts = 0
-        self.deadline: float = math.inf
-        """When to stop waiting, on the clock of `time.perf_counter`."""
 
-    def __call__(self, rows: list[Vector], values: list[Any]) -> None:
-        """Evaluate points."""
-        waiting, again = list(range(len(rows))), set[int]()
-        try:
-            while waiting or any(worker.place is not None for worker in self._workers):
-                self._hand_out(rows, waiting)
-                results = self._wait()
-                for place, result in results:
-                    if isinstance(result, Failure) and result.kind == DIED and place not in again:
-                        # Something else may have killed it.
-                        again.add(place)
-                        waiting.insert(0, place)
-                    elif not isinstance(result, _Raised):
-                        values[place] = self._read(result)
-                for _, result in results:
-                    if isinstance(result, _Raised):
-                        raise result.error
-        except BaseException:
-            self.close()  # what is still at work must not answer to other points
-            raise
+    def submit(self, point: Vector) -> Future[Any]:
+        """Evaluate a point as soon as a process is free."""
+        self._waiting.append(_Job(Future(), point))
+        return self._waiting[-1].future
 
-    def _hand_out(self, rows: list[Vector], waiting: list[int]) -> None:
+    def wait(self, futures: Iterable[Future[Any]], seconds: float) -> None:
+        """Wait until one of some futures is done, or so many seconds."""
+        end = time.perf_counter() + seconds
+        while not any(future.done() for future in futures) and time.perf_counter() < end:
+            self._hand_out()
+            self._listen(end)
+        self._hand_out()
+
+    def _hand_out(self) -> None:
         """Give points to processes that are free, and start as many as there is work for."""
+        while self._waiting and self._waiting[0].future.cancelled():
+            self._waiting.popleft()
         for worker in self._workers:
-            if waiting and worker.is_ready and worker.place is None:
-                place = waiting.pop(0)
-                worker.begin(place, rows[place], time.perf_counter() + self._longest)
-        idle = sum(not worker.is_ready for worker in self._workers)
-        for _ in range(min(self._count - len(self._workers), len(waiting) - idle)):
+            if self._waiting and worker.is_ready and worker.job is None:
+                worker.begin(self._waiting.popleft(), time.perf_counter() + self._longest)
+        starting = sum(not worker.is_ready for worker in self._workers)
+        for _ in range(min(self._count - len(self._workers), len(self._waiting) - starting)):
             self._workers.append(_Worker(self._objective))
 
-    def _wait(self) -> list[tuple[int, Any]]:
-        """Wait until something happens; return what has become of points."""
-        end = min([self.deadline, *(worker.until for worker in self._workers)])
+    def _listen(self, end: float) -> None:
+        """Wait until something happens, and see what has become of points."""
+        from multiprocessing.connection import wait
+
+        end = min([end, *(worker.until for worker in self._workers)])
         left = None if end == math.inf else max(0.0, end - time.perf_counter())
         arrived = wait([worker.connection for worker in self._workers], left)
-        now, results = time.perf_counter(), list[tuple[int, Any]]()
+        now = time.perf_counter()
         for worker in list(self._workers):
-            place = worker.place
             if worker.connection in arrived:
-                result = self._heard(worker)
+                self._hear(worker)
             elif now >= worker.until:
                 self._workers.remove(worker)
                 worker.kill()
-                result = Failure.of(LATE, f"{self._longest:g} s")
-            else:
-                continue
-            if place is not None:
-                results.append((place, result))
-        if now >= self.deadline and not results:
-            raise TimeLimitError
-        return results
+                self._answer(worker.job, Failure.of(LATE, f"{self._longest:g} s"))
 
-    def _heard(self, worker: _Worker) -> Any:
-        """Return what a process has sent, or that it has died."""
-        is_ready, worker.is_ready = worker.is_ready, True
-        with contextlib.suppress(EOFError, OSError):
-            return worker.answer()
-        self._workers.remove(worker)
-        how = worker.kill()
+    def _hear(self, worker: _Worker) -> None:
+        """Take what a process has sent, or see that it has died."""
+        job, is_ready = worker.job, worker.is_ready
+        worker.job, worker.until, worker.is_ready = None, math.inf, True
+        try:
+            self._answer(job, worker.connection.recv())
+            return
+        except (EOFError, OSError):
+            self._workers.remove(worker)
+            how = worker.kill()
         self._false_starts += not is_ready
         if self._false_starts == _MOST_FALSE_STARTS:
             raise RuntimeError(f"Worker processes end before they can evaluate anything: {how}.")
-        return Failure.of(DIED, how)
+        if job is not None and not job.is_again:
+            self._waiting.appendleft(job._replace(is_again=True))  # something else may have killed it
+        else:
+            self._answer(job, Failure.of(DIED, how))
+
+    def _answer(self, job: _Job | None, result: Any) -> None:
+        """Take the result of a point; a process that has just started had none."""
+        if job is not None and not job.future.cancelled():
+            if isinstance(result, _Raised):
+                job.future.set_exception(result.error)
+            else:
+                job.future.set_result(result)
 
     def close(self) -> None:
         """End all processes, without waiting for what they are doing."""
@@ -172,10 +174,13 @@ class Processes:
 
 def _work(objective: Callable[[Vector], Any], connection: Connection) -> None:
     """Evaluate points until the process that sends them has ended."""
+    from multiprocessing import parent_process
+    from multiprocessing.connection import wait
+
     begin_worker()
     if hasattr(os, "setpgrp"):
         os.setpgrp()  # whatever the objective starts can be killed with it
-    parent = multiprocessing.parent_process()
+    parent = parent_process()
     assert parent is not None
     with contextlib.suppress(EOFError, OSError):
         connection.send(None)

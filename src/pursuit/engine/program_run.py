@@ -84,9 +84,9 @@ class ProgramRun:
         self._program, self._rng, self._limits, self._box = program, rng, limits, box
         n = snapshot.x.size
         chunk = min(_MOST_POINTS, max(1, _MOST_NUMBERS // n))
-        self._round = 1 if rounds is None else rounds.size(n)
+        self._round = 1 if rounds is None or rounds.flow else rounds.size(n)
         """The target ends a run after a multiple of this many points, or at the end of a request."""
-        self._chunk = chunk if in_turn or rounds is None else self._round
+        self._chunk = chunk if in_turn or rounds is None else rounds.size(n)
         self.rows: list[Vector] = []
         """The points whose values are wanted now; none if the run has stopped."""
         self.reason: Reason = Reason.RUNNING

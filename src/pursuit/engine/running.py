@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import math
 import os
 from collections.abc import Callable
@@ -13,13 +14,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pursuit.checks import Vector, checked_flag, checked_generator, checked_number, checked_trace, shown
-from pursuit.engine.checkpoint import Checkpoint
+from pursuit.engine.checkpoint import Checkpoint, to_bytes
 from pursuit.engine.counters import UNLIMITED
 from pursuit.engine.driving import Driven, Evaluate, Here, Interrupts, drive
-from pursuit.engine.evaluation import Futures, Map, at_once, checked_workers, evaluator
+from pursuit.engine.evaluation import Map, Others, TimeLimitError, at_once, checked_workers, evaluator
 from pursuit.engine.failures import Excused, Failures
+from pursuit.engine.known import checked_known, proposals
 from pursuit.engine.monitor import Monitor, Saver, scipy_style
-from pursuit.engine.processes import Processes, TimeLimitError
 from pursuit.engine.setup import Setup, rounds_of, set_up
 from pursuit.engine.snapshot import Snapshot
 from pursuit.engine.staged import StagedRun
@@ -33,6 +34,8 @@ from pursuit.result import Result, result_of
 
 # By how many standard deviations of the noise a value may differ from the stored one, which is noisy too.
 _LUCK = 10.0
+# A result keeps the run that it is of, so that it can go on, up to this many variables.
+_MOST_KEPT = 100_000
 
 
 class Conduct(NamedTuple):
@@ -54,6 +57,10 @@ class Conduct(NamedTuple):
     """What counts evaluations that fail."""
     eval_timeout: Any
     """A number once it is checked, which may be infinite."""
+    known: Any = None
+    """Points and their values, a pair."""
+    earlier: Result | None = None
+    """The result of a run that goes on."""
 
     def checked(self) -> Conduct:
         """Return the same with its arguments checked, a generator for `rng` and a number for `maxtime`."""
@@ -135,13 +142,16 @@ def minimize_task(task: Task, conduct: Conduct) -> Result:
                     found=lambda: result_of(run.outcome(), setup, trace=conduct.trace or True),
                 )
                 monitor.close(run)
-                outcome = run.outcome(reason, last=True)
+                is_kept = setup.n <= _MOST_KEPT
+                outcome = run.outcome(reason, last=not is_kept)
             finally:
                 run.settle()
                 if save is not None:
                     save(run)
     result = result_of(outcome, setup, trace=conduct.trace)
     result.time = monitor.seconds
+    if is_kept:
+        object.__setattr__(result, "_run", run)
     result.message = failures.said_after(result.message)
     return result
 
@@ -161,17 +171,38 @@ def _begin(
     setup: Setup, start: Vector, conduct: Conduct, elsewhere: Evaluate | None, extras: Extras
 ) -> tuple[Checkpoint | None, Setup, Snapshot, np.random.Generator]:
     """Return the checkpoint that is resumed, if any, and setup, snapshot and generator of the run."""
-    path, rng = conduct.checkpoint, conduct.rng
-    if path is None or not Path(path).exists():
-        value = setup.value_at(start, elsewhere, extras)
-        return None, setup, setup.first_snapshot(start, value, rng, trace=conduct.trace), rng
-    found = Checkpoint(path)
+    path, earlier = conduct.checkpoint, conduct.earlier
+    if path is not None and Path(path).exists():
+        found = Checkpoint(path)
+    elif earlier is not None and earlier._run is not None and not Reason(earlier.status).is_own:
+        path, content = "x0", to_bytes(earlier._run.setup, earlier._run.snapshot())
+        found = Checkpoint(io.BytesIO(content), path)
+    else:
+        return None, *_begin_anew(setup, start, conduct, elsewhere, extras), conduct.rng
     found.check_trace(conduct.trace)
     _check_same(path, found, setup, conduct.batch)
     setup, snapshot, rng = found.resumed(setup)
     if conduct.checkpoint_check and found.is_begun:
         _check_objective(path, setup, snapshot, elsewhere, extras)
     return found, setup, snapshot, rng
+
+
+def _begin_anew(
+    setup: Setup, start: Vector, conduct: Conduct, elsewhere: Evaluate | None, extras: Extras
+) -> tuple[Setup, Snapshot]:
+    """Return setup and snapshot of a run at its start, or at a better point that is known."""
+    task, nfev = setup.task, 1
+    known = None if conduct.known is None else checked_known(conduct.known, task.structure, task.n, setup.box)
+    value = setup.value_at(start, elsewhere, extras)
+    if known is not None and math.isfinite(value):
+        for point in proposals(*known, task.x0, value, setup.box):
+            if nfev >= setup.limits.evaluations or value <= setup.limits.target:
+                break
+            other, there = setup.moved_to(point)
+            found, nfev = other.value_at(there, elsewhere, extras), nfev + 1
+            if found < value:
+                setup, start, value = other, there, found
+    return setup, setup.first_snapshot(start, value, conduct.rng, nfev=nfev, trace=conduct.trace)
 
 
 def _check_same(path: str | os.PathLike[str], found: Checkpoint, setup: Setup, batch: int | None) -> None:
@@ -254,5 +285,5 @@ def driven(
 
 def keep_to(evaluate: Evaluate, deadline: float) -> None:
     """Make those keep to a time limit that can."""
-    if isinstance(evaluate, Here | Processes | Futures):
+    if isinstance(evaluate, Here | Others):
         evaluate.deadline = deadline

@@ -26,12 +26,10 @@ from pursuit.methods.contract import Rounds
 from pursuit.methods.programs import Start, is_program
 from pursuit.methods.restarts import first_stage, has_stages
 from pursuit.methods.stages import Stage, Task, Unknown
-from pursuit.problems.bounds import preimage, with_margins
-from pursuit.problems.boxes import Box, Clipping, checked_box
+from pursuit.problems.boxes import Box, Clipping, checked_box, preimage, with_margins
 from pursuit.problems.contract import value
 from pursuit.problems.objective import Extras, checked_objective, function_of_point
-from pursuit.problems.scales import Scale, scale_around
-from pursuit.problems.transform import Transform, Transformed
+from pursuit.problems.transform import Scale, Transform, Transformed, scale_around
 
 # Far enough from the step sizes at which a run stops that it can find a better one first.
 _SMALLEST_SIGMA0, _LARGEST_SIGMA0 = 1e-200, 1e100
@@ -85,6 +83,10 @@ class Setup(NamedTuple):
         """Return the setup of another stage of the same run, beginning at its start."""
         return set_up_stage(self.task, stage, self.task.x0.copy())[0]
 
+    def moved_to(self, x0: Vector) -> tuple[Setup, Vector]:
+        """Return the setup of a run from another start, and that start as the scheme sees it."""
+        return set_up_stage(self.task._replace(x0=x0), self.stage, x0.copy())
+
     def placed(self, box: Box | None, scale: Scale | None) -> Setup:
         """Return the same with the bounds and the scale of a checkpoint, which depend on its start."""
         is_scaled = isinstance(self.task.sigma0, np.ndarray) and not is_program(self.scheme)
@@ -137,9 +139,10 @@ class Setup(NamedTuple):
         rng: np.random.Generator,
         *,
         step: float = 1.0,
+        nfev: int = 1,
         trace: bool | str = False,
     ) -> Snapshot:
-        """Return the snapshot of a run that has evaluated its start and nothing else.
+        """Return the snapshot of a run that has evaluated its start, and perhaps points that were worse.
 
         First steps are `step` times as long as asked for; that is for programs. With a trace "x", the run
         keeps points.
@@ -150,7 +153,9 @@ class Setup(NamedTuple):
         else:
             first = first_snapshot(self.scheme, start, fx, self.first_step, rng, at_bound)
         past = Past.first(self.task.x0, fx, self.stage) if has_stages(self.task) else None
-        return first._replace(past=past, points={} if trace == "x" else None)
+        first.trace.nfev[0] = nfev
+        counters = first.counters._replace(nfev=nfev)
+        return first._replace(counters=counters, past=past, points={} if trace == "x" else None)
 
     def _start_at(self, x: Vector, fx: float, step: float) -> Start:
         """Return the start of a program."""

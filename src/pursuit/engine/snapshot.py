@@ -10,6 +10,7 @@ import numpy as np
 
 from pursuit.checks import Vector
 from pursuit.engine.counters import UNLIMITED, Row, Trace, first_counters, trace_of
+from pursuit.engine.known import Known
 from pursuit.methods.contract import Scheme
 from pursuit.methods.programs import Program, Start
 
@@ -50,6 +51,8 @@ class Snapshot(NamedTuple):
     """What the run remembers besides its present stage, a `Past`; None if there can be no other."""
     points: dict[int, Vector] | None = None
     """The best points so far at entries of the trace, by iteration; None if they are not kept."""
+    known: Known | None = None
+    """A point that the caller has told the value of, to go on from if it is better than the start."""
 
 
 def first_snapshot(

@@ -14,11 +14,12 @@ import numpy as np
 
 from pursuit.checks import Vector
 from pursuit.engine.counters import Limits, due_after, empty_trace
+from pursuit.engine.known import Known
 from pursuit.engine.outcome import Outcome, points_at, points_by_iteration
 from pursuit.engine.program_run import ProgramRun
 from pursuit.engine.setup import Setup, set_up_stage
 from pursuit.engine.snapshot import Snapshot
-from pursuit.engine.stages import Past, ended_stages, merged
+from pursuit.engine.stages import LUCK, Past, ended_stages, merged
 from pursuit.engine.stopping import Reason
 from pursuit.methods.catalogue import method_text
 from pursuit.methods.restarts import next_stage
@@ -67,6 +68,7 @@ class StagedRun:
         self.rows = []
         self._rng = rng
         self._past: Past | None = snapshot.past
+        self._known: Known | None = snapshot.known
         self._points: dict[int, Vector] | None = None if snapshot.points is None else dict(snapshot.points)
         """The best points so far at entries of the trace, by iteration; None if they are not kept."""
         self._due = 0
@@ -123,6 +125,29 @@ class StagedRun:
         if self._run is not None:
             self._run.receive_part(values)
 
+    def learn(self, known: Known, values: list[float | None]) -> bool:
+        """Go on from a point if it is better than all so far, and not by luck; return whether it is.
+
+        Then `values` are those of `rows` that have been received. A run that awaits the value at the start
+        of a stage compares the point with that.
+        """
+        run = self._run
+        if run is None:
+            if self._known is None or known.value < self._known.value:
+                self._known = known
+            return False
+        before = self.outcome()
+        if not known.value < before.fun - LUCK * (before.noise or 0.0):
+            return False
+        self.receive_part(values)
+        run.settle()
+        if self._points is not None:
+            self._points = points_by_iteration(self.outcome())
+        past = self._past or Past.first(self.setup.task.x0, known.value, self.setup.stage)
+        self._past = past.left_for(known, run.outcome())
+        self._change_to(self._past.stage)
+        return True
+
     def run_leg(self, iterations: int) -> bool:
         """Run this many iterations in compiled code, or fewer; return whether the run continues."""
         if self._run is None:
@@ -141,7 +166,7 @@ class StagedRun:
             present = Snapshot(self._waiting(), self._rng.bit_generator.state)
         else:
             present = self._run.snapshot()
-        return present._replace(past=self._past, points=self._points)
+        return present._replace(past=self._past, points=self._points, known=self._known)
 
     def settle(self) -> None:
         """Leave the generator where the last finished iteration did, whatever was drawn since."""
@@ -214,6 +239,9 @@ class StagedRun:
             setup, start = set_up_stage(self.setup.task, self.setup.stage, past.x0.copy())
             self._set_up(setup)
         self._begin(self.setup.first_snapshot(start, value, self._rng))
+        if self._known is not None:
+            known, self._known = self._known, None
+            self.learn(known, [])
 
     def _wait_at(self, start: Vector) -> None:
         """Ask for the value at the start of a stage."""

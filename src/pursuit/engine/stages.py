@@ -10,13 +10,14 @@ import numpy as np
 from pursuit.checks import Vector, shown
 from pursuit.engine.archive import check_shape
 from pursuit.engine.counters import UNLIMITED, Trace, empty_trace
+from pursuit.engine.known import Known
 from pursuit.engine.outcome import Outcome, StageRecord
 from pursuit.engine.stopping import Reason
 from pursuit.methods.catalogue import list_methods, method_text
 from pursuit.methods.stages import AT_BEST, AT_NEW_POINT, AT_START, Ended, Stage
 
 # By how many standard deviations of the noise a single value must be below an estimate to be better.
-_LUCK = 3.0
+LUCK = 3.0
 # How many standard errors are added to estimates when they are compared.
 _CLEAR = 2.0
 # A stage that has gained less than this part of |f| at its start has gained nothing but rounding.
@@ -78,6 +79,13 @@ class Past(NamedTuple):
             trace=self.joined(now),
         )
 
+    def left_for(self, known: Known, now: Outcome) -> Past:
+        """Return the past once the present stage was left for a better point, which counts as its own."""
+        following = self.stage._replace(start=AT_BEST, most=None, why="a better point was told")
+        past = self.after(now, following)
+        last = past.ended[-1]._replace(fun=known.value, is_estimate=False, error=None)
+        return past._replace(ended=(*past.ended[:-1], last), champion=len(past.ended) - 1, best=known.x)
+
     def record(self, now: Outcome) -> StageRecord:
         """Return the outcome of the present stage."""
         return StageRecord(
@@ -111,10 +119,10 @@ class Past(NamedTuple):
             # Of two estimates the better known one is preferred.
             margin = _CLEAR * ((now.error or 0.0) - (best.error or 0.0))
         elif best.is_estimate and now.noise:
-            margin = _LUCK * (best.noise or 0.0)
+            margin = LUCK * (best.noise or 0.0)
         elif now.is_estimate:
             # Noise has only now been noticed, and the best value may have been a lucky one.
-            margin = -_LUCK * (now.noise or 0.0)
+            margin = -LUCK * (now.noise or 0.0)
         return now.fun < best.fun - margin
 
     def joined(self, now: Outcome) -> Trace:
@@ -130,7 +138,7 @@ class Past(NamedTuple):
 
 
 def ended_stages(records: tuple[StageRecord, ...], stages: dict[str, str | type], f0: float) -> list[Ended]:
-    """Return records as the choice of the next stage sees them.
+    """Return records as the choice of the next stage sees them, without those left for a point that was told.
 
     `stages` are the methods by their texts, and f0 is the value at the start of the run.
     """
@@ -143,6 +151,7 @@ def ended_stages(records: tuple[StageRecord, ...], stages: dict[str, str | type]
             fun=record.fun,
         )
         for record in records
+        if record.reason != Reason.RUNNING
     ]
 
 

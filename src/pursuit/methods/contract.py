@@ -209,6 +209,11 @@ class Rounds(NamedTuple):
     most: int
     """The maximum number of points in a round."""
 
+    @property
+    def flow(self) -> bool:
+        """Whether a round need not have ended before the next begins: each worker gets a point once free."""
+        return 1 < self.at_once < self.most
+
     def size(self, n: int) -> int:
         """Return the size of rounds of points that are independent anyway.
 

@@ -44,10 +44,10 @@ class Quadratic(NamedTuple):
         error = self.noise * math.sqrt(max(float(row @ self.inverse @ row), 0.0))
         return float(self.c + self.g @ z + z @ self.H @ z / 2.0), error
 
-    def lowest(self, lower: Vector | float, upper: Vector | float) -> Vector:
-        """Return the lowest point within bounds, and not far from the points."""
+    def lowest(self, lower: Vector | float, upper: Vector | float, radius: float = _TRUST) -> Vector:
+        """Return the lowest point within bounds and a radius in units of its scales."""
         low, high = (lower - self.center) / self.scales, (upper - self.center) / self.scales
-        z = lowest_within(self.g, self.H, low, high, _TRUST)
+        z = lowest_within(self.g, self.H, low, high, radius)
         return np.clip(self.center + self.scales * z, lower, upper)
 
 

@@ -6,7 +6,8 @@ from collections import Counter
 import pytest
 
 from experiments.study.paper_study import EP_CMA, SCHEMES, changed, study
-from pursuit.experiments.study.claims import VERDICTS, judge
+from pursuit.experiments.study.claims import judge
+from pursuit.experiments.study.evidence import VERDICTS
 from pursuit.experiments.study.results import Results
 
 SARP_TO_EP_CMA_4 = "exp L=1e4 n=100: sarp / ep-cma-4"

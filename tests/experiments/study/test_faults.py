@@ -3,6 +3,7 @@
 import functools
 import multiprocessing
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -12,6 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
 from experiments.study.small import declared, pursuit_command, run_pursuit, wait_for
 from pursuit.experiments.common import executors
@@ -19,7 +21,7 @@ from pursuit.experiments.common.executors import dask_cluster, processes
 from pursuit.experiments.common.files import locked
 from pursuit.experiments.study import StudyError, draw_report, load_study, read_store, reproduce
 from pursuit.experiments.study.grid import entries_of
-from pursuit.experiments.study.scheduler import ProgressListener, execute_missing
+from pursuit.experiments.study.scheduler import Progress, execute_missing
 from pursuit.experiments.study.store import FILE, open_store
 
 DECLARATION = """
@@ -278,20 +280,22 @@ def test_a_read_only_folder_can_be_read_and_not_written(study, undisturbed, tmp_
     assert f"The report cannot be written into {folder}: Permission denied." in not_written
 
 
-class Killer(ProgressListener):
-    """Kills a worker after the second run, and counts the runs that are lost."""
+class Killer(Progress):
+    """Kills a worker after the second run, and keeps what is said."""
 
     def __init__(self, workers):
+        super().__init__(Console(quiet=True))
         self.workers = workers
-        self.runs = self.lost_runs = 0
+        self.runs = 0
+        self.said = []
 
     def finished(self, group, run):
         self.runs += 1
         if self.runs == 2:
             os.kill(self.workers()[0], signal.SIGKILL)
 
-    def lost(self, runs):
-        self.lost_runs += runs
+    def noticed(self, sentence):
+        self.said.append(sentence)
 
 
 def test_a_killed_worker_costs_a_retry(study, undisturbed, tmp_path):
@@ -301,7 +305,9 @@ def test_a_killed_worker_costs_a_retry(study, undisturbed, tmp_path):
     with open_store(tmp_path) as store:
         store.declare(load_study(study), entries, {})
         assert execute_missing(entries, store, functools.partial(processes, 2), killer) == []
-    assert killer.lost_runs > 0
+    assert any(
+        re.fullmatch(r"A worker died; [1-4] runs are repeated\.", sentence) for sentence in killer.said
+    )
     assert outcomes(tmp_path) == outcomes(undisturbed)
 
 

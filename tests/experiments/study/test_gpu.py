@@ -17,9 +17,8 @@ from pursuit.experiments.study import (
     read_store,
     reproduce,
 )
-from pursuit.experiments.study.gpu_scheduler import expected_iterations
+from pursuit.experiments.study.gpu_scheduler import FOLDER, expected_iterations
 from pursuit.experiments.study.grid import entries_of, identify
-from pursuit.experiments.study.kept_states import FOLDER
 from pursuit.experiments.study.results import CellResults, RunRecord
 
 FEW = "n=4 L=10 scheme=rp,cma"

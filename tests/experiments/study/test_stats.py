@@ -243,8 +243,8 @@ def test_targets_are_five_a_decade_from_a_hundred_to_the_papers_target():
 
 def test_value_after_some_iterations_is_the_best_until_then():
     results = results_of([(0, 5.0), (10, 1.0), (20, 2.0), (40, 0.001)], reason="maxiter")
-    assert value_after(results, results.cells[0], 20) == (1, 1, 1)
-    assert value_after(results, results.cells[0], 40) == (0.001, 0.001, 0.001)
+    assert value_after(results, results.cells[0], 20).estimate() == (1, 1, 1)
+    assert value_after(results, results.cells[0], 40).estimate() == (0.001, 0.001, 0.001)
 
 
 def test_errors_say_what_is_expected():

@@ -12,8 +12,7 @@ import pytest
 
 import pursuit
 from experiments.study.small import DECLARATION, RUNS, declared, run_pursuit
-from pursuit.experiments.study import StudyError, load_study, read_store, reproduce
-from pursuit.experiments.study.export import export
+from pursuit.experiments.study import StudyError, export, load_study, read_store, reproduce
 from pursuit.experiments.study.grid import entries_of, make_problem, seed_of
 from pursuit.experiments.study.store import FILE, open_store
 

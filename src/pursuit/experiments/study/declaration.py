@@ -43,7 +43,6 @@ from typing import Any, NamedTuple
 from pursuit.experiments.common.errors import StudyError
 from pursuit.experiments.common.formatting import file_name
 from pursuit.experiments.study import reader
-from pursuit.experiments.study.reader import TableReader
 from pursuit.experiments.study.results import DEVICES, Cell, FigureSpec
 from pursuit.methods.catalogue import list_methods
 from pursuit.methods.options import READINGS
@@ -53,8 +52,14 @@ _BUILT_IN_PROBLEMS = {"exp": True, "lin": True, "two": True, "rosenbrock": False
 _PANEL_FIELDS = ("problem", "L", "n")
 DEFAULT_READING = "frozen"
 """The reading of studies that name none, which is that of `pursuit.minimize`."""
-# How often a cell is run by default.
-_RUNS = 11
+_DEFAULTS: dict[str, Any] = {
+    "readings": (DEFAULT_READING,),
+    "device": DEVICES[0],
+    "runs": 11,
+    "claims": False,
+    "exceptions": (),
+    "figures": (),
+}
 # The largest numbers that a study can hold; iterations are counted in 64 bits.
 _MOST_RUNS, _MOST_VARIABLES, _LARGEST_CAP = 1_000_000, 10_000_000, 1e11
 # There is a figure of this name in every report.
@@ -74,8 +79,8 @@ class ProblemSpec(NamedTuple):
 
     problem: str
     label: str
-    dimensions: tuple[int, ...]
-    conditions: tuple[float | None, ...]
+    n: tuple[int, ...]
+    L: tuple[float | None, ...]
 
 
 class Override(NamedTuple):
@@ -149,25 +154,30 @@ def parse_study(text: str, name: str, folder: str) -> Study:
     except (ValueError, RecursionError) as error:
         # Numbers of thousands of digits and hundreds of nested lists are not TOMLDecodeErrors.
         raise StudyError(f"{name} is not valid TOML: {error}.") from None
-    top = TableReader(content, name)
-    study = Study(
-        name=Path(name).stem,
-        title=top.take("title", reader.line(200), default=Path(name).stem),
-        problems=tuple(_problem(table) for table in top.tables("problems", required=True)),
-        schemes=tuple(
-            _scheme(top, i, entry) for i, entry in enumerate(top.take("schemes", reader.filled_list))
-        ),
-        readings=top.take("readings", _readings, default=(DEFAULT_READING,)),
-        device=top.take("device", reader.one_of(DEVICES), default=DEVICES[0]),
-        runs=top.take("runs", reader.whole(1, _MOST_RUNS), default=_RUNS),
-        target=top.take("target", reader.target),
-        cap=top.take("cap", reader.positive(_LARGEST_CAP)),
-        claims=top.take("claims", reader.flag, default=False),
-        exceptions=tuple(_override(table) for table in top.tables("exceptions")),
-        figures=tuple(_figure(table) for table in top.tables("figures")),
-        folder=folder,
+    place = f"{name}: the key "
+    found = reader.read(
+        content,
+        place,
+        {
+            "title": reader.line(200),
+            "problems": reader.tables,
+            "schemes": reader.filled_list,
+            "readings": reader.list_of(reader.one_of(tuple(READINGS))),
+            "device": reader.one_of(DEVICES),
+            "runs": reader.whole(1, _MOST_RUNS),
+            "target": reader.target,
+            "cap": reader.positive(_LARGEST_CAP),
+            "claims": reader.flag,
+            "exceptions": reader.tables,
+            "figures": reader.tables,
+        },
+        **_DEFAULTS,
+        title=Path(name).stem,
     )
-    top.close()
+    kinds = {"problems": _problem, "schemes": _scheme, "exceptions": _override, "figures": _figure}
+    for key, parse in kinds.items():
+        found[key] = tuple(parse(entry, f"{place}{key}[{i}]") for i, entry in enumerate(found[key]))
+    study = Study(**found, name=Path(name).stem, folder=folder)
     _check_labels(name, "problems", [problem.label for problem in study.problems])
     _check_labels(name, "schemes", [scheme.label for scheme in study.schemes])
     _check_labels(name, "figures", [figure.name for figure in study.figures])
@@ -208,59 +218,59 @@ def parse_where(text: str) -> dict[str, tuple[Any, ...]]:
     return where
 
 
-def _problem(table: TableReader) -> ProblemSpec:
-    problem = table.take("problem", _problem_name)
-    label = table.take("label", reader.label, default=problem.rpartition(":")[2])
-    dimensions = table.take("n", reader.list_of(reader.whole(1, _MOST_VARIABLES)))
+def _problem(entry: dict[str, Any], place: str) -> ProblemSpec:
+    checks = {
+        "problem": _problem_name,
+        "label": reader.label,
+        "n": reader.list_of(reader.whole(1, _MOST_VARIABLES)),
+        "L": reader.list_of(reader.at_least_one),
+    }
+    found = reader.read(entry, f"{place}.", checks, label=None, L=(None,))
+    problem = found["problem"]
     wants_condition = _BUILT_IN_PROBLEMS.get(problem)
-    conditions: tuple[float | None, ...] = table.take(
-        "L", reader.list_of(reader.at_least_one), default=(None,)
-    )
-    if wants_condition is True and conditions == (None,):
-        raise table.error("L", f"is missing: {problem} needs it")
-    if wants_condition is False and conditions != (None,):
-        raise table.error("L", f"is not allowed: {problem} has none")
-    return ProblemSpec(problem, label, dimensions, conditions)
+    if wants_condition is True and found["L"] == (None,):
+        raise reader.wrong(f"{place}.", "L", f"is missing: {problem} needs it")
+    if wants_condition is False and found["L"] != (None,):
+        raise reader.wrong(f"{place}.", "L", f"is not allowed: {problem} has none")
+    return ProblemSpec(**{**found, "label": found["label"] or problem.rpartition(":")[2]})
 
 
-def _scheme(top: TableReader, position: int, entry: Any) -> SchemeSpec:
-    name = f"schemes[{position}]"
+def _scheme(entry: Any, place: str) -> SchemeSpec:
     if isinstance(entry, str):
         entry = {"method": entry}
     if not isinstance(entry, dict):
-        raise top.error(
-            name, f"must be a method's name or a table with one, but {reader.shown(entry)} was given"
-        )
-    table = top.table(name, entry)
-    method = table.take("method", _method_name)
-    label = table.take("label", reader.label, default=method.rpartition(":")[2])
-    options = table.take("options", reader.options, default={})
-    table.close()
-    return SchemeSpec(method, label, options)
+        what = f"must be a method's name or a table with one, but {reader.shown(entry)} was given"
+        raise reader.wrong(place, "", what)
+    checks = {"method": _method_name, "label": reader.label, "options": reader.options}
+    found = reader.read(entry, f"{place}.", checks, label=None, options={})
+    return SchemeSpec(**{**found, "label": found["label"] or found["method"].rpartition(":")[2]})
 
 
-def _override(table: TableReader) -> Override:
-    override = Override(
-        where=table.take("where", _where(Cell._fields)),
-        runs=table.take_if_given("runs", reader.whole(0, _MOST_RUNS)),
-        cap=table.take_if_given("cap", reader.positive(_LARGEST_CAP)),
-    )
-    if override.runs is None and override.cap is None:
-        raise table.error("runs", "is missing, and so is cap: an exception has at least one of them")
-    return override
+def _override(entry: dict[str, Any], place: str) -> Override:
+    checks = {
+        "where": _where(Cell._fields),
+        "runs": reader.whole(0, _MOST_RUNS),
+        "cap": reader.positive(_LARGEST_CAP),
+    }
+    found = Override(**reader.read(entry, f"{place}.", checks, runs=None, cap=None))
+    if found.runs is None and found.cap is None:
+        what = "is missing, and so is cap: an exception has at least one of them"
+        raise reader.wrong(f"{place}.", "runs", what)
+    return found
 
 
-def _figure(table: TableReader) -> FigureSpec:
-    figure = FigureSpec(
-        name=table.take("name", reader.label),
-        caption=table.take("caption", reader.line(1000)),
-        rows=table.take("rows", reader.one_of(_PANEL_FIELDS)),
-        columns=table.take("columns", reader.one_of(_PANEL_FIELDS)),
-        where=table.take("where", _where(_PANEL_FIELDS), default={}),
-        without=table.take("without", reader.list_of(reader.text), default=()),
-    )
+def _figure(entry: dict[str, Any], place: str) -> FigureSpec:
+    checks = {
+        "name": reader.label,
+        "caption": reader.line(1000),
+        "rows": reader.one_of(_PANEL_FIELDS),
+        "columns": reader.one_of(_PANEL_FIELDS),
+        "where": _where(_PANEL_FIELDS),
+        "without": reader.list_of(reader.text),
+    }
+    figure = FigureSpec(**reader.read(entry, f"{place}.", checks, where={}, without=()))
     if figure.rows == figure.columns:
-        raise table.error("columns", "must differ from rows")
+        raise reader.wrong(f"{place}.", "columns", "must differ from rows")
     return figure
 
 
@@ -283,7 +293,7 @@ def _check_files(file: str, study: Study) -> None:
 def _check_cap(study: Study, cap: float, what: str, where: dict[str, tuple[Any, ...]] | None = None) -> None:
     """Raise an error if the cells that a cap is for have a dimension in which it allows no iteration."""
     where = where or {}
-    dimensions = {n for problem in study.problems for n in problem.dimensions}
+    dimensions = {n for problem in study.problems for n in problem.n}
     if any(cap * n < 1.0 for n in dimensions.intersection(where.get("n", dimensions))):
         raise StudyError(f"{what} must allow an iteration in every dimension.")
 
@@ -292,8 +302,8 @@ def _check_where(study: Study, where: dict[str, tuple[Any, ...]], what: str) -> 
     """Raise an error for a value that the study does not have, which must be a mistake."""
     known: dict[str, list[Any]] = {
         "problem": [problem.label for problem in study.problems],
-        "L": [condition for problem in study.problems for condition in problem.conditions],
-        "n": [n for problem in study.problems for n in problem.dimensions],
+        "L": [condition for problem in study.problems for condition in problem.L],
+        "n": [n for problem in study.problems for n in problem.n],
         "scheme": [scheme.label for scheme in study.schemes],
         "reading": list(READINGS),
     }
@@ -304,10 +314,6 @@ def _check_where(study: Study, where: dict[str, tuple[Any, ...]], what: str) -> 
                 raise StudyError(
                     f"{what} names the {field} {reader.shown(value)}, but the study has {allowed}."
                 )
-
-
-def _readings(value: Any) -> tuple[str, ...]:
-    return reader.list_of(reader.one_of(tuple(READINGS)))(value)
 
 
 def _where(fields: tuple[str, ...]) -> Callable[[Any], dict[str, tuple[Any, ...]]]:

@@ -1,16 +1,17 @@
-"""Measurements of a study, as the paper's claims need them: ratios, growth with n, best values, and rates."""
+"""What a study measures of the paper's schemes: counts, rates, their quotients, and growth with n."""
 
 from __future__ import annotations
 
 import functools
 import itertools
 import math
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from pursuit import problems
 from pursuit.experiments.common.formatting import power
-from pursuit.experiments.study.results import Results
+from pursuit.experiments.study.results import CellResults, Results
 from pursuit.experiments.study.stats import (
     UNKNOWN,
     BootstrapBounds,
@@ -18,11 +19,8 @@ from pursuit.experiments.study.stats import (
     convergence_rate,
     exactly,
     median_of,
-    overall_rate,
     slope,
-    value_after,
 )
-from pursuit.methods.paper.sarp import Sarp
 
 EP_CMA = ("ep-cma-1", "ep-cma-2", "ep-cma-4", "ep-cma-sqrt", "ep-cma-n")
 PAPER_SCHEMES = ("rp", "rp-exact", "sarp", "sarp-exact", "cma", *EP_CMA)
@@ -32,6 +30,11 @@ RATED = ("rp", "sarp", "ep-cma-1")
 """The schemes whose rates of convergence the paper speaks of."""
 DIMENSIONS = (20, 40, 60, 80, 100)
 """The paper's."""
+
+
+_FINAL = ("holds", "holds in part", "does not hold", "not decided")
+VERDICTS_SO_FAR = ("consistent so far", "consistent in part so far", "contradicted so far", "not measured")
+VERDICTS = (*_FINAL, *VERDICTS_SO_FAR)
 
 
 def ep_cma_at(n: int) -> tuple[str, ...]:
@@ -97,6 +100,67 @@ class Measurement(NamedTuple):
         return "agrees" if self.holds else "disagrees"
 
 
+class Judgement(NamedTuple):
+    """A claim with its measurements under one reading."""
+
+    number: int
+    claim: str
+    reading: str
+    measurements: tuple[Measurement, ...]
+    verdict: str
+    """One of `VERDICTS`."""
+
+    @property
+    def counts(self) -> Counter[str]:
+        """How many measurements have each outcome."""
+        return Counter(found.outcome for found in self.measurements)
+
+    @property
+    def agreement(self) -> str:
+        """How many measurements agree with the claim; "" if none is decided.
+
+        All have to be made; where they are not, it begins with how many are.
+        """
+        counts = self.counts
+        agree, diverge, undecided = (counts[name] for name in ("agrees", "diverges", "undecided"))
+        decided = agree + diverge + counts["disagrees"]
+        if not decided:
+            return ""
+        parts = [f"{agree} of {decided} agree"]
+        parts += [f"{diverge} diverge"] if diverge else []
+        if self.verdict in _FINAL:
+            return ", ".join(parts + ([f"{undecided} undecided"] if undecided else []))
+        made = [found for found in self.measurements if found.complete or found.ours]
+        partial = sum(not found.complete for found in made)
+        measured = f"{len(made)} of {len(self.measurements)} measured"
+        measured += f", {partial} of them in part" if partial else ""
+        return measured if agree == decided or not agree + diverge else f"{measured}; {', '.join(parts)}"
+
+
+def verdict_of(measurements: Sequence[Measurement]) -> str:
+    """Return the verdict of measurements, final if all are made; what they do not decide does not count.
+
+    Examples
+    --------
+    >>> from pursuit.experiments.study.evidence import Measurement, verdict_of
+    >>> agrees, disagrees = (Measurement("rp / sarp", "about 5", None, holds) for holds in (True, False))
+    >>> missing = Measurement("rp / sarp", "about 5", None, None, complete=False)
+    >>> verdict_of([agrees, disagrees]), verdict_of([agrees, missing])
+    ('holds in part', 'consistent so far')
+    >>> verdict_of([agrees, Measurement("rp / sarp", "about 5", None, None, diverges=True)])
+    'holds in part'
+    """
+    decided = [bool(found.holds) for found in measurements if found.holds is not None or found.diverges]
+    in_full, in_part, not_at_all, nothing = (
+        _FINAL if all(found.complete for found in measurements) else VERDICTS_SO_FAR
+    )
+    if not decided:
+        return nothing
+    if all(decided):
+        return in_full
+    return in_part if any(decided) else not_at_all
+
+
 class Rule(NamedTuple):
     """What the paper says about a number, and the range in which that is true."""
 
@@ -115,183 +179,119 @@ class Rule(NamedTuple):
         return self.low < ours.value < self.high if self.by_median else not apart
 
 
+class Quantity(NamedTuple):
+    """A number, and the runs that it follows from."""
+
+    bounds: BootstrapBounds
+    places: tuple[tuple[str, PaperSetting], ...] = ()
+    """The schemes that were run, and where."""
+    complete: bool = True
+    """Whether all of these runs are there, and their traces if it needs them."""
+
+    def __truediv__(self, other: Quantity) -> Quantity:
+        complete = self.complete and other.complete
+        return Quantity(self.bounds / other.bounds, self.places + other.places, complete)
+
+
+def known(number: float) -> Quantity:
+    """Return a number that needs no runs."""
+    return Quantity(exactly(number))
+
+
 class Evidence:
     """What a study measures under one reading, scheme by scheme."""
 
     def __init__(self, results: Results, reading: str) -> None:
-        self._results = results
-        self._reading = reading
+        self.results = results
+        self.reading = reading
         schemes = {*PAPER_SCHEMES, *itertools.chain(*LM_CMA.values())}
         self._entries = {
             (entry.cell.scheme, PaperProblem(entry.cell.problem, entry.cell.L).at(entry.cell.n)): entry
             for entry in results.select(reading=reading, scheme=schemes)
             if entry.cell.n <= DIMENSIONS[-1]
         }
-        self._medians = {
-            place: median_of(entry) for place, entry in self._entries.items() if place[0] in PAPER_SCHEMES
-        }
-        self._rate = functools.cache(self._rate_of)
-
-    def ratio(self, slower: str, faster: str, setting: PaperSetting, rule: Rule) -> Measurement:
-        """Measure how many times as many iterations the slower scheme needs."""
-        ours = self._ratio(slower, faster, setting)
-        return self._measured(f"{setting}: {slower} / {faster}", rule, ours, (slower, faster), [setting])
-
-    def ratio_to_best_other(self, scheme: str, setting: PaperSetting, rule: Rule) -> Measurement:
-        """Measure how many times as many iterations as `scheme` the best of the others needs."""
-        others = {
-            other: median.value
-            for (other, there), median in self._medians.items()
-            if there == setting and other != scheme
-        }
-        best = min(others, key=others.__getitem__, default="none")
-        found = self.ratio(best, scheme, setting, rule)
-        needed = [name for name in PAPER_SCHEMES if setting.has(name)]
-        text = f"{setting}: best of {len(others)} others ({best}) / {scheme}"
-        return found._replace(text=text, complete=self._has_all(needed, [setting]))
-
-    def contrast(
-        self, slower: str, faster: str, settings: tuple[PaperSetting, PaperSetting], rule: Rule
-    ) -> Measurement:
-        """Measure how many times as large the ratio of two schemes is in one setting as in another."""
-        here, there = settings
-        ours = self._ratio(slower, faster, here) / self._ratio(slower, faster, there)
-        text = f"{slower} / {faster}, on {here} divided by that on {there}"
-        return self._measured(text, rule, ours, (slower, faster), settings)
-
-    def contrast_of_contrasts(
-        self, slower: str, faster: str, pairs: Sequence[tuple[PaperSetting, PaperSetting]], rule: Rule
-    ) -> Measurement:
-        """Measure how many times as large a contrast is between two settings as between two others."""
-        one, other = (
-            self._ratio(slower, faster, here) / self._ratio(slower, faster, there) for here, there in pairs
-        )
-        first, second = (f"(on {here} by that on {there})" for here, there in pairs)
-        text = f"{slower} / {faster}, {first} divided by {second}"
-        return self._measured(text, rule, one / other, (slower, faster), [*itertools.chain(*pairs)])
-
-    def growth(self, scheme: str, problem: PaperProblem, rule: Rule) -> Measurement:
-        """Measure with which power of n a scheme's iterations grow."""
-        medians = {
-            setting.n: median
-            for (other, setting), median in self._medians.items()
-            if other == scheme and setting.problem == problem
-        }
-        dimensions = sorted(medians)
-        ours = slope(dimensions, [medians[n] for n in dimensions]) if len(dimensions) > 1 else None
-        among = ", ".join(map(str, dimensions)) or "none"
-        text = f"{problem}: exponent of n in the iterations of {scheme}, n = {among}"
-        return self._measured(text, rule, ours, [scheme], [problem.at(n) for n in DIMENSIONS])
-
-    def value_after(self, scheme: str, setting: PaperSetting, per_n: float, rule: Rule) -> Measurement:
-        """Measure the best value after `per_n` n iterations, if the runs' cap allows that many."""
-        iterations = per_n * setting.n
-        text = f"{setting}: best value of {scheme} after 10^{math.log10(per_n):g} n iterations"
-        entry = self._entries.get((scheme, setting))
-        # Caps may be rounded down.
-        long_enough = entry is not None and entry.cap >= 0.99 * iterations
-        ours = value_after(self._results, entry, iterations) if entry and long_enough else None
-        found = self._measured(text, rule, ours, [scheme], [setting])
-        return found._replace(complete=found.complete and long_enough)
+        self._bounds_of = functools.cache(self._bounds)
 
     def has(self, scheme: str) -> bool:
         """Return whether there are runs of a scheme anywhere."""
         return any(scheme == other for other, _ in self._entries)
 
-    def ratio_of_evaluations(
-        self, slower: str, faster: str, setting: PaperSetting, rule: Rule
-    ) -> Measurement:
-        """Measure how many times as many evaluations the slower scheme needs."""
-        entries = (self._entries.get((scheme, setting)) for scheme in (slower, faster))
-        one, other = (UNKNOWN if entry is None else median_of(entry, "evaluations") for entry in entries)
-        text = f"{setting}: evaluations of {slower} / {faster}"
-        return self._measured(text, rule, one / other, (slower, faster), [setting])
+    def entry(self, scheme: str, setting: PaperSetting) -> CellResults | None:
+        """Return the runs of a scheme in a setting, if there are any."""
+        return self._entries.get((scheme, setting))
 
-    def rate(self, scheme: str, setting: PaperSetting, rule: Rule) -> Measurement:
-        """Measure the rate at which log f falls, in units of 1/(n sqrt(kappa))."""
-        problem = setting.objective()
-        ours = self._rate(scheme, setting) / exactly(1.0 / (setting.n * math.sqrt(problem.L / problem.m)))
-        text = f"{setting}: rate of {scheme} times n sqrt(kappa)"
-        return self._measured(text, rule, ours, [scheme], [setting], by_rates=True)
+    def median(self, scheme: str, setting: PaperSetting, measure: str = "iterations") -> Quantity:
+        """Return the median of a scheme's counts."""
+        return self.of(self._bounds_of(scheme, setting, measure), (scheme, setting))
 
-    def contrast_of_rates(
-        self, scheme: str, here: PaperSetting, there: PaperSetting, rule: Rule
-    ) -> Measurement:
-        """Measure how many times as fast log f falls in one setting as in another."""
-        ours = self._rate(scheme, here) / self._rate(scheme, there)
-        text = f"rate of {scheme} on {here} / that on {there}"
-        return self._measured(text, rule, ours, [scheme], (here, there), by_rates=True)
+    def rate(self, scheme: str, setting: PaperSetting) -> Quantity:
+        """Return the rate at which log f falls in the end."""
+        bounds = self._bounds_of(scheme, setting, "rate")
+        found = self.of(bounds, (scheme, setting))
+        return found._replace(complete=found.complete and bounds is not UNKNOWN)
 
-    def ratio_of_rates(self, faster: str, slower: str, setting: PaperSetting, rule: Rule) -> Measurement:
-        """Measure how many times as fast log f falls in the end."""
-        ours = self._rate(faster, setting) / self._rate(slower, setting)
-        text = f"{setting}: rate of {faster} / that of {slower}"
-        return self._measured(text, rule, ours, (faster, slower), [setting], by_rates=True)
+    def growth(self, scheme: str, problem: PaperProblem, rule: Rule) -> Measurement:
+        """Measure with which power of n a scheme's iterations grow."""
+        found = [
+            (there.n, there) for one, there in self._entries if (one, there.problem) == (scheme, problem)
+        ]
+        dimensions = sorted(n for n, _ in found)
+        medians = [self._bounds_of(scheme, problem.at(n), "iterations") for n in dimensions]
+        bounds = slope(dimensions, medians) if len(dimensions) > 1 else UNKNOWN
+        among = ", ".join(map(str, dimensions)) or "none"
+        text = f"{problem}: exponent of n in the iterations of {scheme}, n = {among}"
+        return self.measured(text, self.of(bounds, *((scheme, problem.at(n)) for n in DIMENSIONS)), rule)
 
-    def fading_of_drift(self, setting: PaperSetting, rule: Rule) -> Measurement:
-        """Measure how fast SARP's drift forgets a step, in units of the rate at which its log f falls.
+    def quotient(self, slower: str, faster: str, setting: PaperSetting) -> Quantity:
+        """Return how many times as many iterations the slower scheme needs."""
+        return self.median(slower, setting) / self.median(faster, setting)
 
-        Without further steps v - y shrinks by (1 - theta)/(1 + theta) in an iteration.
-        """
-        theta = Sarp.create(setting.n, kappa=setting.problem.L, reading=self._reading).theta
-        ours = exactly(-math.log((1.0 - theta) / (1.0 + theta))) / self._rate("sarp", setting)
-        text = f"{setting}: fading of a step in the drift of sarp / rate of sarp"
-        return self._measured(text, rule, ours, ["sarp"], [setting], by_rates=True)
+    def ratio(self, slower: str, faster: str, setting: PaperSetting, rule: Rule) -> Measurement:
+        """Measure how many times as many iterations the slower scheme needs."""
+        return self.measured(f"{setting}: {slower} / {faster}", self.quotient(slower, faster, setting), rule)
 
-    def progress_over_bound(self, setting: PaperSetting, rule: Rule) -> Measurement:
-        """Measure the rate at which log f falls in whole runs of RP-exact, in units of its equation's bound.
+    def ratio_to_best_other(self, scheme: str, setting: PaperSetting, rule: Rule) -> Measurement:
+        """Measure how many times as many iterations as `scheme` the best of the paper's others needs."""
+        others = {
+            other: self._bounds_of(other, there, "iterations").value
+            for other, there in self._entries
+            if there == setting and other in PAPER_SCHEMES and other != scheme
+        }
+        best = min(others, key=others.__getitem__, default="none")
+        text = f"{setting}: best of {len(others)} others ({best}) / {scheme}"
+        needed = [name for name in PAPER_SCHEMES if setting.has(name)]
+        return self.measured(text, self.quotient(best, scheme, setting), rule)._replace(
+            complete=self._has_all((name, setting) for name in needed)
+        )
 
-        That E f(x+) <= (1 - b) f(x) in each step, with b = lambda_min / Tr, implies it: the logarithm is
-        concave.
-        """
-        problem = setting.objective()
-        bound = exactly(-math.log1p(-problem.m / problem.spectrum.sum()))
-        entry = self._entries.get(("rp-exact", setting))
-        ours = None if entry is None else overall_rate(entry, problem(problem.x0)) / bound
-        text = f"{setting}: fall of log f in an iteration of rp-exact / bound"
-        return self._measured(text, rule, ours, ["rp-exact"], [setting])
+    def of(self, bounds: BootstrapBounds, *places: tuple[str, PaperSetting]) -> Quantity:
+        """Return a number that follows from the runs in these places."""
+        return Quantity(bounds, places, self._has_all(places))
 
-    def _rate_of(self, scheme: str, setting: PaperSetting) -> BootstrapBounds:
-        entry = self._entries.get((scheme, setting))
-        return UNKNOWN if entry is None else convergence_rate(self._results, entry)
-
-    def _ratio(self, slower: str, faster: str, setting: PaperSetting) -> BootstrapBounds:
-        one, other = (self._medians.get((scheme, setting), UNKNOWN) for scheme in (slower, faster))
-        return one / other
-
-    def _has_all(self, schemes: Iterable[str], settings: Iterable[PaperSetting]) -> bool:
-        """Return whether all runs of these cells are there."""
-        found = [self._entries.get(place) for place in itertools.product(schemes, settings)]
-        return all(entry is not None and len(entry.runs) >= entry.wanted for entry in found)
-
-    def _measured(
-        self,
-        text: str,
-        rule: Rule,
-        ours: BootstrapBounds | Estimate | None,
-        schemes: Sequence[str],
-        settings: Sequence[PaperSetting],
-        *,
-        by_rates: bool = False,
-    ) -> Measurement:
-        """Return the measurement of a number that needs the runs of these schemes in these settings."""
-        found = ours.estimate() if isinstance(ours, BootstrapBounds) else ours
-        if found is not None and math.isnan(found.value):
-            found = None
-        places = list(itertools.product(schemes, settings))
-        complete = self._has_all(schemes, settings)
-        if by_rates and complete:
-            complete = all(self._rate(*place) is not UNKNOWN for place in places)
-        present = [place for place in places if place in self._entries]
+    def measured(self, text: str, ours: Quantity, rule: Rule) -> Measurement:
+        """Return what a rule says of a number."""
+        found = None if math.isnan(ours.bounds.value) else ours.bounds.estimate()
+        present = [place for place in ours.places if place in self._entries]
         # Where a scheme was not run at all, there is nothing to compare.
         diverges = any(self._entries[place].diverges for place in present) and (
-            {scheme for scheme, _ in present} == set(schemes)
+            {scheme for scheme, _ in present} == {scheme for scheme, _ in ours.places}
         )
         return Measurement(
             text=text,
             paper=rule.paper,
             ours=found,
             holds=None if found is None or diverges else rule.holds(found),
-            complete=complete,
+            complete=ours.complete,
             diverges=diverges,
         )
+
+    def _bounds(self, scheme: str, setting: PaperSetting, what: str) -> BootstrapBounds:
+        entry = self.entry(scheme, setting)
+        if entry is None:
+            return UNKNOWN
+        return convergence_rate(self.results, entry) if what == "rate" else median_of(entry, what)
+
+    def _has_all(self, places: Iterable[tuple[str, PaperSetting]]) -> bool:
+        """Return whether all runs in these places are there."""
+        found = [self._entries.get(place) for place in places]
+        return all(entry is not None and len(entry.runs) >= entry.wanted for entry in found)

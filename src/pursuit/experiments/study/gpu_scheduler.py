@@ -1,29 +1,39 @@
 """The scheduler of a study on a GPU: all missing runs at once, in legs of a few seconds.
 
 The missing runs of a cell are a batch. After each of its legs, the runs that have ended are stored, and the
-states of the others are kept beside the store: whatever ends this process, only what was computed since then
-is lost.
+states of the others are kept beside the store, in a file for each batch: whatever ends this process, only
+what was computed since then is lost. A thread of its own writes the states, so that the GPU does not wait for
+the disk; if the disk is slower than the legs, the latest state counts. If a file is lost, only its runs have
+to start again. So files are dropped if they cannot be read, when the code has changed, and when all runs of
+their cell are done.
 """
 
 from __future__ import annotations
 
+import contextlib
+import hashlib
 import math
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from types import TracebackType
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pursuit.checks import Vector
+from pursuit.engine.archive import read_arrays, replacing
 from pursuit.experiments.common.errors import StudyError
-from pursuit.experiments.study.grid import Entry, make_batch, recorded, seed_of, set_up_runs
-from pursuit.experiments.study.kept_states import FOLDER, KeptState, KeptStates
+from pursuit.experiments.common.files import remove_leftovers
+from pursuit.experiments.study.grid import Entry, Key, make_batch, recorded, seed_of, set_up_runs
 from pursuit.experiments.study.results import DEVICES, Cell, CellResults, Trace
-from pursuit.experiments.study.scheduler import ProgressListener, RunFailure, RunGroup, run_groups
+from pursuit.experiments.study.scheduler import Progress, RunFailure, RunGroup, run_groups
 from pursuit.experiments.study.store import Store
 
+FOLDER = "unfinished"
+_PREFIX = "memory-"
 # At least this many seconds lie between two states of a batch that are written to disk.
 KEEP_EVERY = 1.0
 # That of the Hessian at the minimiser.
@@ -46,6 +56,108 @@ class RunBatch(NamedTuple):
     """The file of its state."""
 
 
+class KeptState(NamedTuple):
+    """The state of a batch of runs."""
+
+    numbers: NDArray[np.int64]
+    """Of its runs, within their cell."""
+    seconds: Vector
+    """How long each took so far."""
+    memory: Mapping[str, Any]
+    """What the batch needs to continue."""
+
+
+class KeptStates:
+    """The folder of states; a context that waits at its end until all are written."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._waiting: dict[Path, KeptState] = {}
+        self._failure: OSError | None = None
+        self._thread = ThreadPoolExecutor(1)
+        try:
+            folder.mkdir(exist_ok=True)
+        except OSError as error:
+            raise self._error(error) from None
+        remove_leftovers(folder)
+
+    def __enter__(self) -> KeptStates:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self._thread.shutdown()
+        with contextlib.suppress(OSError):
+            # It stays if there is something in it.
+            self._folder.rmdir()
+
+    def path_of(self, key: Key, numbers: Sequence[int]) -> Path:
+        """Return the file of a batch of a cell's runs."""
+        return self._folder / f"{_name(key)}-{key.code}-{_digest(*numbers)}.npz"
+
+    def paths_of(self, key: Key) -> list[Path]:
+        """Return the files of a cell's batches, and drop those that other code has left."""
+        found = sorted(self._folder.glob(f"{_name(key)}-*.npz"))
+        ours = [path for path in found if path.name.startswith(f"{_name(key)}-{key.code}-")]
+        for path in set(found) - set(ours):
+            self.drop(path)
+        return ours
+
+    def read(self, path: Path) -> KeptState:
+        """Return the state that a file holds; raise a ValueError if it is damaged."""
+        try:
+            arrays = read_arrays(path)
+            numbers, seconds = arrays.pop("numbers"), arrays.pop("seconds")
+        except Exception as error:
+            # Damaged archives raise errors of many kinds.
+            raise ValueError(str(error)) from None
+        if numbers.dtype != np.int64 or numbers.ndim != 1 or np.unique(numbers).size != numbers.size:
+            raise ValueError("its numbers of runs are not whole numbers, each once")
+        if seconds.dtype != np.float64 or seconds.shape != numbers.shape or not np.all(seconds >= 0.0):
+            raise ValueError("its times are not one for each run")
+        return KeptState(
+            numbers, seconds, {name.removeprefix(_PREFIX): array for name, array in arrays.items()}
+        )
+
+    def keep(self, path: Path, state: KeptState) -> None:
+        """Have a state written; its arrays may be overwritten afterwards."""
+        memory = {name: np.array(array) for name, array in state.memory.items()}
+        copied = KeptState(state.numbers.copy(), state.seconds.copy(), memory)
+        self._waiting[path] = copied
+        self._thread.submit(self._write, path)
+        if self._failure is not None:
+            raise self._error(self._failure)
+
+    def drop(self, path: Path) -> None:
+        """Remove a file, after what is written now."""
+        self._waiting.pop(path, None)
+        self._thread.submit(_remove, path)
+
+    def drop_all(self, key: Key) -> None:
+        """Remove the files of a cell's batches."""
+        for path in self._folder.glob(f"{_name(key)}-*.npz"):
+            self.drop(path)
+
+    def _error(self, error: OSError) -> StudyError:
+        return StudyError(
+            f"The states of runs cannot be written into {self._folder}: {error.strerror or error}. "
+            "Finished runs are kept."
+        )
+
+    def _write(self, path: Path) -> None:
+        state = self._waiting.pop(path, None)
+        if state is None:
+            # A later one was written instead.
+            return
+        arrays = {f"{_PREFIX}{name}": array for name, array in state.memory.items()}
+        try:
+            with replacing(path) as part, part.open("wb") as file:
+                np.savez(file, numbers=state.numbers, seconds=state.seconds, **arrays)
+        except OSError as error:
+            self._failure = error
+
+
 def check_gpu() -> Any:
     """Return the GPU of this machine, or raise an error that says why there is none."""
     from pursuit.gpu.device import find_device
@@ -58,7 +170,7 @@ def check_gpu() -> Any:
 
 
 def execute_on_gpu(
-    entries: Sequence[Entry], store: Store, workers: int | None, listener: ProgressListener
+    entries: Sequence[Entry], store: Store, workers: int | None, progress: Progress
 ) -> list[RunFailure]:
     """Execute the runs that the store lacks, and return one of each cell that cannot be compiled for a GPU.
 
@@ -75,15 +187,15 @@ def execute_on_gpu(
         Where finished runs are stored; the states of others are kept in a folder beside it.
     workers : int or None
         How many processes compile what the GPU executes, by default one for each core.
-    listener : ProgressListener
-        Notified of the progress.
+    progress : Progress
+        Shows what happens.
     """
     from pursuit.gpu.errors import GpuError
     from pursuit.gpu.schedule import build_kernels, run_batches
 
     groups = run_groups(entries, store)
     with KeptStates(store.path.parent / FOLDER) as kept:
-        scheduler = _GpuScheduler(store, kept, listener)
+        scheduler = _GpuScheduler(store, kept, progress)
         try:
             batches = scheduler.begin(groups)
             if batches:
@@ -93,17 +205,17 @@ def execute_on_gpu(
         except GpuError as error:
             raise StudyError(f"{str(error).removesuffix('.')}. Finished runs are kept.") from error
         finally:
-            listener.end()
+            progress.end()
     return scheduler.failures
 
 
 class _GpuScheduler:
     """The batches that the GPU executes."""
 
-    def __init__(self, store: Store, kept: KeptStates, listener: ProgressListener) -> None:
+    def __init__(self, store: Store, kept: KeptStates, progress: Progress) -> None:
         self._store = store
         self._kept = kept
-        self._listener = listener
+        self._progress = progress
         self.failures: list[RunFailure] = []
         self._batches: dict[int, RunBatch] = {}
         self._kept_at: dict[int, float] = {}
@@ -117,7 +229,7 @@ class _GpuScheduler:
                 self._kept.drop_all(group.entry.key)
         if not missing:
             return []
-        self._listener.begin(groups, 1, "gpu")
+        self._progress.begin(groups, 1, "gpu")
         known = [entry for device in DEVICES for entry in self._store.results(device).select()]
         for group in missing:
             for one in self._batches_of(group):
@@ -135,7 +247,7 @@ class _GpuScheduler:
             if refusal is not None and not one.group.given_up:
                 failure = RunFailure(one.group.entry.cell, min(one.wanted), StudyError(refusal))
                 self.failures.append(failure)
-                self._listener.failed(failure)
+                self._progress.noticed(f"FAILED: {failure}")
                 for _ in one.wanted:
                     one.group.give_up()
         return [batch for batch, refusal in zip(batches, refusals, strict=True) if refusal is None]
@@ -191,7 +303,7 @@ class _GpuScheduler:
                 raise ValueError(f"it has the states of {batch.runs} runs, not of {state.numbers.size}")
         except (ValueError, KeyError, TypeError) as error:
             self._kept.drop(path)
-            self._listener.noticed(
+            self._progress.noticed(
                 f"The state of {group.entry.cell} in {path} cannot be read ({str(error).removesuffix('.')}): "
                 "its runs start again."
             )
@@ -211,7 +323,7 @@ class _GpuScheduler:
             self._store.add((one.group.entry.key, run, trace) for run, trace in finished)
             for run, _ in finished:
                 one.group.finish(run)
-                self._listener.finished(one.group, run)
+                self._progress.finished(one.group, run)
         if not one.batch.running.size:
             self._kept.drop(one.path)
         if one.group.done == one.group.wanted:
@@ -246,3 +358,17 @@ def _rough_iterations(cell: Cell) -> float:
     if cell.scheme in ("cma", "ep-cma-n"):
         return 100.0 * cell.n**2
     return 3.0 * cell.n * condition
+
+
+def _remove(path: Path) -> None:
+    with contextlib.suppress(OSError):
+        path.unlink()
+
+
+def _name(key: Key) -> str:
+    """Return the beginning of the names of a cell's files, whatever code made them."""
+    return _digest(key.identity, key.target, key.cap)
+
+
+def _digest(*values: Any) -> str:
+    return hashlib.sha256(repr(values).encode()).hexdigest()[:24]

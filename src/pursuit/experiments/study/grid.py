@@ -104,8 +104,8 @@ def entries_of(
     places = [
         (problem, condition, n, scheme)
         for problem in study.problems
-        for condition in problem.conditions
-        for n in problem.dimensions
+        for condition in problem.L
+        for n in problem.n
         for scheme in study.schemes
     ]
     entries = []

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import unicodedata
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from pursuit.experiments.common.errors import StudyError
@@ -18,55 +18,34 @@ _JOINERS = "\u200c\u200d"
 _LARGEST = 1e100
 
 
-class TableReader:
-    """Reads the keys of a table, each once; `close` complains about the ones left over."""
+Check = Callable[[Any], Any]
 
-    def __init__(self, content: dict[str, Any], file: str, key: str = "") -> None:
-        self._content = dict(content)
-        self._file = file
-        self._key = key
-        self._known: list[str] = []
 
-    def take(self, name: str, check: Callable[[Any], Any], default: Any = None) -> Any:
-        """Return the checked value of a key; without a default the key is required."""
-        self._known.append(name)
-        if name not in self._content:
-            if default is None:
-                raise self.error(name, "is missing")
-            return default
-        given = self._content.pop(name)
-        try:
-            return check(given)
-        except ValueError as error:
-            raise self.error(name, f"{error}, but {shown(given)} was given") from None
+def read(content: dict[str, Any], place: str, checks: Mapping[str, Check], **defaults: Any) -> dict[str, Any]:
+    """Return the checked values of a table's keys; those without a default are required.
 
-    def take_if_given(self, name: str, check: Callable[[Any], Any]) -> Any:
-        """Return the checked value of a key, or None without it."""
-        if name in self._content:
-            return self.take(name, check)
-        self._known.append(name)
-        return None
+    `place` is what its keys are called in errors, but for their own names.
+    """
+    found = {}
+    for name, check in checks.items():
+        if name in content:
+            try:
+                found[name] = check(content[name])
+            except ValueError as error:
+                raise wrong(place, name, f"{error}, but {shown(content[name])} was given") from None
+        elif name in defaults:
+            found[name] = defaults[name]
+        else:
+            raise wrong(place, name, "is missing")
+    for name in content:
+        if name not in checks:
+            raise wrong(place, name, f"is unknown; allowed are {', '.join(checks)}")
+    return found
 
-    def tables(self, name: str, *, required: bool = False) -> Iterable[TableReader]:
-        """Yield a reader for each table of an array, and close it after use."""
-        entries = self.take(name, _array_of_tables, default=None if required else [])
-        for position, entry in enumerate(entries):
-            table = self.table(f"{name}[{position}]", entry)
-            yield table
-            table.close()
 
-    def table(self, name: str, content: dict[str, Any]) -> TableReader:
-        """Return a reader for a table inside this one."""
-        return TableReader(content, self._file, f"{self._key}{name}.")
-
-    def close(self) -> None:
-        """Raise an error if there is a key that was not taken."""
-        for name in self._content:
-            raise self.error(name, f"is unknown; allowed are {', '.join(self._known)}")
-
-    def error(self, name: str, what: str) -> StudyError:
-        """Return the error that says what is wrong with a key."""
-        return StudyError(f"{self._file}: the key {self._key}{name} {what}.")
+def wrong(place: str, name: str, what: str) -> StudyError:
+    """Return the error that says what is wrong with a key."""
+    return StudyError(f"{place}{name} {what}.")
 
 
 def shown(value: Any) -> str:
@@ -92,7 +71,7 @@ text = _must("be a text", lambda value: isinstance(value, str) and bool(value.st
 flag = _must("be true or false", lambda value: isinstance(value, bool))
 dictionary = _must("be a table", lambda value: isinstance(value, dict))
 filled_list = _must("be a list that is not empty", lambda value: isinstance(value, list) and bool(value))
-_array_of_tables = _must(
+tables = _must(
     "be an array of tables",
     lambda value: isinstance(value, list) and bool(value) and all(isinstance(one, dict) for one in value),
 )
@@ -154,7 +133,7 @@ def whole(least: int, most: int) -> Callable[[Any], int]:
     return lambda value: int(small(large(value)))
 
 
-def list_of(check: Callable[[Any], Any]) -> Callable[[Any], tuple[Any, ...]]:
+def list_of(check: Check) -> Callable[[Any], tuple[Any, ...]]:
     """Return a check for one entry, or a list of different ones."""
     different = _must("not name anything twice", lambda entries: len(set(entries)) == len(entries))
     return lambda value: tuple(

@@ -17,6 +17,7 @@ import numpy as np
 from rich.console import Console
 
 from pursuit.checks import checked_choice, checked_count
+from pursuit.engine.archive import replacing
 from pursuit.experiments.common.errors import StudyError
 from pursuit.experiments.common.executors import (
     PoolMaker,
@@ -29,9 +30,8 @@ from pursuit.experiments.common.files import locked, remove_leftovers
 from pursuit.experiments.study.declaration import Study, load_study, parse_where
 from pursuit.experiments.study.gpu_scheduler import check_gpu, execute_on_gpu
 from pursuit.experiments.study.grid import Entry, entries_of
-from pursuit.experiments.study.progress import listener_for
-from pursuit.experiments.study.results import DEVICES
-from pursuit.experiments.study.scheduler import ProgressListener, RunFailure, execute_missing
+from pursuit.experiments.study.results import DEVICES, Results
+from pursuit.experiments.study.scheduler import Progress, RunFailure, execute_missing, progress_on, show
 from pursuit.experiments.study.store import Store, open_store, read_store
 from pursuit.methods.options import READINGS
 from pursuit.optional import version_of
@@ -103,11 +103,11 @@ def reproduce(
     gpu = _checked_gpu(executor) if study.device == "gpu" else None
     entries = _chosen(study, reading, only, runs)
     with open_store(Path("reproduced", study.name) if out is None else Path(out)) as store:
-        listener = _declared(study, entries, store, _made(entries, gpu))
+        progress = _declared(study, entries, store, _made(entries, gpu))
         if gpu is not None:
-            failures = execute_on_gpu(entries, store, jobs, listener)
+            failures = execute_on_gpu(entries, store, jobs, progress)
         else:
-            failures = execute_missing(entries, store, make_pool, listener)
+            failures = execute_missing(entries, store, make_pool, progress)
         return Reproduced(store.path.parent, failures)
 
 
@@ -170,6 +170,69 @@ def draw_report(
             raise StudyError(f"{_NO_REPORT} {target}: {error.strerror or error}.") from None
 
 
+def export(results: Results, path: Path) -> tuple[Path, Path]:
+    """Write all runs into a file, and all traces into a second one beside it.
+
+    Parameters
+    ----------
+    results : Results
+        The study.
+    path : Path
+        The file of the runs, whose name ends with .csv or .parquet. That of the traces has ``-traces`` before
+        the ending, and each of its rows names the cell and the run.
+
+    Returns
+    -------
+    tuple of Path
+        The files of the runs and of the traces.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from concurrent.futures import ThreadPoolExecutor
+    >>> from pathlib import Path
+    >>> from pursuit.experiments.study import export, read_store, reproduce
+    >>> with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor() as executor:
+    ...     done = reproduce("quick", folder, only="problem=exp scheme=rp", runs=1, executor=executor)
+    ...     with read_store(done.folder) as store:
+    ...         [path.name for path in export(store.results(), Path(folder, "runs.csv"))]
+    ['runs.csv', 'runs-traces.csv']
+    """
+    import polars as pl
+
+    if path.suffix not in (".csv", ".parquet"):
+        raise StudyError(f"The file must end in .csv or .parquet, but {path} was given.")
+    finished = [
+        (entry, run, {**entry.cell._asdict(), "run": run.number})
+        for entry in results.cells
+        for run in entry.runs
+    ]
+    if not finished:
+        raise StudyError("There are no runs to export: none is finished.")
+    types = {"L": pl.Float64}
+    rows = [
+        {**name, **run._asdict(), "target": entry.target, "cap": entry.cap, "code": entry.code}
+        for entry, run, name in finished
+    ]
+    traces = [
+        pl.DataFrame([name], schema_overrides=types).join(
+            pl.DataFrame(results.trace(entry.cell, run.number)._asdict()), how="cross"
+        )
+        for entry, run, name in finished
+    ]
+    runs = pl.DataFrame(rows, schema_overrides=types, infer_schema_length=None).drop("number")
+    written = path, path.with_name(f"{path.stem}-traces{path.suffix}")
+    for file, frame in zip(written, (runs, pl.concat(traces)), strict=True):
+        try:
+            with replacing(file) as part, part.open("wb") as content:
+                (frame.write_csv if file.suffix == ".csv" else frame.write_parquet)(content)
+        except (OSError, pl.exceptions.ComputeError) as error:
+            # Polars reports a full disk as either.
+            reason = getattr(error, "strerror", None) or error
+            raise StudyError(f"{file} cannot be written: {reason}.") from None
+    return written
+
+
 def _pool_maker(executor: Executor | str | None, jobs: int | None) -> PoolMaker:
     jobs = (os.cpu_count() or 1) if jobs is None else checked_count("jobs", jobs, at_least=1)
     if executor is None:
@@ -199,23 +262,17 @@ def _chosen(study: Study, reading: str | None, only: str, runs: int | None) -> l
     return entries_of(study, readings=readings, only=parse_where(only), runs=runs)
 
 
-def _declared(
-    study: Study, entries: Sequence[Entry], store: Store, made: Mapping[str, str]
-) -> ProgressListener:
+def _declared(study: Study, entries: Sequence[Entry], store: Store, made: Mapping[str, str]) -> Progress:
     """Write a study into its store, say what is found there, and return what shows the progress."""
     console = Console(stderr=True)
     store.declare(study, entries, made)
     for name in store.set_aside_damaged():
-        _print(console, f"A damaged run in {store.path} is set aside, to be run again: {name}.")
+        show(console, f"A damaged run in {store.path} is set aside, to be run again: {name}.")
     if unused := store.unused():
         kept = f"{unused} runs in {store.path} were made with other code, options or caps"
-        _print(console, f"{kept}; they are kept, not used.")
+        show(console, f"{kept}; they are kept, not used.")
     _remove_leftovers(store.path.parent)
-    return listener_for(console)
-
-
-def _print(console: Console, text: str) -> None:
-    console.print(text, emoji=False, highlight=False, markup=False, soft_wrap=True)
+    return progress_on(console)
 
 
 def _report_folders(folder: Path) -> tuple[Path, ...]:

@@ -1,20 +1,34 @@
-"""The scheduler of a study: executes the missing runs, the longest first, and stores each when finished."""
+"""The scheduler of a study: executes the missing runs, the longest first, stores each, and shows progress."""
 
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Future, wait
+from datetime import timedelta
 from typing import Any, NamedTuple
 
+import rich.progress
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
+
+from pursuit.compiling.jit import has_compiler
 from pursuit.experiments.common.errors import StudyError
 from pursuit.experiments.common.executors import PoolMaker, WorkerPool
+from pursuit.experiments.common.formatting import spaced
 from pursuit.experiments.study.grid import Entry, Key, execute
 from pursuit.experiments.study.results import DEVICES, Cell, RunRecord
 from pursuit.experiments.study.store import Store
+from pursuit.optional import how_to_install
 
 # How often in a row workers may die without finishing a run.
 _MOST_DEATHS = 3
+_COMPILED = "Methods are compiled first; the times of runs do not include that."
+_INTERPRETED = (
+    "Methods are interpreted; compiled by Numba they run up to a hundred times faster: "
+    f"{how_to_install('compiled')}."
+)
 
 
 class RunGroup:
@@ -83,26 +97,97 @@ class RunFailure(NamedTuple):
         return f"{self.cell}, run {self.number}: {reason}. The rest of its runs are left out."
 
 
-class ProgressListener:
-    """Notified of what happens in a study; this one does nothing."""
+class Progress:
+    """Prints a line for each finished cell, and for whatever else happens in a study."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._groups: Sequence[RunGroup] = ()
+        self._workers = 1
 
     def begin(self, groups: Sequence[RunGroup], workers: int, device: str = DEVICES[0]) -> None:
-        """Handle the start of the execution, or a new start after a worker has died."""
+        """Print how many runs are missing, at the start or after a worker has died."""
+        self._groups, self._workers = groups, workers
+        how = f"{workers} at a time" if device == DEVICES[0] else f"many at a time on the {device}"
+        missing = sum(len(group.missing) for group in groups)
+        total = sum(group.wanted for group in groups)
+        compiled = _COMPILED if has_compiler() else _INTERPRETED
+        self.noticed(f"{spaced(missing)} of {spaced(total)} runs to do, {how}. {compiled}")
 
     def finished(self, group: RunGroup, run: RunRecord) -> None:
-        """Handle a run that is finished and stored."""
-
-    def failed(self, failure: RunFailure) -> None:
-        """Handle a run that raised an exception; the rest of its group is left out."""
-
-    def lost(self, runs: int) -> None:
-        """Handle the death of a worker, after which some runs are repeated."""
+        """Print a line when the last run of a cell is finished and stored."""
+        if group.done == group.wanted:
+            done = sum(other.done for other in self._groups)
+            total = sum(other.wanted for other in self._groups)
+            names = " = ".join(map(str, group.cells))
+            self.noticed(
+                f"{names}: {group.done} runs, {group.seconds_each:.3g} s each. "
+                f"{spaced(done)} of {spaced(total)} done, {time_left(self._groups, self._workers)} left."
+            )
 
     def noticed(self, sentence: str) -> None:
-        """Handle something that users should know, and that changes no result."""
+        """Print a sentence with the time."""
+        show(self._console, f"{time.strftime('%H:%M:%S')} {sentence}")
 
     def end(self) -> None:
         """Handle the end of the execution."""
+
+
+class ProgressBars(Progress):
+    """Shows a bar for all runs and one for each scheme; all else scrolls past above them."""
+
+    def __init__(self, console: Console) -> None:
+        super().__init__(console)
+        state = TextColumn("{task.fields[state]}")
+        name = TextColumn("{task.description}", markup=False)
+        self._bars = rich.progress.Progress(name, BarColumn(), MofNCompleteColumn(), state, console=console)
+
+    def begin(self, groups: Sequence[RunGroup], workers: int, device: str = DEVICES[0]) -> None:
+        """Print how many runs are missing, and draw the bars."""
+        super().begin(groups, workers, device)
+        if not self._bars.tasks:
+            self._bars.start()
+            for name in ["all runs", *dict.fromkeys(group.entry.cell.scheme for group in groups)]:
+                self._bars.add_task(name, total=0, state="")
+        self._redraw()
+
+    def finished(self, group: RunGroup, run: RunRecord) -> None:
+        """Update the bars."""
+        self._redraw()
+
+    def end(self) -> None:
+        """Stop updating the bars, and leave them on the screen."""
+        self._bars.stop()
+
+    def _redraw(self) -> None:
+        for bar in self._bars.tasks:
+            name = bar.description
+            chosen = [group for group in self._groups if name in ("all runs", group.entry.cell.scheme)]
+            done, wanted = sum(group.done for group in chosen), sum(group.wanted for group in chosen)
+            running = sum(group.running for group in chosen)
+            state = f"{time_left(chosen, self._workers)} left" if name == "all runs" else f"{running} running"
+            state = state if any(group.left for group in chosen) else ""
+            self._bars.update(bar.id, completed=done, total=wanted, state=state)
+
+
+def show(console: Console, text: str) -> None:
+    """Print a text as it is."""
+    console.print(text, emoji=False, highlight=False, markup=False, soft_wrap=True)
+
+
+def progress_on(console: Console) -> Progress:
+    """Return bars for a terminal, and lines for any other console."""
+    return ProgressBars(console) if console.is_terminal else Progress(console)
+
+
+def time_left(groups: Sequence[RunGroup], workers: int) -> str:
+    """Return an estimate of the remaining time from the finished runs; "?" if there is none."""
+    known = [group.seconds_each for group in groups if group.done]
+    if not known:
+        return "?"
+    mean = sum(known) / len(known)
+    seconds = sum(group.left * (group.seconds_each if group.done else mean) for group in groups)
+    return str(timedelta(seconds=math.ceil(seconds / workers)))
 
 
 def run_groups(entries: Sequence[Entry], store: Store) -> list[RunGroup]:
@@ -114,7 +199,7 @@ def run_groups(entries: Sequence[Entry], store: Store) -> list[RunGroup]:
 
 
 def execute_missing(
-    entries: Sequence[Entry], store: Store, make_pool: PoolMaker, listener: ProgressListener | None = None
+    entries: Sequence[Entry], store: Store, make_pool: PoolMaker, progress: Progress
 ) -> list[RunFailure]:
     """Execute the runs that the store lacks, and return those that raised an exception.
 
@@ -126,40 +211,39 @@ def execute_missing(
         Where finished runs are stored.
     make_pool : callable
         Makes the pool of workers; called again when a worker's death has broken it.
-    listener : ProgressListener
-        Notified of the progress.
+    progress : Progress
+        Shows what happens.
     """
-    scheduler = _Scheduler(run_groups(entries, store), store, listener or ProgressListener())
+    scheduler = _Scheduler(run_groups(entries, store), store, progress)
     try:
         scheduler.run_all(make_pool)
     finally:
-        scheduler.listener.end()
+        progress.end()
     return scheduler.failures
 
 
 class _Scheduler:
     """The runs that are missing and those being executed."""
 
-    def __init__(self, groups: Sequence[RunGroup], store: Store, listener: ProgressListener) -> None:
-        self.listener = listener
+    def __init__(self, groups: Sequence[RunGroup], store: Store, progress: Progress) -> None:
+        self._progress = progress
         self.failures: list[RunFailure] = []
         self._groups = groups
         self._store = store
         self._finished = 0
         self._running: dict[Future[Any], tuple[RunGroup, int]] = {}
 
-    @property
-    def left(self) -> bool:
-        return any(group.missing for group in self._groups)
+    def _left(self) -> list[RunGroup]:
+        return [group for group in self._groups if group.missing]
 
     def run_all(self, make_pool: PoolMaker) -> None:
         """Execute all runs, with a new pool whenever one breaks."""
         deaths = 0
-        while self.left:
+        while self._left():
             with make_pool() as pool:
                 finished = self._run_with(pool)
             deaths = 0 if finished else deaths + 1
-            if self.left and deaths > _MOST_DEATHS:
+            if self._left() and deaths > _MOST_DEATHS:
                 raise StudyError(
                     f"Workers died {deaths} times in a row without finishing a run: they may have run out of "
                     "memory. Finished runs are kept."
@@ -168,7 +252,7 @@ class _Scheduler:
     def _run_with(self, pool: WorkerPool) -> int:
         """Execute runs until none is left or the pool breaks; return how many were finished."""
         before = self._finished
-        self.listener.begin(self._groups, pool.size)
+        self._progress.begin(self._groups, pool.size)
         try:
             self._submit(pool)
             while self._running:
@@ -176,7 +260,7 @@ class _Scheduler:
                 self._collect(done)
                 self._submit(pool)
         except BrokenExecutor:
-            self.listener.lost(len(self._running))
+            self._progress.noticed(f"A worker died; {len(self._running)} runs are repeated.")
             for group, number in self._running.values():
                 group.put_back(number)
             self._running.clear()
@@ -184,8 +268,8 @@ class _Scheduler:
 
     def _submit(self, pool: WorkerPool) -> None:
         """Submit two runs for each worker, so that none has to wait for the next."""
-        while len(self._running) < 2 * pool.size and self.left:
-            group = max((group for group in self._groups if group.missing), key=lambda group: group.urgency)
+        while len(self._running) < 2 * pool.size and (left := self._left()):
+            group = max(left, key=lambda group: group.urgency)
             number = group.take()
             try:
                 future = pool.executor.submit(execute, group.entry.recipe, number, group.entry.key.code)
@@ -213,7 +297,7 @@ class _Scheduler:
         self._store.add((group.entry.key, run, trace) for group, run, trace in finished)
         for group, run, _ in finished:
             group.finish(run)
-            self.listener.finished(group, run)
+            self._progress.finished(group, run)
         self._finished += len(finished)
         if broken is not None:
             raise BrokenExecutor from broken
@@ -222,5 +306,5 @@ class _Scheduler:
         """Leave out the rest of a group, and report its first failure."""
         if not group.given_up:
             self.failures.append(RunFailure(group.entry.cell, number, error))
-            self.listener.failed(self.failures[-1])
+            self._progress.noticed(f"FAILED: {self.failures[-1]}")
         group.give_up()

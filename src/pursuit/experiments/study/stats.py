@@ -199,10 +199,11 @@ def ratio(one: CellResults, other: CellResults, measure: str = "iterations") -> 
 
 def exponent(entries: Sequence[CellResults], measure: str = "iterations") -> Estimate:
     """Return the power of n with which the median count grows over cells of several dimensions."""
-    return slope([entry.cell.n for entry in entries], [median_of(entry, measure) for entry in entries])
+    dimensions = [entry.cell.n for entry in entries]
+    return slope(dimensions, [median_of(entry, measure) for entry in entries]).estimate()
 
 
-def slope(dimensions: Sequence[int], numbers: Sequence[BootstrapBounds]) -> Estimate:
+def slope(dimensions: Sequence[int], numbers: Sequence[BootstrapBounds]) -> BootstrapBounds:
     """Return the slope of the logarithms of numbers against those of their dimensions, by least squares.
 
     Infinite numbers are taken as a limit: the slope is infinite if they occur at large n only.
@@ -220,11 +221,11 @@ def slope(dimensions: Sequence[int], numbers: Sequence[BootstrapBounds]) -> Esti
         value, low, high = (np.sum(weights * np.log(m).T, axis=-1) for m in (values, lows, highs))
     return BootstrapBounds(
         float(value), np.where(np.isnan(low), -np.inf, low), np.where(np.isnan(high), np.inf, high)
-    ).estimate()
+    )
 
 
-def value_after(results: Results, entry: CellResults, iterations: float) -> Estimate | None:
-    """Return the median of the best values of a cell's runs after a number of iterations, if it is known."""
+def value_after(results: Results, entry: CellResults, iterations: float) -> BootstrapBounds:
+    """Return the median of the best values of a cell's runs after a number of iterations."""
 
     def value(run: RunRecord) -> float:
         if run.nit <= iterations:
@@ -233,9 +234,9 @@ def value_after(results: Results, entry: CellResults, iterations: float) -> Esti
         return float(trace.fun[trace.nit <= iterations].min())
 
     if results.kept and any(run.nit > iterations for run in entry.runs):
-        return None
+        return UNKNOWN
     values = np.array([value(run) for run in entry.runs])
-    return _median(values, values).estimate()
+    return _median(values, values)
 
 
 def convergence_rate(results: Results, entry: CellResults) -> BootstrapBounds:

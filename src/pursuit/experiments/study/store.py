@@ -5,6 +5,9 @@ hash of the code that made it; so runs of other code or options are kept but nev
 names of runs: a folder collects the cells of all studies that were run in it. A run whose checksum does not
 hold is never used: it is set aside, and run again.
 
+SQLite finds damage to the structure of a file, but not to what the tables hold. So there are checksums as
+well: one for each run, and one for all cells and facts together, which is a fact itself.
+
 A cell that was run on a CPU and on a GPU is stored once for each, with runs of its own. Reading gives the
 cells of one device, by default of that on which the study was run last.
 """
@@ -12,6 +15,8 @@ cells of one device, by default of that on which the study was run last.
 from __future__ import annotations
 
 import contextlib
+import functools
+import hashlib
 import json
 import sqlite3
 import zlib
@@ -24,8 +29,6 @@ import numpy as np
 from pursuit.checks import checked_choice
 from pursuit.experiments.common.errors import StudyError
 from pursuit.experiments.common.files import locked
-from pursuit.experiments.study import database
-from pursuit.experiments.study.database import FILE, checksum
 from pursuit.experiments.study.declaration import Study
 from pursuit.experiments.study.grid import Entry, Key
 from pursuit.experiments.study.results import (
@@ -38,6 +41,31 @@ from pursuit.experiments.study.results import (
     Trace,
 )
 
+FILE = "study.sqlite"
+# "prst" as a number, which distinguishes our files from those of other programs.
+_APPLICATION = 0x70727374
+_VERSION = 2
+_SCHEMA = f"""
+PRAGMA application_id = {_APPLICATION};
+PRAGMA user_version = {_VERSION};
+CREATE TABLE runs (
+    identity TEXT NOT NULL, target REAL NOT NULL, cap INTEGER NOT NULL, code TEXT NOT NULL,
+    number INTEGER NOT NULL, nit INTEGER NOT NULL, nfev INTEGER NOT NULL, fun REAL NOT NULL,
+    reason TEXT NOT NULL, seconds REAL NOT NULL, trace BLOB NOT NULL, checksum TEXT NOT NULL,
+    PRIMARY KEY (identity, target, cap, code, number)
+) WITHOUT ROWID;
+CREATE TABLE cells (
+    name TEXT PRIMARY KEY, problem TEXT NOT NULL, L REAL, n INTEGER NOT NULL, scheme TEXT NOT NULL,
+    reading TEXT NOT NULL, position INTEGER NOT NULL, identity TEXT NOT NULL, target REAL NOT NULL,
+    cap INTEGER NOT NULL, code TEXT NOT NULL, wanted INTEGER NOT NULL
+);
+CREATE TABLE facts (name TEXT PRIMARY KEY, content TEXT NOT NULL);
+CREATE TABLE damaged (name TEXT NOT NULL, content TEXT NOT NULL);
+"""
+_DECLARED = (
+    "SELECT * FROM cells ORDER BY name",
+    "SELECT * FROM facts WHERE name != 'checksum' ORDER BY name",
+)
 _KEY = "identity, target, cap, code"
 _OF_CELL = " AND ".join(f"runs.{name} = cells.{name}" for name in _KEY.split(", "))
 _GIVEN = " AND ".join(f"{name} = ?" for name in _KEY.split(", "))
@@ -71,7 +99,7 @@ class Store:
         with self._transaction():
             self._connection.executemany("REPLACE INTO facts VALUES (?, ?)", facts.items())
             self._connection.executemany(f"REPLACE INTO cells VALUES ({', '.join('?' * 12)})", rows)
-            database.write_declared_checksum(self._connection)
+            _write_declared_checksum(self._connection)
 
     def add(self, finished: Iterable[tuple[Key, RunRecord, Trace]]) -> None:
         """Write finished runs, all of them or none."""
@@ -79,7 +107,7 @@ class Store:
         with self._transaction():
             self._connection.executemany(
                 f"INSERT OR IGNORE INTO runs ({_RUN}, checksum) VALUES ({', '.join('?' * 12)})",
-                [(*row, checksum(row)) for row in rows],
+                [(*row, _checksum(row)) for row in rows],
             )
 
     def numbers(self, key: Key) -> dict[int, float]:
@@ -156,7 +184,7 @@ class Store:
     def _trace(self, key: Key, number: int) -> Trace:
         query = f"SELECT {_RUN}, checksum FROM runs WHERE {_GIVEN} AND number = ?"
         for *row, found in self._query(query, (*key, number)):
-            if found == checksum(row):
+            if found == _checksum(row):
                 return _unpacked(row[-1])
         raise StudyError(f"{self.path} has no intact run {number} of that cell.")
 
@@ -176,7 +204,7 @@ class Store:
         """Yield all runs in the order of their keys and numbers, and whether their checksums hold."""
         rows = self._connection.execute(f"SELECT {_RUN}, checksum FROM runs ORDER BY {_KEY}, number")
         for row in rows:
-            yield row[:-1], row[-1] == checksum(row[:-1])
+            yield row[:-1], row[-1] == _checksum(row[:-1])
 
     def _delete(self, row: Sequence[Any]) -> None:
         """Delete a run whose key may hold anything; SQLite takes texts that are not UTF-8 as bytes."""
@@ -190,13 +218,13 @@ class Store:
             raise sqlite3.DatabaseError("a damaged run cannot be taken out")
 
     def _query(self, query: str, values: Sequence[Any] = ()) -> list[Any]:
-        with database.explained(self.path):
+        with _explained(self.path):
             return self._connection.execute(query, values).fetchall()
 
     @contextlib.contextmanager
     def _transaction(self) -> Iterator[None]:
         """Read and write one state of the store, whatever other processes do; all is written or nothing."""
-        with database.explained(self.path), self._connection:
+        with _explained(self.path), self._connection:
             self._connection.execute("BEGIN")
             yield
 
@@ -204,7 +232,7 @@ class Store:
 @contextlib.contextmanager
 def open_store(folder: Path) -> Iterator[Store]:
     """Open the store of a folder for writing, by one process at a time; create it if there is none."""
-    with locked(folder), database.connected(folder / FILE, create=True) as connection:
+    with locked(folder), _connected(folder / FILE, create=True) as connection:
         yield Store(folder / FILE, connection)
 
 
@@ -237,8 +265,103 @@ def read_store(folder: str | Path) -> Iterator[Store]:
     path = Path(folder, FILE)
     if not path.is_file():
         raise StudyError(f"There is no study in {folder}: the file {FILE} is missing.")
-    with database.connected(path, create=False) as connection:
+    with _connected(path, create=False) as connection:
         yield Store(path, connection)
+
+
+def _checksum(values: Iterable[Any]) -> str:
+    """Return the checksum of values as SQLite returns them: texts, numbers, bytes, None, or rows of these."""
+    # SQLite does not keep the sign of a zero.
+    plain = [0.0 if isinstance(value, float) and value == 0.0 else value for value in values]
+    return hashlib.blake2b(ascii(plain).encode(), digest_size=16).hexdigest()
+
+
+def _write_declared_checksum(connection: sqlite3.Connection) -> None:
+    """Write the checksum of all cells and facts, after one of them has changed."""
+    connection.execute("REPLACE INTO facts VALUES ('checksum', ?)", (_declared_checksum(connection),))
+
+
+@contextlib.contextmanager
+def _connected(path: Path, *, create: bool) -> Iterator[sqlite3.Connection]:
+    """Open a file, check it, and close it with the context; `create` makes a new one where there is none."""
+    mode = "rwc" if create else "rw"
+    with _explained(path):
+        connection = sqlite3.connect(f"{path.resolve().as_uri()}?mode={mode}", uri=True, timeout=60.0)
+    # A damaged text may not be UTF-8 any more.
+    connection.text_factory = lambda text: text.decode("utf-8", "surrogateescape")
+    try:
+        with _explained(path):
+            # In one transaction, since another process may create or change the tables meanwhile.
+            connection.execute("BEGIN")
+            is_new = _is_new(path, connection)
+            connection.rollback()
+            if is_new and create:
+                connection.executescript(f"BEGIN; {_SCHEMA}")
+                _write_declared_checksum(connection)
+                connection.commit()
+            elif is_new:
+                # Another process may be about to create the tables.
+                raise StudyError(f"There is no study in {path.parent} yet: the file {FILE} is empty.")
+        yield connection
+    finally:
+        connection.close()
+
+
+@contextlib.contextmanager
+def _explained(path: Path) -> Iterator[None]:
+    """Turn errors of SQLite into sentences."""
+    try:
+        yield
+    except sqlite3.OperationalError as error:
+        raise StudyError(
+            f"{path} cannot be read or written: {error}. What it held before is still there."
+        ) from None
+    except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
+        # The latter where a damaged name is part of SQLite's own message.
+        raise StudyError(
+            f"{path} is damaged or not a database: {error}. Nothing was changed; "
+            "move it away to start again, or restore a copy."
+        ) from None
+
+
+def _is_new(path: Path, connection: sqlite3.Connection) -> bool:
+    """Return whether a file is still empty; raise an error if it is not an intact store either."""
+    (application,) = connection.execute("PRAGMA application_id").fetchone()
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    if not _tables(connection) and application == 0 and version == 0:
+        return True
+    if application != _APPLICATION:
+        raise StudyError(f"{path} is a database, but not one of a study. Nothing was changed.")
+    if version != _VERSION:
+        raise StudyError(
+            f"{path} has version {version} of the format, but this version of pursuit knows {_VERSION}. "
+            "Nothing was changed; run the study again in another folder, or read it with the version of "
+            "pursuit that made it."
+        )
+    (state,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
+    if state != "ok":
+        raise sqlite3.DatabaseError(" ".join(state.split()))
+    if _tables(connection) != _expected_tables():
+        raise sqlite3.DatabaseError("its tables are not those of a study")
+    found = connection.execute("SELECT content FROM facts WHERE name = 'checksum'").fetchone()
+    if found != (_declared_checksum(connection),):
+        raise sqlite3.DatabaseError("the checksum of its cells and facts does not hold")
+    return False
+
+
+def _declared_checksum(connection: sqlite3.Connection) -> str:
+    return _checksum([row for query in _DECLARED for row in connection.execute(query)])
+
+
+def _tables(connection: sqlite3.Connection) -> list[Any]:
+    return connection.execute("SELECT type, name, tbl_name, sql FROM sqlite_master ORDER BY name").fetchall()
+
+
+@functools.cache
+def _expected_tables() -> list[Any]:
+    with contextlib.closing(sqlite3.connect(":memory:")) as connection:
+        connection.executescript(_SCHEMA)
+        return _tables(connection)
 
 
 def _of_device(name: str, device: str) -> str:

@@ -7,10 +7,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import matplotlib.figure
+from matplotlib.axes import Axes
+from matplotlib.patches import Patch
 
 from pursuit.checks import Vector, checked_choice
 from pursuit.experiments.common.formatting import file_name, power, shortened
 from pursuit.experiments.common.plotting import FORMATS, PRINT, print_style, save
+from pursuit.experiments.study.evidence import Judgement
 from pursuit.experiments.study.figures.layout import (
     SCHEME_STYLES,
     Style,
@@ -31,7 +34,24 @@ from pursuit.experiments.study.figures.panels import (
 from pursuit.experiments.study.results import Cell, CellResults, FigureSpec, Results
 from pursuit.experiments.study.stats import MEASURES, distributions_of, targets_of
 
-__all__ = ["SCHEME_STYLES", "DrawnFigure", "build_distributions", "build_figure", "draw_figures", "style_of"]
+__all__ = [
+    "SCHEME_STYLES",
+    "DrawnFigure",
+    "build_distributions",
+    "build_figure",
+    "build_outcomes",
+    "draw_figures",
+    "style_of",
+]
+
+# What agrees is dark, and what is not known is light: people with any kind of colour vision can tell.
+_COLOURS = {
+    "agrees": "#8fb3e6",
+    "disagrees": "#e69f00",
+    "diverges": "#b0855f",
+    "undecided": "#cccccc",
+    "missing": "#eeeeee",
+}
 
 _AXIS_LABELS = {"iterations": "iterations (#ITS)", "evaluations": "function evaluations"}
 
@@ -175,6 +195,39 @@ def build_distributions(
         draw_distributions(axes[n], found, styles, budgets)
         axes[n].set_title(f"n = {n}")
     return figure
+
+
+@print_style
+def build_outcomes(judgements: Sequence[Judgement]) -> matplotlib.figure.Figure:
+    """Return a chart with a row for each claim and a panel for each reading."""
+    readings = list(dict.fromkeys(judgement.reading for judgement in judgements))
+    numbers = list(dict.fromkeys(judgement.number for judgement in judgements))
+    size = (1.2 + 1.6 * len(readings), 0.75 + 0.16 * len(numbers))
+    figure = matplotlib.figure.Figure(figsize=size, layout="constrained")
+    (panels,) = figure.subplots(1, len(readings), sharey=True, squeeze=False)
+    for axes, reading in zip(panels, readings, strict=True):
+        for judgement in judgements:
+            if judgement.reading == reading:
+                _draw_bar(axes, judgement)
+        axes.set(title=reading, xlim=(0.0, 1.0), xlabel="share of measurements")
+        axes.grid(visible=False)
+    panels[0].set(ylim=(numbers[-1] + 0.6, numbers[0] - 0.6), ylabel="claim")
+    panels[0].set_yticks(numbers)
+    handles = [Patch(color=colour, label=outcome) for outcome, colour in _COLOURS.items()]
+    # Three entries fit below one panel.
+    columns = min(len(handles), 3 * len(readings))
+    figure.legend(handles=handles, loc="outside lower center", ncols=columns, handlelength=1.2)
+    return figure
+
+
+def _draw_bar(axes: Axes, judgement: Judgement) -> None:
+    counts, left = judgement.counts, 0.0
+    for outcome, colour in _COLOURS.items():
+        share = counts[outcome] / counts.total()
+        axes.barh(judgement.number, share, left=left, height=0.8, color=colour)
+        left += share
+    text = f"{counts['agrees']} of {counts.total()}"
+    axes.text(0.02, judgement.number, text, va="center", fontsize="x-small")
 
 
 def _styles(results: Results, shown: Iterable[str]) -> dict[str, Style]:

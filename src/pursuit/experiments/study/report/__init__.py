@@ -8,8 +8,7 @@ from pathlib import Path
 from pursuit.checks import checked_choice
 from pursuit.experiments.common.files import write_file
 from pursuit.experiments.common.plotting import FORMATS, PRINT, SCREEN, save
-from pursuit.experiments.study.figures import draw_figures
-from pursuit.experiments.study.figures.outcomes import build_outcomes
+from pursuit.experiments.study.figures import build_outcomes, draw_figures
 from pursuit.experiments.study.report.analysis import analyse
 from pursuit.experiments.study.report.document import document_of
 from pursuit.experiments.study.report.page import page_of

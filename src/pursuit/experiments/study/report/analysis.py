@@ -10,8 +10,8 @@ from importlib import resources
 from typing import Any, NamedTuple
 
 from pursuit.experiments.common.formatting import brief, power, spaced
-from pursuit.experiments.study.claims import Judgement, judge
-from pursuit.experiments.study.evidence import PAPER_SCHEMES, Measurement
+from pursuit.experiments.study.claims import judge
+from pursuit.experiments.study.evidence import PAPER_SCHEMES, Judgement, Measurement
 from pursuit.experiments.study.results import Cell, CellResults, Results
 from pursuit.experiments.study.stats import MEASURES, Estimate, Summary, exponent, summarize
 
@@ -67,7 +67,7 @@ def side_by_side(claim: Sequence[Judgement]) -> dict[tuple[str, str], list[Measu
 
     Examples
     --------
-    >>> from pursuit.experiments.study.claims import Judgement
+    >>> from pursuit.experiments.study.evidence import Judgement
     >>> from pursuit.experiments.study.evidence import Measurement
     >>> from pursuit.experiments.study.report.analysis import side_by_side
     >>> def judgement(reading, holds):

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from pursuit.experiments.common.formatting import brief, escaped, folded, power, spaced, table
-from pursuit.experiments.study.claims import TOLERANCE, VERDICTS_SO_FAR, Judgement
-from pursuit.experiments.study.evidence import Measurement, PaperProblem
+from pursuit.experiments.study.claims import RULES
+from pursuit.experiments.study.evidence import VERDICTS_SO_FAR, Measurement, PaperProblem
 from pursuit.experiments.study.figures import DrawnFigure
 from pursuit.experiments.study.report.analysis import (
     Analysis,
@@ -30,13 +30,6 @@ VERDICT_COLUMNS = {
     "open": ("not decided", "not measured"),
 }
 """How verdicts are put together: a claim whose runs are not all there counts as what it is so far."""
-_RULES = (
-    'Whatever the paper says "roughly" or "about", or calls "as good" or "insignificant", may be off by a '
-    f"factor of {TOLERANCE:g}: our interval has to overlap that range. *More* and *less* than a number are "
-    "judged by our median. To grow like n squared is an exponent of 2 ± 0.25, which is that factor from n = "
-    "20 to 100; proportional to n is 1 ± 0.1, since the paper says constant, and 0.25 would let n^1.25 pass. "
-    "One order of magnitude is closer to 10 than to 1 or 100."
-)
 
 
 def document_of(
@@ -74,42 +67,33 @@ def _missing(results: Results) -> list[str]:
         [escaped(results.name_of(entry.cell)), str(len(entry.runs)), str(entry.wanted)]
         for entry in missing(results)
     ]
-    others = [[escaped(results.name_of(cell))] for cell in left_out(results)]
-    found = {
-        f"Cells that have fewer runs than wanted: {len(rows)}": (["cell", "runs", "wanted"], rows),
-        f"Cells that the study leaves out: {len(others)}": (["cell"], others),
-    }
-    why = "The declaration of the study says why.\n\n"
-    return [
-        folded(title, (why if content[0] == ["cell"] else "") + table(*content))
-        for title, content in found.items()
-        if content[1]
-    ]
+    short = f"Cells that have fewer runs than wanted: {len(rows)}"
+    parts = [folded(short, table(["cell", "runs", "wanted"], rows))] if rows else []
+    if others := [[escaped(results.name_of(cell))] for cell in left_out(results)]:
+        text = f"The declaration of the study says why.\n\n{table(['cell'], others)}"
+        parts.append(folded(f"Cells that the study leaves out: {len(others)}", text))
+    return parts
 
 
 def _claims(analysis: Analysis) -> list[str]:
     claims = claims_of(analysis.judgements)
     if not claims:
         return []
+    verdicts, parts = [], []
+    for claim in claims:
+        texts = [f"**{one.verdict}** ({one.agreement})" if one.agreement else one.verdict for one in claim]
+        verdicts.append([str(claim[0].number), claim[0].claim, *texts])
+        rows = [[*what, *map(_ours, found)] for what, found in side_by_side(claim).items()]
+        header = ["measured", "paper", *(f"ours, {reading}" for reading in analysis.readings)]
+        parts.append(folded(f"Claim {claim[0].number}: {len(rows)} measurements", table(header, rows)))
     return [
         "## The paper's claims",
-        table(["", "claim", *analysis.readings], [_verdicts(claim) for claim in claims]),
-        _RULES,
+        table(["", "claim", *analysis.readings], verdicts),
+        RULES,
         "What is measured for each claim, with 95 % bootstrap intervals: ✓ agrees with the paper, "
         "✗ disagrees, ↗ diverges.",
-        *(_measurements(claim, analysis.readings) for claim in claims),
+        *parts,
     ]
-
-
-def _verdicts(claim: Sequence[Judgement]) -> list[str]:
-    verdicts = [f"**{one.verdict}** ({one.agreement})" if one.agreement else one.verdict for one in claim]
-    return [str(claim[0].number), claim[0].claim, *verdicts]
-
-
-def _measurements(claim: Sequence[Judgement], readings: Sequence[str]) -> str:
-    rows = [[*what, *map(_ours, found)] for what, found in side_by_side(claim).items()]
-    header = ["measured", "paper", *(f"ours, {reading}" for reading in readings)]
-    return folded(f"Claim {claim[0].number}: {len(rows)} measurements", table(header, rows))
 
 
 def _ours(found: Measurement | None) -> str:
@@ -139,7 +123,6 @@ def _medians(analysis: Analysis, measure: str) -> list[str]:
     for cell, found in analysis.summaries.items():
         texts = groups.setdefault((cell.reading, cell.n, cell.L), {})
         texts[cell.scheme, escaped(cell.problem)] = _median(cell, found[measure])
-    order = distinct(reading for reading, _, _ in groups)
     explanation = (
         "In brackets the 95 % bootstrap interval; in parentheses how many runs reached the target, if not "
         "all did: the others count as infinite. A cell diverges where most of its runs do."
@@ -148,7 +131,7 @@ def _medians(analysis: Analysis, measure: str) -> list[str]:
 
     def place(group: tuple[str, int, float | None]) -> tuple[int, int, float]:
         reading, n, condition = group
-        return order.index(reading), n, math.inf if condition is None else condition
+        return analysis.readings.index(reading), n, math.inf if condition is None else condition
 
     for group in sorted(groups, key=place):
         reading, n, condition = group
@@ -247,41 +230,36 @@ def _fit(analysis: Analysis, reading: str) -> tuple[int, int]:
 def _findings(analysis: Analysis, best: str) -> list[str]:
     """Return which reading fits, and how other schemes compare with SARP in the largest dimension."""
     n = max((cell.n for cell in analysis.summaries), default=0)
+    paths = {reading: _over_sarp(analysis, "ep-cma-1", n, reading) for reading in analysis.readings}
     columns = {scheme: _over_sarp(analysis, scheme, n, best) for scheme in ("rp", "cma", "ep-cma-n")}
-    columns |= {
-        f"ep-cma-1, {reading}": _over_sarp(analysis, "ep-cma-1", n, reading) for reading in analysis.readings
+    columns |= {f"ep-cma-1, {reading}": found for reading, found in paths.items()}
+    growths = {
+        PaperProblem(growth.problem, growth.L): growth.exponents["iterations"].value
+        for growth in analysis.growths
+        if (growth.scheme, growth.reading) == ("sarp", best)
     }
     places = list(dict.fromkeys(itertools.chain(*columns.values())))
     if not places:
         return []
     rows = [
-        [
-            str(place),
-            *(brief(found.get(place, math.nan)) for found in columns.values()),
-            _growth_of_sarp(analysis, place, best),
-        ]
+        [str(place), *(brief(found.get(place, math.nan)) for found in (*columns.values(), growths))]
         for place in places
     ]
-    ahead = {
-        name: ", ".join(str(place) for place in found if found[place] < 1.0)
-        for name, found in columns.items()
-    }
-    paths = [
-        f"on {ahead[name]} ({name.split()[-1]})" for name in columns if "ep-cma-1" in name and ahead[name]
+    can = [
+        f"on {ahead} ({reading})" for reading, found in paths.items() if (ahead := _listed(found, _is_ahead))
     ]
-    own = columns[f"ep-cma-1, {best}"]
-    missed = ", ".join(str(place) for place in own if math.isinf(own[place]))
-    slower = [factor for factor in own.values() if 1.0 <= factor < math.inf]
+    slower = [factor for factor in paths[best].values() if 1.0 <= factor < math.inf]
     cannot = f" Under `{best}` it otherwise needs {_range(slower)} times as many" if slower else ""
-    cannot += f", and misses the target on {missed}" if cannot and missed else ""
+    missed = _listed(paths[best], math.isinf)
+    cannot += f", and misses the target on {missed}." if cannot and missed else "." if cannot else ""
     steep = ", and SARP's own grow faster than n where the last column is above 1"
     findings = [
         f"**Which reading fits:** `{best}`. Most claims hold under it and, of readings with equally many, "
         "most measurements agree.",
-        f"**What EP-CMA-1 can do:** it needs fewer iterations than SARP {' and '.join(paths) or 'nowhere'}."
-        f"{cannot}{'.' if cannot else ''}",
+        f"**What EP-CMA-1 can do:** it needs fewer iterations than SARP {' and '.join(can) or 'nowhere'}."
+        f"{cannot}",
         "**Where SARP's advantage ends:** CMA, whose iterations cost n squared, needs fewer on "
-        f"{ahead['cma'] or 'none of the problems'}{steep if analysis.growths else ''}.",
+        f"{_listed(columns['cma'], _is_ahead) or 'none of the problems'}{steep if analysis.growths else ''}.",
     ]
     return [
         f"Median iterations divided by those of SARP, n = {n}, reading `{best}` unless another is named: ∞ "
@@ -290,6 +268,15 @@ def _findings(analysis: Analysis, best: str) -> list[str]:
         table(["problem", *columns, "growth of sarp"], rows),
         "\n".join(f"- {finding}" for finding in findings[len(analysis.readings) == 1 :]),
     ]
+
+
+def _listed(found: Mapping[PaperProblem, float], fits: Callable[[float], bool]) -> str:
+    """Return the problems whose numbers fit."""
+    return ", ".join(str(place) for place, number in found.items() if fits(number))
+
+
+def _is_ahead(factor: float) -> bool:
+    return factor < 1.0
 
 
 def _range(numbers: Sequence[float]) -> str:
@@ -306,12 +293,3 @@ def _over_sarp(analysis: Analysis, scheme: str, n: int, reading: str) -> dict[Pa
         if (cell.scheme, cell.n, cell.reading) == (scheme, n, reading)
         and math.isfinite(medians.get(cell._replace(scheme="sarp"), math.inf))
     }
-
-
-def _growth_of_sarp(analysis: Analysis, place: PaperProblem, reading: str) -> str:
-    found = [
-        growth.exponents["iterations"].value
-        for growth in analysis.growths
-        if (growth.problem, growth.L, growth.scheme, growth.reading) == (*place, "sarp", reading)
-    ]
-    return brief(found[0]) if found else "—"

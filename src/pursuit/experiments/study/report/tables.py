@@ -19,7 +19,6 @@ import numpy as np
 
 from pursuit.experiments.common.errors import StudyError
 from pursuit.experiments.common.files import write_file
-from pursuit.experiments.study.database import FILE
 from pursuit.experiments.study.evidence import RATED
 from pursuit.experiments.study.report.analysis import Analysis
 from pursuit.experiments.study.results import (
@@ -39,6 +38,7 @@ from pursuit.experiments.study.stats import (
     trace_of_median,
     with_distributions,
 )
+from pursuit.experiments.study.store import FILE
 
 _DECLARATION = "study.json"
 # Of a curve in a table: enough for a picture.

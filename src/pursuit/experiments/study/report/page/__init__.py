@@ -17,7 +17,8 @@ from typing import Any
 import numpy as np
 import plotly.offline
 
-from pursuit.experiments.study.claims import Judgement
+from pursuit.experiments.study.claims import RULES
+from pursuit.experiments.study.evidence import Judgement
 from pursuit.experiments.study.figures import distributions_note, title_of
 from pursuit.experiments.study.figures.layout import legend_order, panels_of, positions_of, shown_in, style_of
 from pursuit.experiments.study.report.analysis import (
@@ -76,6 +77,7 @@ def page_of(analysis: Analysis, measure: str) -> str:
     text = json.dumps(_plain(content), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     return Template(_part("report.html")).substitute(
         title=html.escape(results.title),
+        rules=html.escape(RULES),
         style=_part("report.css"),
         script=_part("report.js"),
         plotly=plotly.offline.get_plotlyjs(),
