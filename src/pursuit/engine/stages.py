@@ -122,7 +122,7 @@ class Past(NamedTuple):
             margin = LUCK * (best.noise or 0.0)
         elif now.is_estimate:
             # Noise has only now been noticed, and the best value may have been a lucky one.
-            margin = -LUCK * (now.noise or 0.0)
+            margin = -math.inf if self.stage.start == AT_BEST else -LUCK * (now.noise or 0.0)
         return now.fun < best.fun - margin
 
     def joined(self, now: Outcome) -> Trace:
