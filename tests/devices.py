@@ -33,7 +33,7 @@ def needs_gpu(test):
 def run_kernel(kernel, given, threads):
     """Run a kernel `(address, 0)` in one block on an array, which it changes."""
     from pursuit.gpu.device import Gpu
-    from pursuit.gpu.ptx import assembled, ptx_of
+    from pursuit.gpu.kernels import assembled, ptx_of
 
     gpu = Gpu()
     code = assembled(ptx_of(kernel, 2, gpu.device.capability), gpu.device.capability)

@@ -58,6 +58,15 @@ def check_jax_function(output):
     assert abs(numbers_after("angle at the end: ", output)[0] - 1.0) < 0.01
 
 
+def check_known_points(output):
+    # The start is worse than every known point.
+    (before, _), (after, end) = (
+        (numbers_after(f"{name}: ", output)[:2]) for name in ("from the start", "with known points")
+    )
+    assert after < 0.9 * before
+    assert end <= 1e-9
+
+
 def check_million_variables(output):
     before, after, _, n = numbers_after("f: ", output)
     assert after < 2e-3 * before

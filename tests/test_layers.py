@@ -17,13 +17,20 @@ SOURCE = Path(pursuit.__file__).parent
 APART = "gpu."
 # From the ground up. A module may import from its own layer and from those before it.
 LAYERS = (
-    ("checks", "curvature", "optional", "engine.counting", "reporting.__init__", "torch"),
+    ("checks", "curvature", "optional", "engine.counting", "engine.stopping", "reporting.__init__", "torch"),
     ("compiling",),
     ("problems",),
     ("methods",),
     ("engine", "reporting.progress"),
     ("gpu",),
-    ("result", "reporting.summary", "reporting.plotting", "engine.running"),
+    (
+        "result",
+        "reporting.history",
+        "reporting.plain",
+        "reporting.summary",
+        "reporting.plotting",
+        "engine.running",
+    ),
     ("constraints",),
     ("minimize", "many", "optimizer", "scipy", "reporting", "warmup"),
     ("adapters",),

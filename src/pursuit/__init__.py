@@ -7,14 +7,17 @@ from pursuit.minimize import minimize
 from pursuit.optimizer import Optimizer
 from pursuit.reporting.compare import compare
 from pursuit.reporting.comparison import Comparison
+from pursuit.reporting.history import History
+from pursuit.reporting.log import Log
 from pursuit.reporting.plotting import plot_runs
-from pursuit.result import History, Result, Results
+from pursuit.result import Result, Results
 from pursuit.scipy import scipy_method
 from pursuit.warmup import warmup
 
 __all__ = [
     "Comparison",
     "History",
+    "Log",
     "Optimizer",
     "Result",
     "Results",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Executor
-from typing import TYPE_CHECKING, Any, NamedTuple, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,13 +12,15 @@ from numpy.typing import NDArray
 from pursuit.checks import Vector, checked_count, checked_number
 from pursuit.curvature import covariance_of, measured_curvature
 from pursuit.engine.evaluation import Map, checked_workers, evaluator
-from pursuit.engine.outcome import Outcome, StageRecord
+from pursuit.engine.outcome import Outcome
 from pursuit.engine.setup import Setup
 from pursuit.engine.staged import StagedRun
-from pursuit.optional import optional_module
+from pursuit.methods.stages import Stage
 from pursuit.problems.boxes import active_mask, checked_box
 from pursuit.problems.objective import as_value, function_of_point
 from pursuit.problems.structure import structure_of
+from pursuit.reporting.history import History
+from pursuit.reporting.plain import fields_of, plain_result
 from pursuit.reporting.plotting import plot_run
 from pursuit.reporting.summary import summary_of
 
@@ -53,7 +55,7 @@ class Result(dict[str, Any]):
         its values are noisy, or that it has kinks.
     method : str
         The method's name; for `auto` also what was at work, as ``"auto (differences, evolution)"``.
-    stages : tuple of StageRecord
+    stages : tuple of Stage
         The outcome of each stage of the run, if `auto` changed the method or the run was restarted: its
         `method`, `nfev`, `fun` and so on. Empty if there can be only one stage.
     sigma : float
@@ -109,7 +111,7 @@ class Result(dict[str, Any]):
     status: int
     message: str
     method: str
-    stages: tuple[StageRecord, ...]
+    stages: tuple[Stage, ...]
     sigma: float
     time: float
     nfaulty: int
@@ -259,6 +261,36 @@ class Result(dict[str, Any]):
         structure, _ = structure_of(self.x)
         return structure.shaped(np.sqrt(np.diag(self.covariance(sigma=sigma, residuals=residuals))))
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return all that JSON can take of it: points as flat lists, what is not finite as text.
+
+        An `extra` that JSON does not take is left out.
+
+        Examples
+        --------
+        >>> import json, pursuit
+        >>> result = pursuit.minimize(lambda x: x @ x, [1.0, 2.0], rng=1, trace=True)
+        >>> text = json.dumps(result.to_dict())
+        >>> same = pursuit.Result.from_dict(json.loads(text))
+        >>> same.fun == result.fun, (same.trace.nfev == result.trace.nfev).all()
+        (True, np.True_)
+        """
+        return plain_result(self)
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any], x0: Any = None) -> Result:
+        """Return the result that `to_dict` has written.
+
+        Parameters
+        ----------
+        data : dict
+            What it has returned.
+        x0 : object
+            A point with the structure of the start, if that was a dictionary or the like.
+        """
+        structure, _ = structure_of(x0)
+        return cls(fields_of(data, structure))
+
     def plot(self, ax: Any = None, *, fmin: float | None = None) -> Any:
         """Draw the best value so far against evaluations, in a colour for each method that was at work.
 
@@ -292,52 +324,6 @@ class Result(dict[str, Any]):
         ['best value so far', 'step size']
         """
         return plot_run(self, fmin=fmin, ax=ax)
-
-
-class _Columns(NamedTuple):
-    """The columns of a history."""
-
-    nit: NDArray[np.int64]
-    nfev: NDArray[np.int64]
-    fun: NDArray[np.float64]
-    """The value of the latest iterate."""
-    method: NDArray[np.str_]
-    """Which was at work."""
-    sigma: NDArray[np.float64]
-    """The step size."""
-    at_bound: NDArray[np.int64]
-    """How many variables of the best point are at a bound; 0 without bounds. Each stage begins anew."""
-
-
-class History(_Columns):
-    """The course of a run at selected iterations, an array for each of these columns.
-
-    Attributes
-    ----------
-    x : ndarray or None
-        With ``trace="x"``: the best point so far, one per row; under noise, if the method estimates values,
-        the point that it estimated to be the best. It is no column of the tuple, nor of a table.
-
-    Examples
-    --------
-    >>> import pursuit
-    >>> problem = pursuit.problems.exp(3, 1e2)
-    >>> trace = pursuit.minimize(problem, problem.x0, method="rp", rng=1, maxfev=200, trace=True).trace
-    >>> trace._fields
-    ('nit', 'nfev', 'fun', 'method', 'sigma', 'at_bound')
-    >>> trace.nfev[-1]
-    np.int64(200)
-    """
-
-    x: NDArray[np.float64] | None = None
-
-    def to_pandas(self) -> Any:
-        """Return a `pandas.DataFrame` with these columns."""
-        return optional_module("pandas", "to_pandas").DataFrame(self._asdict())
-
-    def to_polars(self) -> Any:
-        """Return a `polars.DataFrame` with these columns."""
-        return optional_module("polars", "to_polars").DataFrame(self._asdict())
 
 
 class Results(Sequence[Result]):

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from pursuit.checks import Vector
-from pursuit.compiling.announcing import announcing
+from pursuit.compiling.jit import announcing
 from pursuit.methods.catalogue import DEFAULT_METHOD, method_name, options_of, resolved
 from pursuit.minimize import minimize
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pursuit.compiling.terms import reads_own_entries_only
+from pursuit.compiling.vectors import reads_own_entries_only
 
 
 def later(i, x):

@@ -110,7 +110,7 @@ def test_drift_does_in_one_pass_what_four_operations_do(n, a):
     blend(SERIAL, slow_v, 1.0 - theta, theta, slow_y)
     if a != 0.0:
         add(SERIAL, slow_v, b, u)
-    drift(SERIAL, y, v, theta, a, b, u)
+    drift(SERIAL, y, v, theta, (a, b), u)
     np.testing.assert_array_equal(y, slow_y)
     np.testing.assert_array_equal(v, slow_v)
 
@@ -232,8 +232,8 @@ def every_operation(n, x, y, u, v, matrix):
     walk(SERIAL, x, y, 0.3, u)
     add(SERIAL, x, -1.7, v)
     blend(SERIAL, y, 0.3, 1.1, x)
-    drift(SERIAL, y, v, 0.1, 0.0, 0.0, u)
-    drift(SERIAL, y, v, 0.1, 0.3, 2.1, u)
+    drift(SERIAL, y, v, 0.1, (0.0, 0.0), u)
+    drift(SERIAL, y, v, 0.1, (0.3, 2.1), u)
     multiply(SERIAL, u, y)
     scale(SERIAL, v, 0.7)
     swap(SERIAL, n, x, v)

@@ -209,7 +209,7 @@ def test_the_format_is_what_the_documentation_says(tmp_path):
     optimizer.save(path)
     with np.load(path, allow_pickle=False) as file:
         header = json.loads(file["header"].tobytes())
-        assert (header["format"], header["version"]) == ("pursuit checkpoint", 8)
+        assert (header["format"], header["version"]) == ("pursuit checkpoint", 9)
         assert header["method"] == "sarp"
         assert header["options"] == METHODS["sarp"]
         assert header["generator"]["bit_generator"] == "PCG64"
@@ -259,7 +259,7 @@ def test_a_newer_version_is_named(tmp_path):
     path = tmp_path / "run.npz"
     text = json.dumps({"format": "pursuit checkpoint", "version": 99}).encode()
     path.write_bytes(npz(header=np.frombuffer(text, dtype=np.uint8)))
-    with pytest.raises(ValueError, match="of version 99, but this version of pursuit reads version 8"):
+    with pytest.raises(ValueError, match="of version 99, but this version of pursuit reads version 9"):
         pursuit.Optimizer.load(path, trace=True)
 
 

@@ -9,7 +9,7 @@ import scipy.optimize
 
 import pursuit
 from pursuit.compiling import cache as caching
-from pursuit.compiling.announcing import announcing
+from pursuit.compiling.jit import announcing
 from pursuit.engine.monitor import Monitor
 from pursuit.engine.stopping import Reason
 

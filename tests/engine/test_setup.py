@@ -61,32 +61,17 @@ def test_a_run_is_resumed_exactly(method, sigma0, tmp_path):
     path = tmp_path / "minimize.npz"
     whole = pursuit.minimize(bowl, START, maxiter=60, **arguments)
     for maxiter, x0 in ((1, START), (20, INSIDE), (60, np.clip(0.9 * START, LOWER, UPPER))):
-        # The start does not matter any more, though margins and offset of its own would be others.
+        # The start does not matter any more, though margins and scales of its own would be others.
         part = pursuit.minimize(bowl, x0, maxiter=maxiter, checkpoint=path, **arguments)
     assert_same(whole, part)
-
-
-def test_a_checkpoint_cannot_bring_mirrors_back(tmp_path):
-    path = tmp_path / "run.npz"
-    optimizer = pursuit.Optimizer(START, "evolution", rng=1, bounds=BOUNDS)
-    advance(optimizer, 10)
-    optimizer.save(path)
-    with np.load(path) as file:
-        arrays = dict(file)
-    assert not arrays["margin"].any()
-    np.savez(path, **{**arrays, "margin": np.full(5, 0.1)})
-    loaded = pursuit.Optimizer.load(path)
-    advance(optimizer, 20)
-    advance(loaded, 20)
-    assert_same(optimizer.result, loaded.result)
 
 
 @pytest.mark.parametrize(
     ("method", "change", "words"),
     [
-        (Narrowing, {"offset": None}, "its entry offset is missing"),
-        (Narrowing, {"offset": np.ones(4)}, "the entry offset must have shape"),
-        (Narrowing, {"offset": np.full(5, np.nan)}, "the numbers of its offset must be finite"),
+        (Narrowing, {"x0": None}, "its entry x0 is missing"),
+        (Narrowing, {"x0": np.ones(4)}, "the entry x0 must have shape"),
+        (Narrowing, {"x0": np.full(5, np.nan)}, "the numbers of its x0 must be finite"),
         (Narrowing, {"sigma0": None}, "the entry sigma0 is missing"),
         (Narrowing, {"sigma0": -SIZES}, "sigma0.[0-9]. must be"),
         (Narrowing, {"sigma0": np.full(5, np.inf)}, "sigma0.[0-9]. must be"),
@@ -94,7 +79,7 @@ def test_a_checkpoint_cannot_bring_mirrors_back(tmp_path):
         (Narrowing, {"sigma0": np.ones(5, dtype=int)}, "the entry sigma0 is not of the type"),
         (Narrowing, {"header": {"sigma0": 1.0}}, "the entry sigma0 is not one of a checkpoint"),
         (Narrowing, {"header": {"sigma0": [1.0] * 5}}, "the entry sigma0 is not one of a checkpoint"),
-        ("evolution", {"offset": np.zeros(5)}, "its entry offset is not one of its method"),
+        ("evolution", {"x0": np.zeros(5)}, "its entry x0 is not one of its method"),
     ],
 )
 def test_step_sizes_of_a_damaged_file_are_named(method, change, words, tmp_path):

@@ -99,10 +99,14 @@ def test_a_run_depends_neither_on_legs_nor_on_being_resumed(method, lanes):
     def new():
         return batch_of(P.exp(20, 1e3), np.ones(20), method, runs=20, lanes=lanes, maxiter=20_000)
 
+    def interrupt(batch, ended):
+        raise InterruptedError
+
     whole, in_legs, cut = new(), new(), new()
     run(whole)
     run(in_legs, leg=0.002)
-    run(cut, leg=0.002, seconds=0.005)
+    with pytest.raises(InterruptedError):
+        run(cut, leg=0.002, landed=interrupt)
     resumed = Batch.resumed(cut.setup, cut.limits, cut.memory(), lanes=lanes)
     run(resumed)
     assert whole.running.size == resumed.running.size == 0

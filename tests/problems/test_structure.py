@@ -13,6 +13,7 @@ import pytest
 import scipy.optimize
 
 import pursuit
+from pursuit.problems.structure import flat_of
 
 pytestmark = pytest.mark.interpreted
 Line = collections.namedtuple("Line", ["slope", "offset"])
@@ -158,6 +159,17 @@ def test_sequences_of_numbers_stay_flat_arrays():
         assert isinstance(pursuit.minimize(valley, x0, maxfev=5).x, np.ndarray)
     result = pursuit.minimize(lambda p: p[0][0] ** 2 + p[1] ** 2, ([1.0, 2.0], 3.0), maxfev=5)
     assert [type(part) for part in result.x] == [list, float]
+
+
+def test_a_result_stands_for_its_point():
+    found = pursuit.minimize(value, START, rng=1, maxfev=30)
+    scipys = scipy.optimize.minimize(valley, FLAT, method="Nelder-Mead", options={"maxfev": 30})
+    for x0, f, point in ((found, value, flat(found.x)), (scipys, valley, scipys.x)):
+        assert flat_of(pursuit.Optimizer(x0).ask()[0]).tolist() == point.tolist()
+        (result,) = pursuit.minimize_many(f, x0, 1, maxfev=1, workers=1)
+        assert flat_of(result.x).tolist() == point.tolist()
+        assert pursuit.compare(f, x0, ["rp"], seeds=1, maxfev=2).runs[0].fun <= valley(point)
+    assert pursuit.minimize(valley, scipys, maxfev=1).x.tolist() == scipys.x.tolist()
 
 
 def test_a_function_gets_a_structure_of_its_own():

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 from optuna.distributions import FloatDistribution
-from optuna.samplers import BaseSampler, RandomSampler
+from optuna.samplers import RandomSampler
 from optuna.search_space import IntersectionSearchSpace
 from optuna.study import StudyDirection
 from optuna.trial import TrialState
@@ -20,7 +20,7 @@ _WIDTH = 0.2
 """The first step size, as a part of the range of a parameter."""
 
 
-class PursuitSampler(BaseSampler):  # type: ignore[misc, unused-ignore]
+class PursuitSampler:
     """A sampler of continuous parameters; others, and those that not every trial has, are drawn at random.
 
     The first trial is drawn at random, too. Our method begins at the best trial so far, which may be one of a
@@ -78,6 +78,9 @@ class PursuitSampler(BaseSampler):  # type: ignore[misc, unused-ignore]
     def sample_independent(self, study: Any, trial: Any, param_name: str, param_distribution: Any) -> Any:
         """Return a random value."""
         return self._random.sample_independent(study, trial, param_name, param_distribution)
+
+    def before_trial(self, study: Any, trial: Any) -> None:
+        """Do nothing."""
 
     def after_trial(self, study: Any, trial: Any, state: Any, values: Any) -> None:
         """Take the value of a trial; one that failed or was pruned counts as NaN."""

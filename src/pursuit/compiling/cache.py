@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 
 from pursuit.compiling import jit
-from pursuit.compiling.announcing import compilation
+from pursuit.compiling.jit import compilation
 from pursuit.compiling.reach import UNKNOWN, definitions_in, file_hash, reach_of
 from pursuit.optional import version_of
 

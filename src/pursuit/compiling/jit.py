@@ -8,12 +8,16 @@ take the same steps, bit for bit.
 
 from __future__ import annotations
 
+import contextlib
 import functools
+import gc
 import importlib.util
+import logging
 import os
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextvars import ContextVar
 from typing import Any, TypeVar, cast
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -111,3 +115,92 @@ def _introduce_all() -> None:
     while _waiting:
         function, choose, options = _waiting.pop()
         overload(function, strict=False, jit_options=cast("Any", _OPTIONS | options))(choose)
+
+
+_logger = logging.getLogger("pursuit")
+_Listener = tuple[Callable[[str], None], Callable[[], None]]
+_listeners: ContextVar[tuple[_Listener, ...]] = ContextVar("_listeners", default=())
+
+
+@contextlib.contextmanager
+def announcing(begin: Callable[[str], None], end: Callable[[], None] = lambda: None) -> Iterator[None]:
+    """Meanwhile, call `begin` with the name of each function about to be compiled, and `end` after it."""
+    token = _listeners.set((*_listeners.get(), (begin, end)))
+    try:
+        yield
+    finally:
+        _listeners.reset(token)
+
+
+@contextlib.contextmanager
+def compilation(function: Callable[..., Any], *, expected: bool) -> Iterator[None]:
+    """Say that a function is about to be compiled, if that is expected, and at the end that it has been.
+
+    Meanwhile Python's garbage collector is off: the compiler makes millions of objects and keeps most of
+    them, so collecting would take a sixth of the time and find little.
+    """
+    if not expected:
+        yield
+        return
+    _logger.info("Compiling %s, which is not in the cache on disk.", function.__name__)
+    listeners, was_enabled = _listeners.get(), gc.isenabled()
+    for begin, _ in listeners:
+        begin(function.__name__)
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+        for _, end in listeners:
+            end()
+
+
+def lent(record: Any) -> Any:
+    """Return a record whose arrays are not counted in compiled code; whoever calls it holds them.
+
+    Numba counts how often an array is referred to, wherever it is passed on, which takes most of the time of
+    a short iteration. The arrays of a run are held by Python for as long as the run exists. So a loop works
+    with views of them that belong to nobody.
+    """
+    return record
+
+
+def _lent_form(record: Any) -> Any:
+    """Return what is compiled in place of `lent` for a type: recursively, by the fields of a record."""
+    types, carray = numba().types, numba().carray
+    if isinstance(record, types.Array) and _is_plain(record):
+        pointer_to = _pointer_to()
+        return lambda record: carray(pointer_to(record.ctypes.data, record), record.shape)
+    if not isinstance(record, types.BaseNamedTuple):
+        return lambda record: record
+    parts = ", ".join(f"lent(record.{field})" for field in record.instance_class._fields)
+    names = {"make": record.instance_class, "lent": lent}
+    exec(f"def lent_record(record):\n    return make({parts})", names)
+    return names["lent_record"]
+
+
+def _is_plain(array: Any) -> bool:
+    """Say whether an array is a vector or matrix of numbers, one after the other; others are counted."""
+    return array.layout == "C" and array.ndim > 0 and isinstance(array.dtype, numba().types.Number)
+
+
+@functools.cache
+def _pointer_to() -> Any:
+    """Return what turns an address into a pointer to numbers like those of an array."""
+    from numba import types
+    from numba.extending import intrinsic
+
+    @intrinsic
+    def pointer_to(typing_context: Any, address: Any, like: Any) -> Any:
+        kind = types.CPointer(like.dtype)
+
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            return builder.inttoptr(arguments[0], context.get_value_type(kind))
+
+        return kind(address, like), generate
+
+    return pointer_to
+
+
+replaceable(lent, _lent_form, inlined=True)

@@ -38,14 +38,15 @@ def mix_slice(x: Any, a: Any, weights: Any, rows: Any, start: Any) -> Any:
     for r in range(0, fours, 4):
         u, v = rows[r, start:end], rows[r + 1, start:end]
         w, y = rows[r + 2, start:end], rows[r + 3, start:end]
-        _add_four(SERIAL, x, (weights[r], weights[r + 1], weights[r + 2], weights[r + 3]), u, v, w, y)
+        _add_four(SERIAL, x, (weights[r], weights[r + 1], weights[r + 2], weights[r + 3]), (u, v, w, y))
     for r in range(fours, m):
         add(SERIAL, x, weights[r], rows[r, start:end])
 
 
 @entrywise
-def _add_four(i, x, weights, u, v, w, y):
+def _add_four(i, x, weights, vectors):
     """Add multiples of four vectors to x, one after the other."""
+    u, v, w, y = vectors
     return x[i] + weights[0] * u[i] + weights[1] * v[i] + weights[2] * w[i] + weights[3] * y[i]
 
 
@@ -100,11 +101,12 @@ def _update_factor(team, columns, keep, gain, p, work):
         new = math.sqrt(diagonal * diagonal + work[j] * work[j])
         cosine, sine = diagonal / new, work[j] / new
         columns[j, j] = new
-        _rotate(team, n - j - 1, columns[j, j + 1 :], work[j + 1 :], root, cosine, sine)
+        _rotate(team, n - j - 1, columns[j, j + 1 :], work[j + 1 :], (root, cosine, sine))
 
 
 @repeated
-def _rotate(i, column, rest, root, cosine, sine):
+def _rotate(i, column, rest, factors):
+    root, cosine, sine = factors
     old = column[i]
     column[i] = cosine * root * old + sine * rest[i]
     rest[i] = cosine * rest[i] - sine * root * old

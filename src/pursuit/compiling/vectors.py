@@ -11,7 +11,9 @@ on every machine and in every driver.
 
 from __future__ import annotations
 
+import dis
 import inspect
+import itertools
 from collections.abc import Callable
 from typing import Any, Concatenate, NamedTuple, ParamSpec, cast
 
@@ -21,10 +23,11 @@ from numpy.typing import NDArray
 from pursuit.checks import Vector
 from pursuit.compiling.dispatch import GenericFunction, generic
 from pursuit.compiling.jit import compilable, inlined, loop_for
-from pursuit.compiling.terms import index_of_all
 
 Matrix = NDArray[np.float64]
 P = ParamSpec("P")
+_CALLS = frozenset({"CALL", "CALL_FUNCTION_EX", "CALL_KW"})
+_STORES = frozenset({"STORE_SUBSCR", "STORE_SLICE"})
 
 
 class Serial(NamedTuple):
@@ -186,6 +189,59 @@ def repeated(step: Callable[..., None]) -> GenericFunction[..., None]:
     return cast("GenericFunction[..., None]", _operation(step, "repeating", serial, loop))
 
 
+def index_of_all(function: Callable[..., Any]) -> Callable[[int], Any] | None:
+    """Return what makes of n an index with which `function(i, *arrays)` works for all i < n at once.
+
+    None if it has to be called for one i after the other: if it branches, calls functions, or takes powers,
+    whose last bits are not the same for whole arrays.
+
+    Examples
+    --------
+    >>> from pursuit.compiling.vectors import index_of_all
+    >>> index_of_all(lambda i, x: x[i] * x[i])(3)
+    slice(None, 3, None)
+    >>> index_of_all(lambda i, x: x[i] * x[i + 1])(3)
+    array([0, 1, 2])
+    >>> index_of_all(lambda i, x: abs(x[i])) is None
+    True
+    """
+    names = [f"{code.opname} {code.argrepr}" for code in dis.get_instructions(function)]
+    if any(name.split()[0] in _CALLS or "JUMP" in name or "**" in name for name in names):
+        return None
+    # A slice is faster, but what it reads changes with the array.
+    writes = any(name.split()[0] in _STORES for name in names)
+    return np.arange if writes or not reads_own_entries_only(function) else slice
+
+
+def reads_own_entries_only(term: Callable[..., Any]) -> bool:
+    """Say whether `term(i, *arrays)` uses i for its entries alone, as far as its code shows.
+
+    Examples
+    --------
+    >>> from pursuit.compiling.vectors import reads_own_entries_only
+    >>> reads_own_entries_only(lambda i, x, y: x[i] * y[i])
+    True
+    >>> reads_own_entries_only(lambda i, x: x[i] * x[i + 1])
+    False
+    """
+    index = term.__code__.co_varnames[0]
+    for before, code in itertools.pairwise(dis.get_instructions(term)):
+        # Some instructions load or store two variables.
+        names = before.argval if isinstance(before.argval, tuple) else (before.argval,)
+        names = names if "_FAST" in before.opname else (None,)
+        is_entry = reads_entries(code) or code.opname in _STORES
+        if index in names[:-1] or is_entry != (names[-1] == index) or code.opname in _CALLS:
+            return False
+    return True
+
+
+def reads_entries(instruction: dis.Instruction) -> bool:
+    """Say whether an instruction of Python reads entries of an array; from Python 3.14 on as an operation."""
+    return instruction.opname in ("BINARY_SUBSCR", "BINARY_SLICE") or (
+        instruction.opname == "BINARY_OP" and instruction.argrepr == "[]"
+    )
+
+
 @summed
 def dot(i, x, y):
     """Return x'y."""
@@ -247,27 +303,30 @@ def _exchange(team, x, i, value):
 
 
 @inlined
-def drift(team: Any, y: Vector, v: Vector, theta: Any, a: Any, b: Any, u: Vector) -> Any:
+def drift(team: Any, y: Vector, v: Vector, theta: Any, along: Any, u: Vector) -> Any:
     """Set y to (y + a u + theta v) / (1 + theta), and v to (1 - theta) v + theta y + b u, in one pass.
 
-    Where a is 0, so is b, and u need not be finite.
+    `along` is a and b. Where a is 0, so is b, and u need not be finite.
     """
+    a, b = along
     keep, part, rest = 1.0 / (1.0 + theta), theta / (1.0 + theta), 1.0 - theta
     if a == 0.0:
-        _drift(team, y.shape[0], y, v, keep, part, rest, theta)
+        _drift(team, y.shape[0], y, v, (keep, part, rest, theta))
     else:
-        _drift_along(team, y.shape[0], y, v, keep, part, rest, theta, a, b, u)
+        _drift_along(team, y.shape[0], y, v, u, (keep, part, rest, theta, a, b))
 
 
 @repeated
-def _drift(i, y, v, keep, part, rest, theta):
+def _drift(i, y, v, factors):
+    keep, part, rest, theta = factors
     new = keep * y[i] + part * v[i]
     v[i] = rest * v[i] + theta * new
     y[i] = new
 
 
 @repeated
-def _drift_along(i, y, v, keep, part, rest, theta, a, b, u):
+def _drift_along(i, y, v, u, factors):
+    keep, part, rest, theta, a, b = factors
     new = keep * (y[i] + a * u[i]) + part * v[i]
     v[i] = rest * v[i] + theta * new + b * u[i]
     y[i] = new

@@ -2,9 +2,8 @@
 
 These are the entries of the file, in the form that `archive.py` describes:
 
-- ``format`` and ``version``: "pursuit checkpoint" and the version of this layout, 8.
-- what the run was set up with, and when it stops: the fields of `Stored`. ``margin`` is there with bounds,
-  ``offset`` if a step method moves in scaled variables.
+- ``format`` and ``version``: "pursuit checkpoint" and the version of this layout, 9.
+- what the run was set up with, and when it stops: the fields of `Stored`.
 - the fields of `Snapshot`, those that are not None. Of a step method ``x`` is ``state.x``; before the start
   of the run or of a stage is evaluated, there are only ``x``, ``generator`` and ``past``.
 
@@ -38,17 +37,15 @@ from pursuit.engine.archive import (
 )
 from pursuit.engine.counters import LIMITS, Counters, Trace, check_counters, first_counters
 from pursuit.engine.known import Known
-from pursuit.engine.setup import Setup, set_up
+from pursuit.engine.setup import Setup, set_up, set_up_stage
 from pursuit.engine.snapshot import Counts, Snapshot, check_counts
-from pursuit.engine.stages import Past, check_past, stage_of
+from pursuit.engine.stages import Past, check_past
 from pursuit.methods.catalogue import method_text
 from pursuit.methods.contract import Rounds, Scheme, State, is_valid
 from pursuit.methods.programs import ENDINGS, Program, is_program
 from pursuit.methods.stages import Task, Unknown
-from pursuit.problems.boxes import Box
-from pursuit.problems.transform import Scale, factors
 
-_FORMAT, _VERSION = "pursuit checkpoint", 8
+_FORMAT, _VERSION = "pursuit checkpoint", 9
 T = TypeVar("T")
 Told = Sequence[float | None]
 """The values of a round that were told, None where they are missing; empty if none were."""
@@ -66,10 +63,8 @@ class Stored(NamedTuple):
     sigma0: float | Vector
     lower: Vector | None
     upper: Vector | None
-    margin: Vector | None
-    """That of the mirrors at the bounds, which depends on the start."""
-    offset: Vector | None
-    """That of scaled variables, which depends on the start."""
+    x0: Vector | None
+    """The start of the present stage, if the mirrors at bounds or scaled variables depend on it."""
     limits: dict[str, Any]
     """When to stop."""
     told: list[float | None] | None
@@ -79,18 +74,6 @@ class Stored(NamedTuple):
     def sizes(self) -> Rounds | None:
         """How large rounds are, where that was not left to the method."""
         return None if self.rounds is None else Rounds(*self.rounds)
-
-    @property
-    def box(self) -> Box | None:
-        """The bounds."""
-        if self.lower is None or self.upper is None or self.margin is None:
-            return None
-        return Box(self.lower, self.upper, self.margin)
-
-    @property
-    def scale(self) -> Scale | None:
-        """The variables of the scheme, where they are scaled."""
-        return None if self.offset is None else Scale(factors(np.asarray(self.sigma0)), self.offset)
 
 
 class _Points(NamedTuple):
@@ -119,8 +102,7 @@ def to_bytes(setup: Setup, snapshot: Snapshot, told: Told = ()) -> bytes:
 
 
 def _entries(setup: Setup, snapshot: Snapshot, told: Told) -> dict[str, Any]:
-    task, state, past, points = setup.task, snapshot.state, snapshot.past, snapshot.points
-    lower, upper, margin = (None, None, None) if setup.box is None else setup.box
+    task, state, points = setup.task, snapshot.state, snapshot.points
     stored = Stored(
         method=method_text(task.method),
         options=task.options,
@@ -128,21 +110,17 @@ def _entries(setup: Setup, snapshot: Snapshot, told: Told) -> dict[str, Any]:
         rounds=None if task.rounds is None else list(task.rounds),
         n=setup.n,
         sigma0=task.sigma0,
-        lower=lower,
-        upper=upper,
-        margin=margin,
-        offset=None if setup.scale is None else setup.scale.offset,
+        lower=None if setup.box is None else setup.box.lower,
+        upper=None if setup.box is None else setup.box.upper,
+        x0=setup.x0,
         limits=task.limits,
         told=list(told) if any(value is not None for value in told) else None,
     )
-    if past is not None:
-        past = past._replace(stage=past.stage._replace(method=method_text(past.stage.method)))
     fields = {
         "format": _FORMAT,
         "version": _VERSION,
         **stored._asdict(),
         **snapshot._asdict(),
-        "past": past,
         "points": _Points(np.array(list(points), np.int64), np.array(list(points.values())))
         if points
         else None,
@@ -157,10 +135,6 @@ def _entries(setup: Setup, snapshot: Snapshot, told: Told) -> dict[str, Any]:
         if entry is not None:
             entries |= entries_of(name, entry)
     return entries
-
-
-def _points_of(kept: dict[int, Vector]) -> _Points:
-    return _Points(np.array(list(kept), dtype=np.int64), np.array(list(kept.values())))
 
 
 class Checkpoint:
@@ -231,13 +205,14 @@ class Checkpoint:
             raise ValueError(f"its method is {stored.method}, but {method_text(method)} was passed")
         if method is None and ":" in stored.method:
             raise ValueError(f"its method is a class, {stored.method}: pass that class as method")
-        box = stored.box
+        lower, upper = stored.lower, stored.upper
+        bounds = None if lower is None or upper is None else list(zip(lower, upper, strict=True))
         return Task(
-            x0=np.zeros(stored.n) if box is None else np.clip(0.0, box.lower, box.upper),
+            x0=np.zeros(stored.n) if bounds is None else np.clip(0.0, lower, upper),
             method=stored.method if method is None else method,
             limits=stored.limits,
             sigma0=stored.sigma0,
-            bounds=None if box is None else list(zip(box.lower, box.upper, strict=True)),
+            bounds=bounds,
             options=stored.options,
             restarts=stored.restarts,
             rounds=stored.sizes,
@@ -245,14 +220,15 @@ class Checkpoint:
         )
 
     def _setup_of_stage(self, setup: Setup) -> Setup:
-        past, task, rounds = self.past, setup.task, self.stored.sizes
+        past, stage, x0 = self.past, setup.stage, self.stored.x0
         # How many workers there are now makes no difference to a run that has begun.
-        if rounds != task.rounds:
-            setup = setup._replace(task=task._replace(rounds=rounds)).at(setup.stage)
+        task = setup.task._replace(rounds=self.stored.sizes)
         if past is not None:
-            setup = setup._replace(task=setup.task._replace(x0=past.x0))
-            setup = setup.at(stage_of(past.stage, {self.stored.method: task.method}))
-        return setup.placed(self.stored.box, self.stored.scale)
+            task, stage = task._replace(x0=past.x0), past.stage
+        setup, _ = set_up_stage(task, stage, task.x0.copy() if x0 is None else x0)
+        if (setup.x0 is None) != (x0 is None):
+            raise ValueError(f"its entry x0 is {'missing' if x0 is None else 'not one of its method'}")
+        return setup
 
     def _read_record(self, cls: Any) -> Any:
         """Return a record whose fields are entries of their own."""
@@ -261,22 +237,16 @@ class Checkpoint:
 
     def _read_stored(self) -> Stored:
         stored: Stored = self._read_record(Stored)
-        box, n = stored.box, stored.n
+        n = stored.n
         # No memory is allocated that the file does not fill.
         if self._entries.shape_of("x", "state.x") != (n,):
             raise ValueError(f"its points must have n variables, but n is {n}")
-        for name in ("lower", "upper", "margin", "offset", "sigma0"):
+        for name in ("lower", "upper", "x0", "sigma0"):
             check_shape(name, getattr(stored, name), (n,))
-        if box is None:
-            sides = (stored.lower, stored.upper, stored.margin)
-            has_room = all(side is None for side in sides)
-        else:
-            is_margin = (box.margin >= 0.0) & (box.margin < np.inf)
-            has_room = bool((box.lower <= box.upper).all() and is_margin.all())
-        if not has_room:
-            raise ValueError("its bounds leave no room")
-        if stored.offset is not None and not np.isfinite(stored.offset).all():
-            raise ValueError("the numbers of its offset must be finite ones")
+        if (stored.lower is None) != (stored.upper is None):
+            raise ValueError("it must have bounds on both sides, or none")
+        if stored.x0 is not None and not np.isfinite(stored.x0).all():
+            raise ValueError("the numbers of its x0 must be finite ones")
         if stored.limits.keys() != set(LIMITS):
             raise ValueError(
                 f"its limits must be {', '.join(LIMITS)}, but are {cut(', '.join(stored.limits))}"

@@ -14,18 +14,16 @@ All of it is plain Python, and is compiled as a whole where there is a compiler.
 from __future__ import annotations
 
 import dataclasses
-import enum
 import math
 from typing import Any, NamedTuple
 
 from pursuit.checks import Vector
-from pursuit.compiling.jit import compilable, inlined, loop_for
-from pursuit.compiling.lending import lent
+from pursuit.compiling.jit import compilable, inlined, lent, loop_for
 from pursuit.compiling.vectors import Matrix
 from pursuit.engine.counters import Counting, Unfinished, count_iteration, is_measured, reason_to_stop
 from pursuit.engine.queries import answer_to, open_query, points_to_spend, position_of, receive
 from pursuit.engine.stopping import Reason
-from pursuit.methods.contract import State, ask, spread, tell, write_point
+from pursuit.methods.contract import ask, spread, tell, write_point
 from pursuit.problems.contract import value
 from pursuit.problems.transform import Transform, at_bound, transformed_at_bound
 
@@ -87,15 +85,9 @@ class Session:
     """The row of the normals that comes next."""
 
 
-class Event(enum.IntEnum):
-    """What has happened before `advance`."""
-
-    VALUES = 0
-    """The values of the points written have come in."""
-    NEW_NORMALS = 1
-    """There are new normals, with which the next iteration begins."""
-    OPENED = 2
-    """The session was opened, and has written no points yet."""
+# What has happened before `advance`: the session was opened, and has written no points yet; the values of the
+# points written have come in; or there are new normals, with which the next iteration begins.
+OPENED, VALUES, NEW_NORMALS = range(3)
 
 
 # --- The parts of an iteration ---------------------------------------------------------------------
@@ -131,23 +123,10 @@ def granted(query: Any, query_state: Any, counting: Any, unfinished: Any) -> Any
     return query_state.wanted, False
 
 
-class Found(NamedTuple):
-    """What an iteration has asked and found."""
-
-    query: Any
-    answer: Any
-    unfinished: Any
-
-
 @inlined
-def concluded(team: Any, scheme: Any, state: Any, found: Any, counting: Any) -> Any:
-    """Update the arrays after an iteration; return numbers, counters, and the reason to stop."""
-    arrays, numbers, query = state.arrays, state.numbers, found.query
-    is_due = is_measured(counting.counters, counting.limits)
-    length = spread(team, query, numbers.sigma) if is_due else 0.0
-    numbers = tell(team, scheme, arrays, numbers, query, found.answer)
-    counters = count_iteration(counting, numbers, found.unfinished, length)
-    return numbers, counters, reason_to_stop(counters, counting.limits, numbers)
+def measured(team: Any, query: Any, counting: Any, numbers: Any) -> Any:
+    """Return the length of the trials of an iteration that began with these numbers, 0 if it is not due."""
+    return spread(team, query, numbers.sigma) if is_measured(counting.counters, counting.limits) else 0.0
 
 
 @inlined
@@ -212,8 +191,11 @@ def iterate(session: Any, bench: Any, problem: Any, rng: Any, until: Any) -> Any
             else:
                 query_state = receive(scheme, query, query_state, values)
         if reason == Reason.RUNNING:
-            found = Found(query, answer_to(query, query_state, values).content, unfinished)
-            numbers, counters, reason = concluded(team, scheme, State(arrays, numbers), found, counting)
+            length = measured(team, query, counting, numbers)
+            answer = answer_to(query, query_state, values).content
+            numbers = tell(team, scheme, arrays, numbers, query, answer)
+            counters = count_iteration(counting, numbers, unfinished, length)
+            reason = reason_to_stop(counters, limits, numbers)
             note_at_bound(team, problem, counting, counters, arrays.x, point)
             unfinished = nothing()
             # and the last finished iteration.
@@ -265,12 +247,26 @@ def advance(session: Any, event: Any) -> Any:
     Returns the number of points, which is 0 if the session has stopped or has used up its normals, and
     negative for the last points of all, for which no answer will come; the number of iterations so far; and
     whether the session is running.
+
+    Compilers optimise a function anew in each one that calls it. So what is long, `tell`, is called here.
     """
     bench = lent(session.bench)
-    goes_on = session.reason == Reason.RUNNING
-    begins = event == Event.NEW_NORMALS
-    if event == Event.VALUES:
-        goes_on, begins = _take_round(session, bench)
+    team, scheme, arrays, buffers = bench.team, bench.scheme, bench.arrays, bench.buffers
+    goes_on, begins = session.reason == Reason.RUNNING, event == NEW_NORMALS
+    if event == VALUES:
+        is_answered = _take_values(session, bench)
+        goes_on = session.reason == Reason.RUNNING
+        if is_answered:
+            query, counting = session.query, Counting(session.counters, bench.trace, bench.limits)
+            length = measured(team, query, counting, session.numbers)
+            answer = answer_to(query, session.query_state, buffers.values).content
+            numbers = tell(team, scheme, arrays, session.numbers, query, answer)
+            counters = count_iteration(counting, numbers, session.unfinished, length)
+            session.reason = reason_to_stop(counters, bench.limits, numbers)
+            # The points are evaluated, so there is room for another.
+            note_at_bound(team, bench.problem, counting, counters, arrays.x, buffers.points[0])
+            session.numbers, session.counters, session.unfinished = numbers, counters, nothing()
+            goes_on = begins = session.reason == Reason.RUNNING and session.row < buffers.normals.shape[0]
     elif begins:
         session.row = 0
     if begins:
@@ -281,31 +277,18 @@ def advance(session: Any, event: Any) -> Any:
 
 
 @inlined
-def _take_round(session, bench):
-    """Take the values of the points written; return whether more are wanted, and if so of a new iteration."""
-    values, query, query_state = bench.buffers.values, session.query, session.query_state
+def _take_values(session, bench):
+    """Take the values of the points written; return whether the query is answered."""
+    query, query_state, values = session.query, session.query_state, bench.buffers.values
     unfinished = session.unfinished
     for j in range(session.last if session.last > 0 else query_state.wanted):
         unfinished = noted(unfinished, query, query_state, values, j)
     session.unfinished = unfinished
     if session.last > 0:
         session.last, session.reason = 0, Reason.MAXFEV
-        return False, False
+        return False
     session.query_state = query_state = receive(bench.scheme, query, query_state, values)
-    if query_state.wanted > 0:
-        return True, False
-    found = Found(query, answer_to(query, query_state, values).content, unfinished)
-    state = State(bench.arrays, session.numbers)
-    counting = Counting(session.counters, bench.trace, bench.limits)
-    session.numbers, session.counters, session.reason = concluded(
-        bench.team, bench.scheme, state, found, counting
-    )
-    # The points are evaluated, so there is room for another.
-    room = bench.buffers.points[0]
-    note_at_bound(bench.team, bench.problem, counting, session.counters, bench.arrays.x, room)
-    session.unfinished = nothing()
-    begins = session.reason == Reason.RUNNING and session.row < bench.buffers.normals.shape[0]
-    return begins, begins
+    return query_state.wanted == 0
 
 
 @inlined

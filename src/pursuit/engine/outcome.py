@@ -13,58 +13,11 @@ from pursuit.checks import Vector
 from pursuit.engine.counters import Counting, Row, Trace, Unfinished, finished_trace
 from pursuit.engine.stopping import Reason
 from pursuit.methods.contract import State
+from pursuit.methods.stages import Stage
 
 if TYPE_CHECKING:
     # Numba compiles it, and is imported only for step methods.
     from pursuit.problems.transform import Transform
-
-
-class StageRecord(NamedTuple):
-    """The outcome of one stage of a run; most runs have one.
-
-    Attributes
-    ----------
-    method : str
-        The method at work.
-    options : dict
-        Its options.
-    start : str
-        Where it began: ``"the start"`` or ``"a new point"``.
-    most : int or None
-        The most evaluations that it was given; None for as many as were left.
-    why : str
-        Why it followed the stage before: what comes after "because".
-    nit, nfev : int
-        Its own iterations and evaluations.
-    best_nfev : int
-        After how many evaluations of the whole run it found its best point.
-    fun : float
-        The value of that point, or an estimate of it.
-    faulty : int
-        How many of its values were NaN.
-    reason : Reason
-        Why it ended.
-    sentence : str
-        The same in words.
-    noise, is_estimate, error
-        What it found out about the function, as `noise`, `fun_is_estimate` and `fun_error` in a result.
-    """
-
-    method: str
-    options: dict[str, Any]
-    start: str
-    most: int | None
-    why: str
-    nit: int
-    nfev: int
-    best_nfev: int
-    fun: float
-    faulty: int
-    reason: Reason
-    sentence: str
-    noise: float | None
-    is_estimate: bool
-    error: float | None
 
 
 class Outcome(NamedTuple):
@@ -89,7 +42,7 @@ class Outcome(NamedTuple):
     """Whether `fun` is an estimate of the value at `x`, and not a value seen."""
     error: float | None = None
     """The standard error of an estimate."""
-    stages: tuple[StageRecord, ...] = ()
+    stages: tuple[Stage, ...] = ()
     """The outcome of each stage, if there may be several."""
     points: Callable[[], NDArray[np.float64]] | None = None
     """Returns the best point so far at each row of the trace; None if they were not kept."""

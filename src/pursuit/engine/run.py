@@ -14,10 +14,12 @@ from pursuit.compiling.jit import has_compiler
 from pursuit.compiling.vectors import SERIAL
 from pursuit.engine.counters import Counters, Counting, Limits, Unfinished, reason_to_stop
 from pursuit.engine.iteration import (
+    NEW_NORMALS,
+    OPENED,
+    VALUES,
     Bench,
     BlackBox,
     Buffers,
-    Event,
     advance,
     draw_normals,
     evaluate_points,
@@ -35,8 +37,6 @@ from pursuit.methods.contract import Needs, Scheme, State, ask, write_point
 from pursuit.methods.line_searches import needs_problem
 from pursuit.problems.transform import Transform
 
-# Members of an enumeration take Numba longer to pass than numbers.
-_VALUES, _NEW_NORMALS, _OPENED = map(int, Event)
 # The normals that the Python loop draws at a time, so that passing the generator costs little.
 _NORMALS_AT_ONCE = 32_768
 # The numbers in the points that are written and evaluated in turn: so many stay in a CPU's cache.
@@ -97,26 +97,16 @@ class Run:
         self._rows = list(self._points)
 
         # What a session need not know is not compiled for each problem.
-        known = problem if needs_problem(scheme) else BlackBox(self._transform)
-
-        def entry(function: Callable[..., Any]) -> Any:
-            return compiled(function, scheme, known)
-
-        self._entry = entry
+        self._known = problem if needs_problem(scheme) else BlackBox(self._transform)
         rng.bit_generator.state = self._before = snapshot.generator
         # A loop draws its normals itself.
         self._draw_normals = draw_normals
         if not loops:
             self._draw_normals = specialized(compiled(draw_normals), rng, self._normals)
             self._draw()
-        self._bench = Bench(SERIAL, scheme, known, self._arrays, snapshot.trace, limits, buffers)
-        numbers, counters = snapshot.state.numbers, snapshot.counters
-        beginning = numbers, counters, reason_to_stop(counters, limits, numbers)
-        self._session = (
-            entry(open_loop)(*beginning) if loops else entry(open_session)(self._bench, *beginning)
-        )
+        self._session = self._opened(snapshot, buffers, loops=loops)
         # All of this is compiled now, so that the time of a run is that of its iterations.
-        self._present = specialized(entry(present), self._session)
+        self._present = specialized(self._entry(present), self._session)
         self._received: list[float] = []
         self.rows: list[Vector] = []
         """The points whose values are wanted now, or the first of them; none if the run has stopped."""
@@ -129,9 +119,30 @@ class Run:
         if loops:
             self._iterate = self._iterated_on(problem)
         else:
-            self._advance = specialized(entry(advance), self._session, _OPENED)
-            self._show(self._advance(self._session, _OPENED)[0])
+            self._advance = specialized(self._entry(advance), self._session, OPENED)
+            self._show(self._advance(self._session, OPENED)[0])
             self._recall(snapshot.received.tolist())
+
+    def _entry(self, function: Callable[..., Any]) -> Any:
+        """Return a function compiled for sessions of this scheme."""
+        return compiled(function, self._scheme, self._known)
+
+    def _opened(self, snapshot: Snapshot, buffers: Buffers, *, loops: bool) -> Any:
+        """Return the session in which compiled code keeps what changes."""
+        numbers, counters = snapshot.state.numbers, snapshot.counters
+        beginning = numbers, counters, reason_to_stop(counters, self._limits, numbers)
+        self._bench = Bench(
+            team=SERIAL,
+            scheme=self._scheme,
+            problem=self._known,
+            arrays=self._arrays,
+            trace=snapshot.trace,
+            limits=self._limits,
+            buffers=buffers,
+        )
+        if loops:
+            return self._entry(open_loop)(*beginning)
+        return self._entry(open_session)(self._bench, *beginning)
 
     def _recall(self, received: list[float]) -> None:
         """Take the values of a checkpoint, round by round; some of those of the last round may be missing."""
@@ -302,11 +313,11 @@ class Run:
     def _take_round(self) -> None:
         """Continue with the values that were written, and write the next points."""
         before = self.nit
-        wanted, self.nit, is_running = self._advance(self._session, _VALUES)
+        wanted, self.nit, is_running = self._advance(self._session, VALUES)
         self._finished += self.nit - before
         if wanted == 0 and is_running:
             self._draw()
-            wanted, _, _ = self._advance(self._session, _NEW_NORMALS)
+            wanted, _, _ = self._advance(self._session, NEW_NORMALS)
         self._show(wanted)
 
     def _draw(self) -> None:

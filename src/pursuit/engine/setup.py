@@ -21,7 +21,7 @@ from pursuit.engine.driving import Evaluate, Here
 from pursuit.engine.program_run import ProgramRun
 from pursuit.engine.snapshot import Snapshot, first_program_snapshot, first_snapshot
 from pursuit.engine.stages import Past
-from pursuit.methods.catalogue import create_scheme, method_name, resolved
+from pursuit.methods.catalogue import create_scheme, method_name, method_text, resolved
 from pursuit.methods.contract import Rounds
 from pursuit.methods.programs import Start, is_program
 from pursuit.methods.restarts import first_stage, has_stages
@@ -29,7 +29,7 @@ from pursuit.methods.stages import Stage, Task, Unknown
 from pursuit.problems.boxes import Box, Clipping, checked_box, preimage, with_margins
 from pursuit.problems.contract import value
 from pursuit.problems.objective import Extras, checked_objective, function_of_point
-from pursuit.problems.transform import Scale, Transform, Transformed, scale_around
+from pursuit.problems.transform import Scale, Transform, scale_around
 
 # Far enough from the step sizes at which a run stops that it can find a better one first.
 _SMALLEST_SIGMA0, _LARGEST_SIGMA0 = 1e-200, 1e100
@@ -54,6 +54,8 @@ class Setup(NamedTuple):
     """The bounds, with the margins of the mirrors at them if the scheme has any."""
     scale: Scale | None = None
     """The variables of the scheme, where `sigma0` is a vector that it does not take itself."""
+    x0: Vector | None = None
+    """The start of the stage, in the caller's variables, if these margins or these variables depend on it."""
 
     @property
     def n(self) -> int:
@@ -79,26 +81,9 @@ class Setup(NamedTuple):
             return False
         return value.handles(type(self.objective))
 
-    def at(self, stage: Stage) -> Setup:
-        """Return the setup of another stage of the same run, beginning at its start."""
-        return set_up_stage(self.task, stage, self.task.x0.copy())[0]
-
     def moved_to(self, x0: Vector) -> tuple[Setup, Vector]:
         """Return the setup of a run from another start, and that start as the scheme sees it."""
         return set_up_stage(self.task._replace(x0=x0), self.stage, x0.copy())
-
-    def placed(self, box: Box | None, scale: Scale | None) -> Setup:
-        """Return the same with the bounds and the scale of a checkpoint, which depend on its start."""
-        is_scaled = isinstance(self.task.sigma0, np.ndarray) and not is_program(self.scheme)
-        if is_scaled != (scale is not None):
-            raise ValueError(f"its entry offset is {'missing' if is_scaled else 'not one of its method'}")
-        if box is not None and is_program(self.scheme):
-            box = box._replace(margin=np.zeros(self.n))
-        objective = self.objective
-        if self.can_be_compiled:
-            inner = objective.problem if isinstance(objective, Transformed) else objective
-            objective = Transformed.of(inner, Transform.of(scale, box))
-        return self._replace(objective=objective, box=box, scale=scale)
 
     def within_limits(self, limits: Mapping[str, Any]) -> Setup:
         """Return the same setup with other limits in place of those named."""
@@ -212,7 +197,7 @@ def set_up(task: Task) -> tuple[Setup, Vector]:
     task = _checked(task)
     n, start = task.x0.size, task.x0
     stage = first_stage(task)
-    if stage.method != task.method:
+    if stage.method != method_text(task.method):
         # Wrong options of later stages are errors at once, too.
         create_scheme(task.method, n, task.options, task.fun)
     return set_up_stage(task, stage, start.copy() if has_stages(task) else start)
@@ -235,10 +220,11 @@ def _checked(task: Task) -> Task:
 def set_up_stage(task: Task, stage: Stage, x0: Vector) -> tuple[Setup, Vector]:
     """Return the setup of a stage that begins at x0, and its start as the scheme sees it."""
     n = x0.size
-    cls, _ = resolved(stage.method, n)
+    method = task.method if stage.method == method_text(task.method) else stage.method
+    cls, _ = resolved(method, n)
     box, scale, start = _place_around(task, cls, x0)
     objective = _objective_of(task, cls, box, scale)
-    scheme = create_scheme(stage.method, n, stage.options, objective)
+    scheme = create_scheme(method, n, stage.options, objective)
     return Setup(
         name=method_name(task.method),
         task=task,
@@ -248,6 +234,7 @@ def set_up_stage(task: Task, stage: Stage, x0: Vector) -> tuple[Setup, Vector]:
         limits=Limits.of(scheme, n, **task.limits),
         box=box,
         scale=scale,
+        x0=None if start is x0 else x0,
     ), start
 
 

@@ -19,9 +19,8 @@ from pursuit.engine.outcome import Outcome, points_at, points_by_iteration
 from pursuit.engine.program_run import ProgramRun
 from pursuit.engine.setup import Setup, set_up_stage
 from pursuit.engine.snapshot import Snapshot
-from pursuit.engine.stages import LUCK, Past, ended_stages, merged
+from pursuit.engine.stages import LUCK, Past, merged
 from pursuit.engine.stopping import Reason
-from pursuit.methods.catalogue import method_text
 from pursuit.methods.restarts import next_stage
 from pursuit.methods.stages import AT_BEST, AT_NEW_POINT, Stage
 from pursuit.problems.objective import Extras
@@ -274,8 +273,9 @@ class StagedRun:
         now = run.outcome()
         records = (*past.ended, past.record(now))
         left = total - sum(record.nfev for record in records)
-        methods = {method_text(self.setup.task.method): self.setup.task.method}
-        following = next_stage(self.setup.task, ended_stages(records, methods, past.f0)) if left > 0 else None
+        # Those left for a point that was told say nothing about the method.
+        ended = [record for record in records if record.reason != Reason.RUNNING]
+        following = next_stage(self.setup.task, ended) if left > 0 else None
         if following is None:
             return False
         if self._points is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -11,10 +11,10 @@ from pursuit.checks import Vector, shown
 from pursuit.engine.archive import check_shape
 from pursuit.engine.counters import UNLIMITED, Trace, empty_trace
 from pursuit.engine.known import Known
-from pursuit.engine.outcome import Outcome, StageRecord
+from pursuit.engine.outcome import Outcome
 from pursuit.engine.stopping import Reason
-from pursuit.methods.catalogue import list_methods, method_text
-from pursuit.methods.stages import AT_BEST, AT_NEW_POINT, AT_START, Ended, Stage
+from pursuit.methods.catalogue import list_methods
+from pursuit.methods.stages import AT_BEST, AT_NEW_POINT, AT_START, Stage
 
 # By how many standard deviations of the noise a single value must be below an estimate to be better.
 LUCK = 3.0
@@ -34,7 +34,7 @@ class Past(NamedTuple):
     f0: float
     stage: Stage
     """The present one."""
-    ended: tuple[StageRecord, ...]
+    ended: tuple[Stage, ...]
     champion: int
     """Which of the ended stages found the best point; -1 if none has ended."""
     best: Vector
@@ -86,18 +86,14 @@ class Past(NamedTuple):
         last = past.ended[-1]._replace(fun=known.value, is_estimate=False, error=None)
         return past._replace(ended=(*past.ended[:-1], last), champion=len(past.ended) - 1, best=known.x)
 
-    def record(self, now: Outcome) -> StageRecord:
-        """Return the outcome of the present stage."""
-        return StageRecord(
-            method=method_text(self.stage.method),
-            options=self.stage.options,
-            start=self.stage.start,
-            most=self.stage.most,
-            why=self.stage.why,
+    def record(self, now: Outcome) -> Stage:
+        """Return the present stage with what has come of it."""
+        return self.stage._replace(
             nit=now.nit,
             nfev=now.nfev - self.is_start_known,
             best_nfev=self.nfev + now.best_nfev,
             fun=now.fun,
+            has_gained=bool(now.fun < self.f0 - _GAIN * abs(self.f0)),
             faulty=now.faulty,
             reason=now.reason,
             sentence=now.message,
@@ -137,35 +133,6 @@ class Past(NamedTuple):
         return Trace(*(np.concatenate([first, second[new]]) for first, second in columns))
 
 
-def ended_stages(records: tuple[StageRecord, ...], stages: dict[str, str | type], f0: float) -> list[Ended]:
-    """Return records as the choice of the next stage sees them, without those left for a point that was told.
-
-    `stages` are the methods by their texts, and f0 is the value at the start of the run.
-    """
-    return [
-        Ended(
-            stage=stage_of(record, stages),
-            nfev=record.nfev,
-            reason=record.reason.name.lower(),
-            has_gained=record.fun < f0 - _GAIN * abs(f0),
-            fun=record.fun,
-        )
-        for record in records
-        if record.reason != Reason.RUNNING
-    ]
-
-
-def stage_of(record: Any, methods: dict[str, str | type]) -> Stage:
-    """Return the stage of a record; a class is found by its text among `methods`."""
-    return Stage(
-        method=methods.get(record.method, record.method),
-        options=record.options,
-        start=record.start,
-        most=record.most,
-        why=record.why,
-    )
-
-
 def merged(past: Past, now: Outcome, *, is_begun: bool) -> Outcome:
     """Return the outcome of a whole run, given that of its present stage, which may not have begun."""
     records = (*past.ended, past.record(now)) if is_begun else past.ended
@@ -197,7 +164,7 @@ def merged(past: Past, now: Outcome, *, is_begun: bool) -> Outcome:
     )
 
 
-def _story(records: tuple[StageRecord, ...], champion: int) -> str:
+def _story(records: tuple[Stage, ...], champion: int) -> str:
     """Return a sentence on which method was at work when, and why; empty if there was only one."""
     if len(records) == 1:
         return ""

@@ -163,10 +163,9 @@ class Gpu:
     def launch(self, function: Any, grid: int, plan: Any, stream: Any, arguments: tuple[int, ...]) -> None:
         """Start a kernel of 64-bit integers in `grid` blocks of a plan's threads and shared memory."""
         kinds = (ctypes.c_int64,) * len(arguments)
-        self.call(
-            "cuLaunchKernel", function, grid, 1, 1, plan.threads, 1, 1, plan.shared_bytes, stream,
-            (arguments, kinds), 0,
-        )  # fmt: skip
+        blocks, threads = (grid, 1, 1), (plan.threads, 1, 1)
+        given = arguments, kinds
+        self.call("cuLaunchKernel", function, *blocks, *threads, plan.shared_bytes, stream, given, 0)
 
     def is_done(self, stream: Any) -> bool:
         """Say whether all work of a queue is done; raise an error if it failed."""

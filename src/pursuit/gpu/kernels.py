@@ -1,4 +1,8 @@
-"""Kernels, made once: compiled in parallel, and kept on disk."""
+"""Kernels, made once: compiled in parallel, and kept on disk.
+
+Compiling needs the GPU itself: of the functions that a kernel calls, numba-cuda asks the current device what
+to compile them for.
+"""
 
 from __future__ import annotations
 
@@ -7,24 +11,36 @@ import hashlib
 import multiprocessing
 import os
 import pickle
-from collections.abc import Sequence
+import re
+import warnings
+from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from numba import NumbaError
+from numba import NumbaError, cuda
+from numba.cuda import types
 
 from pursuit.compiling.cache import cache_folder
 from pursuit.gpu.errors import GpuError
 from pursuit.gpu.loop import make_kernel
 from pursuit.gpu.plan import Plan
-from pursuit.gpu.ptx import MachineCode, assembled, ptx_of
 from pursuit.problems.jitted import reason_in
 
+MOST_REGISTERS = 128
+"""The registers of a thread: with more, too few threads fit on a multiprocessor."""
 _ARGUMENTS = 5
 _SEPARATOR = b"\n"
 _PACKAGES = ("numba", "numba-cuda", "llvmlite")
+
+
+class MachineCode(NamedTuple):
+    """A kernel as a driver loads it."""
+
+    entry: str
+    """The name of the function."""
+    cubin: bytes
 
 
 class Blueprint(NamedTuple):
@@ -129,3 +145,30 @@ def _pickles(blueprint: Any) -> bool:
         # Classes defined at a prompt or inside a function do not.
         return False
     return True
+
+
+def ptx_of(kernel: Callable[..., None], integers: int, capability: tuple[int, int]) -> str:
+    """Return the PTX of a kernel that takes this many 64-bit integers."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        text, _ = cuda.compile_ptx(kernel, (types.int64,) * integers, cc=capability)
+    return str(text)
+
+
+def assembled(ptx: str, capability: tuple[int, int]) -> MachineCode:
+    """Return the machine code of PTX."""
+    from cuda.bindings import nvjitlink
+
+    entry = re.search(r"\.entry\s+(\w+)", ptx)
+    assert entry is not None
+    options = [f"-arch=sm_{capability[0]}{capability[1]}", f"-maxrregcount={MOST_REGISTERS}", "-O3"]
+    handle = nvjitlink.create(len(options), options)
+    try:
+        code = ptx.encode()
+        nvjitlink.add_data(handle, nvjitlink.InputType.PTX, code, len(code), "kernel")
+        nvjitlink.complete(handle)
+        cubin = bytearray(nvjitlink.get_linked_cubin_size(handle))
+        nvjitlink.get_linked_cubin(handle, cubin)
+    finally:
+        nvjitlink.destroy(handle)
+    return MachineCode(entry[1], bytes(cubin))

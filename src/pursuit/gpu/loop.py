@@ -8,8 +8,8 @@ import numba
 from numba import cuda
 
 from pursuit.checks import Vector
-from pursuit.engine.counters import Counting
-from pursuit.engine.iteration import Found, concluded, note_at_bound, noted, nothing
+from pursuit.engine.counters import Counting, count_iteration, reason_to_stop
+from pursuit.engine.iteration import measured, note_at_bound, noted, nothing
 from pursuit.engine.queries import answer_to, open_query, position_of, receive
 from pursuit.engine.stopping import Reason
 from pursuit.gpu.access import Memory, doubles_at, integers_at, piece, reading, writing
@@ -17,7 +17,7 @@ from pursuit.gpu.layout import Where
 from pursuit.gpu.plan import Course, Own, Plan
 from pursuit.gpu.team import ahead_type, draw, put, rows_ahead, team_class, wait
 from pursuit.gpu.threads import BLOCK, GridBoard, inline
-from pursuit.methods.contract import State, ask, write_point
+from pursuit.methods.contract import ask, tell, write_point
 from pursuit.problems.contract import value
 
 _RUNNING, _MAXFEV = int(Reason.RUNNING), int(Reason.MAXFEV)
@@ -37,12 +37,13 @@ class Room(NamedTuple):
 
 
 @inline
-def _evaluated(team, scheme, problem, query, query_state, budget, room):
+def _evaluated(team, fixed, query, query_state, budget, room):
     """Evaluate the points that a query wants, for as long as the budget lasts; it allows the first.
 
     Returns the state of the query and what was evaluated; a query that still wants points has not been
     answered.
     """
+    scheme, problem = fixed.scheme, fixed.problem
     # Most searches have no second round. Apart from the loop, the first one is compiled without it.
     unfinished = _evaluated_round(team, problem, query, query_state, nothing(), room)
     query_state = receive(scheme, query, query_state, room.values)
@@ -94,12 +95,17 @@ def _iterated(team, fixed, own, course, room):
         return Course(numbers, counters, _MAXFEV, course.unfinished)
     # Here, so that it fills the time in which the evaluation waits for memory: both are one block of code.
     draw(team, own.key, counters.nit + 1, room.ahead)
-    query_state, unfinished = _evaluated(team, scheme, problem, query, query_state, budget, room)
+    query_state, unfinished = _evaluated(team, fixed, query, query_state, budget, room)
     if query_state.wanted > 0:
         return Course(numbers, counters, _MAXFEV, unfinished)
-    found = Found(query, answer_to(query, query_state, room.values).content, unfinished)
     counting = Counting(counters, own.trace, limits)
-    numbers, counters, reason = concluded(team, scheme, State(arrays, numbers), found, counting)
+    length, answer = (
+        measured(team, query, counting, numbers),
+        answer_to(query, query_state, room.values).content,
+    )
+    numbers = tell(team, scheme, arrays, numbers, query, answer)
+    counters = count_iteration(counting, numbers, unfinished, length)
+    reason = reason_to_stop(counters, limits, numbers)
     note_at_bound(team, problem, counting, counters, arrays.x, room.point)
     return Course(numbers, counters, reason.value, course.unfinished)
 

@@ -11,7 +11,7 @@ import numpy as np
 from pursuit.checks import Vector
 from pursuit.compiling.dispatch import implementations_of
 from pursuit.compiling.reach import definitions_in
-from pursuit.compiling.terms import reads_entries
+from pursuit.compiling.vectors import reads_entries
 from pursuit.engine.counters import Counters, Limits, Trace, Unfinished, first_counters
 from pursuit.engine.iteration import nothing
 from pursuit.engine.setup import Setup

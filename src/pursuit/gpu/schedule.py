@@ -25,12 +25,11 @@ _FIRST_LEG, _MANY, _FEWEST = 2_000, 10_000, 5
 _LOOK = 0.0005
 
 
-def build_kernels(
-    batches: Sequence[Batch], *, workers: int | None = None, capability: tuple[int, int] | None = None
-) -> list[str | None]:
+def build_kernels(batches: Sequence[Batch], *, workers: int | None = None) -> list[str | None]:
     """Compile what batches need, in parallel processes, unless it is kept on disk already.
 
-    Returns for each batch the sentence that says why it cannot be compiled, or None.
+    Returns for each batch the sentence that says why it cannot be compiled, or None. Batches that are too
+    large for the GPU's memory are refused before anything is compiled.
 
     Parameters
     ----------
@@ -38,16 +37,11 @@ def build_kernels(
         The batches.
     workers : int or None
         The number of processes, by default one for each core.
-    capability : tuple of int or None
-        The compute capability to compile for, by default that of the GPU of this machine. Then batches that
-        are too large for its memory are refused before anything is compiled.
     """
-    if capability is None:
-        gpu = Gpu()
-        for batch in batches:
-            _check_memory(gpu, batch)
-        capability = gpu.device.capability
-    return build([batch.blueprint(capability) for batch in batches], workers)
+    gpu = Gpu()
+    for batch in batches:
+        _check_memory(gpu, batch)
+    return build([batch.blueprint(gpu.device.capability) for batch in batches], workers)
 
 
 def run_batches(
@@ -55,7 +49,6 @@ def run_batches(
     *,
     leg: float = 2.0,
     landed: Landed | None = None,
-    seconds: float = math.inf,
     workers: int | None = None,
 ) -> None:
     """Run batches until all of their runs have stopped.
@@ -69,8 +62,6 @@ def run_batches(
     landed : callable or None
         Called as `landed(batch, ended)` after every leg of a batch, with the numbers of the runs that have
         stopped in it. An exception from it ends everything: what is under way is waited for and dropped.
-    seconds : float
-        After this many seconds no further leg is begun, and the remaining runs stay as they are.
     workers : int or None
         How many processes compile kernels.
     """
@@ -78,13 +69,12 @@ def run_batches(
         if refusal is not None:
             raise GpuError(refusal)
     gpu = Gpu()
-    deadline = time.perf_counter() + seconds
     flights = [Flight(gpu, batch) for batch in batches if batch.running.size]
     waiting = sorted(flights, key=lambda flight: flight.batch.expected)
     active: list[Flight] = []
     try:
-        while (waiting or active) and (active or time.perf_counter() < deadline):
-            while waiting and _has_room(gpu, active, waiting[-1]) and time.perf_counter() < deadline:
+        while waiting or active:
+            while waiting and _has_room(gpu, active, waiting[-1]):
                 flight = waiting.pop()
                 flight.begin()
                 flight.launch(leg)
@@ -92,7 +82,7 @@ def run_batches(
             ended = [flight for flight in active if flight.is_done()]
             for flight in ended:
                 stopped = flight.land()
-                if flight.batch.running.size and time.perf_counter() < deadline:
+                if flight.batch.running.size:
                     flight.launch(leg)
                 else:
                     active.remove(flight)

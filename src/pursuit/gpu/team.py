@@ -19,8 +19,7 @@ import numba
 from pursuit.checks import shown
 from pursuit.compiling.dispatch import generic
 from pursuit.gpu.access import seen_from
-from pursuit.gpu.matrices import register_matrices, register_rows
-from pursuit.gpu.operations import register_vectors
+from pursuit.gpu.operations import register_matrices, register_rows, register_vectors
 from pursuit.gpu.philox import four_words, two_normals, widened
 from pursuit.gpu.threads import BLOCK, GRID, Shape, Waiting, u64, waiting_of
 

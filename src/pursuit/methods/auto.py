@@ -15,10 +15,11 @@ kinks that noise has hidden; where it has gained nothing, x0 may be a saddle.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
-from pursuit.methods.programs import CONVERGED, KINKS, LOUD, NOISE, STUCK
-from pursuit.methods.stages import AT_BEST, AT_START, EndedStages, Stage, Task
+from pursuit.engine.stopping import Reason
+from pursuit.methods.stages import AT_BEST, AT_START, Stage, Task
 
 # How many times as large rounds are where a smooth function is known to have another valley.
 _WIDE = 2
@@ -50,19 +51,19 @@ class Auto(NamedTuple):
         return Stage("differences", {"quiet": True})
 
     @classmethod
-    def next_stage(cls, task: Task, ended: EndedStages) -> Stage | None:
+    def next_stage(cls, task: Task, ended: Sequence[Stage]) -> Stage | None:
         """Return the stage that follows those that have ended; None if there is nothing left to choose."""
         if len(ended) > 1:
             return None
         (last,) = ended
         options = dict(task.options)
-        if last.reason == LOUD:
+        if last.reason == Reason.LOUD:
             return Stage("evolution", options, start=AT_START, why="noise is loud")
-        if last.reason in (KINKS, STUCK):
+        if last.reason in (Reason.KINKS, Reason.STUCK):
             return Stage("evolution", options, start=AT_BEST, why="f does not follow its slopes")
-        if last.reason == NOISE and task.n <= _FEW:
+        if last.reason == Reason.NOISE and task.n <= _FEW:
             return Stage("evolution", options, start=AT_BEST, why="noise hid the rest")
-        if last.reason == CONVERGED and not last.has_gained:
+        if last.reason == Reason.CONVERGED and not last.has_gained:
             return Stage("evolution", options, start=AT_START, why="it gained nothing")
         if not (task.has_target or task.restarts):
             return None

@@ -19,9 +19,10 @@ step away from the best point.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
-from pursuit.methods.catalogue import resolved
-from pursuit.methods.stages import AT_NEW_POINT, EndedStages, Stage, Task
+from pursuit.methods.catalogue import method_text, resolved
+from pursuit.methods.stages import AT_NEW_POINT, Stage, Task
 
 _WHY = "restarts are wanted"
 _UNLUCKY = 0.5
@@ -39,19 +40,19 @@ def first_stage(task: Task) -> Stage:
     if hasattr(cls, "first_stage"):
         stage: Stage = cls.first_stage(task)
         return stage
-    return Stage(task.method, task.options)
+    return Stage(method_text(task.method), task.options)
 
 
-def next_stage(task: Task, ended: EndedStages) -> Stage | None:
+def next_stage(task: Task, ended: Sequence[Stage]) -> Stage | None:
     """Return the stage that follows those that have ended, or None if there is none."""
     cls, _ = resolved(task.method, task.n)
     if hasattr(cls, "next_stage"):
         chosen: Stage | None = cls.next_stage(task, ended)
         if chosen is not None:
             return chosen
-    again = [one for one in ended if one.stage.start == AT_NEW_POINT]
+    again = [one for one in ended if one.start == AT_NEW_POINT]
     # A narrow search has a limit of its own.
-    wide = [one for one in again if one.stage.most is None]
+    wide = [one for one in again if one.most is None]
     if len(wide) >= task.restarts:
         return None
     spent = sum(one.nfev for one in wide)
@@ -59,24 +60,24 @@ def next_stage(task: Task, ended: EndedStages) -> Stage | None:
     wider = _wider_stage(task, ended)
     if wider is None:
         return narrow
-    narrow_ones = [one for one in again if one.stage.most is not None]
+    narrow_ones = [one for one in again if one.most is not None]
     if wide and sum(one.nfev for one in narrow_ones) < _share(wide, narrow_ones) * spent:
         return narrow._replace(most=max(1, wide[-1].nfev // 2))
     return wider
 
 
-def _share(wide: EndedStages, narrow: EndedStages) -> float:
+def _share(wide: Sequence[Stage], narrow: Sequence[Stage]) -> float:
     """Return how much narrow searches may spend, as a part of what wide ones have."""
     lowest = min((one.fun for one in narrow), default=math.inf)
     return 1.0 if lowest < min(one.fun for one in wide) else _UNLUCKY
 
 
-def _wider_stage(task: Task, ended: EndedStages) -> Stage | None:
+def _wider_stage(task: Task, ended: Sequence[Stage]) -> Stage | None:
     """Return a search twice as wide as the latest of its kind, or None if the method cannot search wider."""
     cls, _ = resolved(task.method, task.n)
     method = cls.wide_method() if hasattr(cls, "wide_method") else task.method
-    widened, _ = resolved(method, task.n)
+    (widened, _), name = resolved(method, task.n), method_text(method)
     if not hasattr(widened, "wider"):
         return None
-    latest = [one.stage for one in ended if one.stage.method == method and one.stage.most is None][-1]
-    return Stage(method, widened.wider(task.n, latest.options, 2), start=AT_NEW_POINT, why=_WHY)
+    latest = [one for one in ended if one.method == name and one.most is None][-1]
+    return Stage(name, widened.wider(task.n, latest.options, 2), start=AT_NEW_POINT, why=_WHY)

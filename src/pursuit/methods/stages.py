@@ -5,9 +5,10 @@ Most runs have one stage. `auto` may have two (`auto.py`), and each restart is o
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
 from typing import Any, NamedTuple
 
+from pursuit.engine.stopping import Reason
 from pursuit.methods.contract import Rounds
 from pursuit.problems.structure import Structure, structure_of
 
@@ -18,28 +19,54 @@ AT_START, AT_BEST, AT_NEW_POINT = "the start", "the best point", "a new point"
 
 
 class Stage(NamedTuple):
-    """What is to be done until nothing is left to gain that way."""
+    """A stage of a run: what is to be done until nothing is left to gain that way, and what came of it.
 
-    method: str | type
+    Attributes
+    ----------
+    method : str
+        The method at work; for a class the text "module:name".
+    options : dict
+        Its options.
+    start : str
+        Where it begins: ``"the start"``, ``"the best point"`` or ``"a new point"``.
+    most : int or None
+        The most evaluations that it is given; None for as many as are left.
+    why : str
+        Why the stage before did not suffice: what comes after "because"; empty for the first.
+    nit, nfev : int
+        Once it has ended, like all that follows: its own iterations and evaluations.
+    best_nfev : int
+        After how many evaluations of the whole run it found its best point.
+    fun : float
+        The value of that point, or an estimate of it.
+    has_gained : bool
+        Whether that point is better than the start of the run.
+    faulty : int
+        How many of its values were NaN.
+    reason : Reason
+        Why it ended.
+    sentence : str
+        The same in words.
+    noise, is_estimate, error
+        What it found out about the function, as `noise`, `fun_is_estimate` and `fun_error` in a result.
+    """
+
+    method: str
     options: dict[str, Any]
     start: str = AT_START
     most: int | None = None
-    """The most evaluations; None for as many as are left."""
     why: str = ""
-    """Why the stage before did not suffice: what comes after "because"; empty for the first."""
-
-
-class Ended(NamedTuple):
-    """A stage that has ended without the run being over."""
-
-    stage: Stage
-    nfev: int
-    reason: str
-    """Why it ended: one of the names in `pursuit.methods.programs` if the method is a program."""
-    has_gained: bool
-    """Whether it has found a better point than the start of the run."""
-    fun: float
-    """The lowest value that it has found, or an estimate of it."""
+    nit: int = 0
+    nfev: int = 0
+    best_nfev: int = 0
+    fun: float = math.inf
+    has_gained: bool = False
+    faulty: int = 0
+    reason: Reason = Reason.RUNNING
+    sentence: str = ""
+    noise: float | None = None
+    is_estimate: bool = False
+    error: float | None = None
 
 
 class Unknown(NamedTuple):
@@ -86,6 +113,3 @@ class Task(NamedTuple):
             sigma0=structure.sizes(self.sigma0),
             bounds=structure.bounds(self.bounds),
         )
-
-
-EndedStages = Sequence[Ended]

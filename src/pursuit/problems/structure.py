@@ -101,6 +101,9 @@ class Structure(NamedTuple):
 
 def structure_of(x0: Any) -> tuple[Structure, Any]:
     """Return the structure of a start and its numbers as a flat array; what is none stays as it is."""
+    if isinstance(x0, Mapping) and {"x", "nfev"} <= x0.keys():
+        # A result, ours or SciPy's, stands for its point.
+        x0 = x0["x"]
     if isinstance(x0, np.ndarray) or not _is_structured(x0):
         return Structure(), x0
     numbers: list[Vector] = []
@@ -114,6 +117,12 @@ def flat_of(value: Any) -> NDArray[Any]:
     """Return all entries of a point as a flat array, whatever its structure."""
     opened = _opened(value)
     return np.ravel(value) if opened is None else np.concatenate([flat_of(entry) for entry in opened[1]])
+
+
+def rows_of(points: Any) -> NDArray[Any]:
+    """Return several points as rows, whose leaves have them in their first dimension."""
+    opened = _opened(points)
+    return np.reshape(points, (len(points), -1)) if opened is None else np.hstack([*map(rows_of, opened[1])])
 
 
 def _is_structured(value: Any) -> bool:

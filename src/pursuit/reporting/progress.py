@@ -13,10 +13,9 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple, Protocol, TextIO
 
-from pursuit.compiling.announcing import announcing
+from pursuit.compiling.jit import announcing
 from pursuit.engine.counters import UNLIMITED, Limits
 from pursuit.engine.outcome import Outcome
-from pursuit.methods.catalogue import method_text
 
 # How often something new is shown, in seconds.
 _TERMINAL_EVERY, _NOTEBOOK_EVERY, _LOG_EVERY = 0.2, 0.5, 5.0
@@ -192,7 +191,7 @@ class Progress:
             f"f {outcome.fun:.6e}",
             f"{outcome.nfev} evaluations" + (f" ({_brief(rate)}/s)" if rate else ""),
             _duration(now - self._begin),
-            method_text(run.setup.stage.method),
+            run.setup.stage.method,
             f"sigma {outcome.sigma:.1e}",
         ]
         left = self._left(outcome, run.setup.limits, now)

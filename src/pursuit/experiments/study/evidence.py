@@ -1,4 +1,4 @@
-"""What a study measures of the paper's schemes: counts, rates, their quotients, and growth with n."""
+"""What a study measures of the paper's schemes, and the verdict on a claim that follows from measurements."""
 
 from __future__ import annotations
 
@@ -232,10 +232,8 @@ class Evidence:
 
     def growth(self, scheme: str, problem: PaperProblem, rule: Rule) -> Measurement:
         """Measure with which power of n a scheme's iterations grow."""
-        found = [
-            (there.n, there) for one, there in self._entries if (one, there.problem) == (scheme, problem)
-        ]
-        dimensions = sorted(n for n, _ in found)
+        places = [place for place in self._entries if (place[0], place[1].problem) == (scheme, problem)]
+        dimensions = sorted(there.n for _, there in places)
         medians = [self._bounds_of(scheme, problem.at(n), "iterations") for n in dimensions]
         bounds = slope(dimensions, medians) if len(dimensions) > 1 else UNKNOWN
         among = ", ".join(map(str, dimensions)) or "none"
@@ -259,10 +257,8 @@ class Evidence:
         }
         best = min(others, key=others.__getitem__, default="none")
         text = f"{setting}: best of {len(others)} others ({best}) / {scheme}"
-        needed = [name for name in PAPER_SCHEMES if setting.has(name)]
-        return self.measured(text, self.quotient(best, scheme, setting), rule)._replace(
-            complete=self._has_all((name, setting) for name in needed)
-        )
+        complete = self._has_all((name, setting) for name in PAPER_SCHEMES if setting.has(name))
+        return self.measured(text, self.quotient(best, scheme, setting)._replace(complete=complete), rule)
 
     def of(self, bounds: BootstrapBounds, *places: tuple[str, PaperSetting]) -> Quantity:
         """Return a number that follows from the runs in these places."""

@@ -100,7 +100,11 @@ def reproduce(
     make_pool, study = _pool_maker(executor, jobs), load_study(source)
     if device is not None:
         study = study._replace(device=checked_choice("device", device, DEVICES))
-    gpu = _checked_gpu(executor) if study.device == "gpu" else None
+    if study.device == "gpu" and executor is not None:
+        raise StudyError(
+            "A study runs either on the GPU of this machine or by an executor, but both were given."
+        )
+    gpu = check_gpu() if study.device == "gpu" else None
     entries = _chosen(study, reading, only, runs)
     with open_store(Path("reproduced", study.name) if out is None else Path(out)) as store:
         progress = _declared(study, entries, store, _made(entries, gpu))
@@ -241,15 +245,6 @@ def _pool_maker(executor: Executor | str | None, jobs: int | None) -> PoolMaker:
         check_address(executor)
         return functools.partial(dask_cluster, executor, jobs)
     return functools.partial(existing, executor, jobs)
-
-
-def _checked_gpu(executor: Executor | str | None) -> Any:
-    """Return the GPU that executes a study, before anything is started."""
-    if executor is not None:
-        raise StudyError(
-            "A study runs either on the GPU of this machine or by an executor, but both were given."
-        )
-    return check_gpu()
 
 
 def _chosen(study: Study, reading: str | None, only: str, runs: int | None) -> list[Entry]:

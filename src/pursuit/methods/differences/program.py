@@ -30,7 +30,7 @@ from pursuit.methods.differences.line import first_multiple, search
 from pursuit.methods.differences.masked import BLURRED, begin_masked, masked_step, masked_sweep
 from pursuit.methods.differences.matrix import first_matrix, norm
 from pursuit.methods.differences.noise import is_loud, look_for_noise, measure_noise
-from pursuit.methods.differences.state import TINY, State, check_state
+from pursuit.methods.differences.state import EPS, TINY, State, check_state
 from pursuit.methods.differences.sweep import choose_lengths, measuring_sweep, sizes_of, sweep
 from pursuit.methods.programs import LOUD, STUCK, Asking, Box, Ending, Probes, Start
 
@@ -77,7 +77,7 @@ class Differences(NamedTuple):
             gradient=np.zeros(n),
             curvature=np.zeros(n),
             doubt=np.ones(n),
-            matrix=first_matrix(n, (np.min(box.sigma0) / box.sigma0) ** 2),
+            matrix=first_matrix(n, np.maximum((np.min(box.sigma0) / box.sigma0) ** 2, EPS**2)),
             lengths=lengths,
             probes=lengths,
             start=start.value,

@@ -244,7 +244,7 @@ def _carry(team, scheme, past, arrays, m, value):
     n, root = arrays.y.shape[0], math.sqrt(scheme.damping)
     kappa_root = max(1.0, scheme.growth * past.age / n)
     theta = m / (n * root * kappa_root)
-    drift(team, arrays.y, arrays.v, theta, 1.0, kappa_root / root, arrays.s)
+    drift(team, arrays.y, arrays.v, theta, (1.0, kappa_root / root), arrays.s)
     age, due = past.age + m, past.due - m
     if due > 0.0:
         return Past(age, past.oldest, past.rises, due)

@@ -87,7 +87,8 @@ def _ask(team, scheme, arrays, numbers, u):
 def _tell(team, scheme, arrays, numbers, line, step):
     fx = keep_best(team, arrays, numbers, line, step.length, step.value)
     # y_k, from x_k = y_{k-1} + s_k, and v_k
-    drift(team, arrays.y, arrays.v, scheme.theta, step.length, scheme.gamma * step.length, line.direction)
+    gains = step.length, scheme.gamma * step.length
+    drift(team, arrays.y, arrays.v, scheme.theta, gains, line.direction)
     return Numbers(fx=fx, f=step.value, sigma=step.sigma)
 
 

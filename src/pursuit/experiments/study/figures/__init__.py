@@ -113,8 +113,8 @@ def draw_figures(
                 drawn.append(DrawnFigure(spec.name, caption + remark, reading, paths))
         figure = build_distributions(results, reading, measure)
         paths = save(figure, folder, f"ecdf-{reading}", formats, dpi)
-        targets = targets_of(results, reading)
-        caption = caption_of_distributions(results.select(reading=reading), targets, measure)
+        caption = distributions_note(targets_of(results, reading), measure)
+        caption += _warning(results.select(reading=reading))
         drawn.append(DrawnFigure("ecdf", caption + remark, reading, paths))
     return drawn
 
@@ -274,11 +274,6 @@ def distributions_note(targets: Vector, measure: str) -> str:
         f"Runtime distributions: {shares} within so many {measure} per dimension, over all problems, each of "
         f"which counts the same.{which}"
     )
-
-
-def caption_of_distributions(entries: Sequence[CellResults], targets: Vector, measure: str) -> str:
-    """Return the caption of a figure that shows the runtime distributions of these cells."""
-    return distributions_note(targets, measure) + _warning(entries)
 
 
 def _warning(entries: Sequence[CellResults]) -> str:
