@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 TESTS ?=
 
-.PHONY: reproduce test test-fast test-full test-gpu test-wheel test-numba test-torch test-site lint types bench-speed bench-overhead bench-study bench-gpu bench-readings bench-pages bench-peers bench-values bench-cutest bench-tasks bench-rivals bench-parallel bench-constraints test-peers test-adapters attack docs gallery count clean
+.PHONY: reproduce test test-fast test-full test-gpu test-wheel test-numba test-torch test-site lint types bench-speed bench-overhead bench-study bench-gpu bench-readings bench-pages bench-peers bench-values bench-cutest bench-more-wild bench-coco bench-tasks bench-rivals bench-parallel bench-constraints test-peers test-adapters attack docs gallery count clean
 
 reproduce: .venv/installed
 	$(BIN)/pursuit reproduce
@@ -92,13 +92,13 @@ bench-readings: .venv/installed
 	  --out docs/results/readings
 
 # The peers have many dependencies, some of them pinned: they get an environment of their own. Each suite makes the runs
-# that are missing or outdated, resumes after an interruption, and writes its pages. OPTIONS="--quick" is a small version,
-# OPTIONS="--solvers auto --seeds 3 --out reproduced/values" a part elsewhere; `make bench-pages` only writes pages.
+# that are missing or outdated, resumes after an interruption, and writes its pages. QUICK=1 is a small version,
+# below reproduced/, OPTIONS="--solvers auto --seeds 3 --out reproduced/values" a part elsewhere; `make bench-pages` only writes pages.
 OPTIONS ?=
 
-bench-peers bench-values bench-cutest bench-tasks bench-rivals bench-parallel bench-constraints: bench-%: .venv-peers/installed
-	OMP_NUM_THREADS=1 .venv-peers/bin/python -m benchmarks run $* $(OPTIONS)
-	$(if $(OPTIONS),,.venv-peers/bin/python -m benchmarks page $*)
+bench-peers bench-values bench-cutest bench-more-wild bench-coco bench-tasks bench-rivals bench-parallel bench-constraints: bench-%: .venv-peers/installed
+	OMP_NUM_THREADS=1 .venv-peers/bin/python -m benchmarks run $* $(if $(QUICK),--quick) $(OPTIONS)
+	$(if $(OPTIONS),,.venv-peers/bin/python -m benchmarks page $* $(if $(QUICK),--out reproduced/quick-$*))
 
 bench-pages: .venv-peers/installed
 	.venv-peers/bin/python -m benchmarks page

@@ -8,6 +8,7 @@ rows.
 from __future__ import annotations
 
 import argparse
+import functools
 import operator
 import re
 from collections.abc import Callable
@@ -19,15 +20,13 @@ from benchmarks.pages import (
     comparison,
     constraints,
     cutest,
-    front,
     parallel,
     rivals,
     tasks,
     values,
 )
-from benchmarks.pages.peers import load
 from benchmarks.pages.stamp import write_made
-from benchmarks.runs import Part, Row, Table, Wanted, run_missing
+from benchmarks.runs import Part, Row, Say, Table, Wanted, run_missing
 from benchmarks.suites import coco
 from benchmarks.suites import constraints as constraints_suite
 from benchmarks.suites import cutest as cutest_suite
@@ -55,18 +54,24 @@ class Suite(NamedTuple):
     """Draws their figures, and whatever else is made of the rows before."""
     rows: Path | None = None
     """Where rows are kept, if that is another folder."""
-    with_coco: bool = False
+    coco: Callable[[Wanted, Path, int, Say], None] | None = None
+    """Runs suites of COCO into the folder."""
 
 
 SUITES = {
     "peers": Suite(
         peers_suite.FOLDER, peers_suite.PARTS, comparison.texts,
-        lambda folder: front.draw(load(folder), folder), with_coco=True,
+        comparison.draw, coco=coco.run,
     ),
     "values": Suite(values_suite.FOLDER, values_suite.PARTS, values.texts, values.draw),
-    "cutest": Suite(
-        cutest_suite.FOLDER, cutest_suite.PARTS, cutest.texts, cutest.collect, rows=cutest_suite.RUNS_FOLDER
-    ),
+    **{
+        court.name: Suite(
+            court.folder, cutest_suite.parts(court), functools.partial(cutest.texts, court),
+            functools.partial(cutest.collect, court), rows=court.runs,
+        )
+        for court in (cutest_suite.CUTEST, cutest_suite.MORE_WILD)
+    },
+    "coco": Suite(coco.FOLDER, {}, coco.texts, coco=coco.run_small),
     "tasks": Suite(tasks_suite.FOLDER, tasks_suite.PARTS, tasks.texts),
     "rivals": Suite(rivals_suite.FOLDER, rivals_suite.PARTS, rivals.texts, best.write),
     "parallel": Suite(parallel_suite.FOLDER, parallel_suite.PARTS, parallel.texts, parallel.draw),
@@ -130,14 +135,14 @@ def _run(suite: Suite, options: argparse.Namespace) -> None:
     quick = _QUICK / f"quick-{options.suite}" if options.quick else None
     folder = options.out or quick or suite.rows or suite.folder
     wanted = Wanted(options.solvers, options.seeds, options.time_limit, options.quick)
-    names = [*suite.parts, *(["coco"] if suite.with_coco else [])]
+    names = [*suite.parts, *(["coco"] if suite.coco else [])]
     if unknown := set(options.parts or ()) - set(names):
         raise ValueError(f"There is no part {unknown.pop()!r}; there are {', '.join(names)}.")
     found = {name: chosen(suite.parts[name], wanted, options) for name in names if name != "coco"}
     with locked(folder):
         for name in options.parts or names:
-            if name == "coco":
-                coco.run(wanted, folder, options.jobs, _say)
+            if name == "coco" and suite.coco:
+                suite.coco(wanted, folder, options.jobs, _say)
             else:
                 part = suite.parts[name]
                 table = Table(folder / part.file, part.kind)

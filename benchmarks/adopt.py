@@ -31,7 +31,8 @@ def main() -> None:
             if suite.rows is None and path.exists():
                 count = adopt(Table(path, part.kind), part.named, options.codes, options.methods)
                 print(f"{path}: {count} rows")
-    _adopt_cutest(options.codes, options.methods)
+    for court in (cutest.CUTEST, cutest.MORE_WILD):
+        _adopt_lines(court.name, options.codes, options.methods)
 
 
 def adopt(table: Table[Any], named: Named, codes: list[str], methods: list[str] | None) -> int:
@@ -53,8 +54,8 @@ def adopt(table: Table[Any], named: Named, codes: list[str], methods: list[str] 
     return count
 
 
-def _adopt_cutest(codes: list[str], methods: list[str] | None) -> None:
-    path = SUITES["cutest"].folder / cutest_page.TABLE
+def _adopt_lines(name: str, codes: list[str], methods: list[str] | None) -> None:
+    path = SUITES[name].folder / cutest_page.TABLE
     lines = []
     for line in cutest_page.read_lines(path):
         solver = cutest.named(line.solver)

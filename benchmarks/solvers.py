@@ -25,6 +25,8 @@ from pursuit.checks import Vector
 Fun = Callable[[Vector], float]
 Bounds = tuple[Vector, Vector]
 LINEAR, QUADRATIC, OUTSIDER = "linear", "quadratic", "outsider"
+# Packages whose modules have other names.
+_DISTRIBUTIONS = {"pybobyqa": "Py-BOBYQA"}
 # Where trust regions end, in units of the first.
 _LEAST_STEP = 1e-13
 
@@ -102,7 +104,8 @@ class Solver(NamedTuple):
         """What its measurements are identified by: what a method does, or the version of a package."""
         if self.ours:
             return behaviour(self.method)
-        return importlib.metadata.version(self.package) if self.package and self.installed else ""
+        name = _DISTRIBUTIONS.get(self.package, self.package)
+        return importlib.metadata.version(name) if name and self.installed else ""
 
 
 # --- ours, and functions of one's own --------------------------------------------------------------
@@ -319,6 +322,24 @@ def using_nlopt(name: str = "", least: float = _LEAST_STEP) -> Solve:
             return None
         ended = solver.last_optimize_result()
         return Answer(x, ended != nlopt.MAXEVAL_REACHED, f"NLopt's result {ended}")
+
+    return solve
+
+
+def using_pybobyqa() -> Solve:
+    """Return Py-BOBYQA, whose trust region ends where those of the others do."""
+
+    def solve(
+        fun: Fun, x0: Vector, *, sigma0: float, maxfev: int, seed: int, bounds: Bounds | None = None, **_: Any
+    ) -> Answer:
+        import pybobyqa
+
+        # It needs room for two steps.
+        step = sigma0 if bounds is None else min(sigma0, 0.49 * float(np.min(bounds[1] - bounds[0])))
+        found = pybobyqa.solve(
+            fun, x0, bounds=bounds, maxfun=maxfev, rhobeg=step, rhoend=_LEAST_STEP * step, do_logging=False
+        )
+        return Answer(np.asarray(found.x), found.flag == found.EXIT_SUCCESS, found.msg)
 
     return solve
 

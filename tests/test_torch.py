@@ -299,3 +299,13 @@ def test_what_cannot_be_optimised_is_refused():
         RandomPursuit([torch.ones(2, dtype=torch.int64)], seed=1)
     with pytest.raises(ValueError, match="step needs a closure"):
         RandomPursuit([nn.Parameter(torch.ones(2))], seed=1).step()
+
+
+@pytest.mark.parametrize(("disagreement", "least", "most"), [(0.0, 0.5, 1.0), (50.0, 0.02, 0.06)])
+def test_steps_are_damped_where_minibatches_disagree(disagreement, least, most):
+    x, rng = nn.Parameter(torch.ones(200)), torch.Generator().manual_seed(1)
+    optimizer = RandomPursuit([x], seed=1)
+    for _ in range(60):
+        tilt = disagreement * torch.randn(200, generator=rng)
+        optimizer.step(lambda tilt=tilt: x.square().sum() + tilt @ x)
+    assert least <= optimizer.state_dict()["state"]["run"]["damping"] <= most

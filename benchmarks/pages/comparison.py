@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import re
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from benchmarks.pages import peers_report
+from benchmarks.pages import data_profiles, front, peers_report
+from benchmarks.pages.cutest import TABLE, cases_of, read_lines
+from benchmarks.pages.cutest_profiles import Cases, share
 from benchmarks.pages.front import sentence
 from benchmarks.pages.peers import (
     DEFAULT,
@@ -23,13 +26,27 @@ from benchmarks.pages.peers import (
     summaries_of,
 )
 from benchmarks.pages.stamp import stamp
+from benchmarks.problems.cutest import REPORTING
+from benchmarks.problems.features import NOISY, PLAIN
+from benchmarks.problems.more_wild import SMOOTH
+from benchmarks.suites import coco
+from benchmarks.suites.cutest import BUDGETS, CUTEST, MORE_WILD
 from benchmarks.suites.peers import FOLDER, LINEAR_PEERS, PEERS, named
-from pursuit.experiments.common.formatting import spaced, table
+from pursuit.experiments.common.formatting import power, spaced, table
 
 PAGE = Path("docs/comparison.md")
 _FEATURES = Path(__file__).with_name("features.toml")
 _END = "<!-- end -->"
 _OURS = "**pursuit**"
+_FIGURE = Path("docs/results/compare.png")
+_PRECISION = 1e-3
+# A title, and the court, group and feature that it is about.
+_PANELS = (
+    ("CUTEst", CUTEST, REPORTING, PLAIN),
+    ("CUTEst, noisy", CUTEST, REPORTING, NOISY),
+    ("Moré and Wild", MORE_WILD, SMOOTH, PLAIN),
+    ("Moré and Wild, noisy", MORE_WILD, SMOOTH, NOISY),
+)
 
 
 def texts(folder: Path) -> dict[Path, str]:
@@ -47,16 +64,25 @@ def text(folder: Path) -> str:
     """Return the page."""
     measured = load(folder)
     report = _link(folder / peers_report.FILE)
-    return f"""# Comparison with other libraries
+    pages = ", ".join(
+        f"[{title}]({_link(court.folder / court.name)}.md)" for title, court, *_ in _PANELS[::2]
+    )
+    return f"""# How it compares
 
-Evaluations, time, memory and features of this and other libraries. [Methods](methods.md) says what to use for
-your problem.
+The share of problems that a solver solves to a precision of {power(_PRECISION)} within a number of
+evaluations, divided by n: the higher and the further to the left, the better.
+
+![Problems solved, by evaluations, on four sets of problems]({_link(_FIGURE)})
+
+How it is measured: {pages}, [COCO](results/coco/coco.md),
+[problems of ours](results/values/reporting.md) and [tasks](results/tasks/tasks.md).
+[Methods](methods.md) says what to use for your problem.
 
 ## Who is ahead where
 
-The default, `auto`, beside the best of the others. "Open" means that a limit of time or evaluations stopped
-another method before it had used as many evaluations as ours. The paper's problems are
-[exp, lin, two](api-problems.md) and Rosenbrock's function, along the axes or rotated.
+The default, `auto`, beside the best of the others; where another is ahead comes first. "Open" means that a
+limit of time or evaluations stopped another method before it had used as many evaluations as ours. The
+paper's problems are [exp, lin, two](api-problems.md) and Rosenbrock's function, along the axes or rotated.
 
 {leaders_table(measured)}
 
@@ -114,9 +140,42 @@ def leaders_table(measured: Measurements) -> str:
     times = cost_comparisons(measured.overhead, "microseconds", "µs", ours=DEFAULT)
     sizes = cost_comparisons(measured.memory, "bytes", "MB", ours=DEFAULT)
     rows += [_one("evaluations", one) for one in hard]
-    rows += list(_suite(measured))
+    rows += list(_suites(measured))
     rows += [_one("time per evaluation", one) for one in times] + [_one("memory", one) for one in sizes]
+    rows += list(_solved())
+    # What others win comes first.
+    rows.sort(key=lambda row: (row[1] == _OURS, row[1] in ("open", "nobody")))
     return table(["where", "ahead", "`auto`", "best of the others"], rows)
+
+
+def _courts() -> Iterator[tuple[str, list[str], Cases]]:
+    """Yield the titles of sets of problems, the solvers that have run on them, and what these have spent."""
+    for title, court, group, feature in _PANELS:
+        solvers, cases = cases_of(read_lines(court.folder / TABLE), group, feature)
+        if solvers:
+            yield title, solvers, cases
+
+
+def draw(folder: Path) -> None:
+    """Draw the figures: that of the README, and that on sets of problems."""
+    front.draw(load(folder), folder)
+    if folder == FOLDER:
+        curves: dict[str, dict[str, Callable[[float], float]]] = {}
+        for title, solvers, cases in _courts():
+            for solver in solvers:
+                curves.setdefault(solver, {})[title] = functools.partial(share, cases, solver, _PRECISION)
+        data_profiles.draw(curves, (0.5, BUDGETS[-1]), _FIGURE.parent, _FIGURE.stem)
+
+
+def _solved() -> Iterator[list[str]]:
+    for title, solvers, cases in _courts():
+        for budget in BUDGETS:
+            found = {solver: 100.0 * share(cases, solver, _PRECISION, budget) for solver in solvers}
+            ours = found.pop(DEFAULT[0].name, 0.0)
+            name = max(found, key=lambda solver: found[solver])
+            who = _OURS if ours > found[name] else name if found[name] > ours else "nobody"
+            where = f"problems solved to {power(_PRECISION)}, {title}, {budget} n"
+            yield [where, who, f"{ours:.0f} %", f"{name} {found[name]:.0f} %"]
 
 
 def _counts(compared: list[Comparison]) -> list[str]:
@@ -142,13 +201,16 @@ def _one(what: str, one: Comparison) -> list[str]:
     return [f"{what}, {one.place}", ahead, one.ours, one.theirs]
 
 
-def _suite(measured: Measurements) -> Any:
-    for group, shares in measured.suite.shares.items() if measured.suite else ():
-        ours = shares.get(DEFAULT[0].name, 0.0)
-        known = [(shares[one.name], one.name) for one in PEERS if one.name in shares]
-        theirs, name = max(known, default=(0.0, ""))
-        shown = [f"{100.0 * ours:.1f} %", f"{name} {100.0 * theirs:.1f} %"]
-        yield [f"targets reached, COCO, {group}", _OURS if ours > theirs else name, *shown]
+def _suites(measured: Measurements) -> Iterator[list[str]]:
+    few = [coco.read(coco.FOLDER / extent.suite) for extent in coco.SUITES]
+    for found in filter(None, (measured.suite, *few)):
+        for group, shares in found.shares.items():
+            ours = shares.get(DEFAULT[0].name, 0.0)
+            known = [(shares[one.name], one.name) for one in PEERS if one.name in shares]
+            theirs, name = max(known, default=(0.0, ""))
+            shown = [f"{100.0 * ours:.1f} %", f"{name} {100.0 * theirs:.1f} %"]
+            where = f"targets reached, COCO's {found.extent.suite}, {group}"
+            yield [where, _OURS if ours > theirs else name, *shown]
 
 
 # --- what other pages quote ------------------------------------------------------------------------

@@ -1,7 +1,7 @@
 """Which problems are solved, after how many evaluations, in the sense of Moré and Wild.
 
 A problem is solved to τ by a point with f <= f_L + τ (f0 - f_L), where f0 is the value at the start and f_L
-the lowest that any solver has found in any stored run, or that ``cutest-minima.csv`` has from earlier ones.
+the lowest that any solver has found in any stored run, or that is kept from earlier ones.
 (J. J. Moré and S. M. Wild, Benchmarking derivative-free optimization algorithms, SIAM J. Optim. 20, 2009.)
 
 ``python -m benchmarks.pages.cutest_profiles auto`` prints the problems on which a solver loses most to the
@@ -18,15 +18,13 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from benchmarks.problems.cutest import BOUNDS, UNCONSTRAINED, Listed, listed
+from benchmarks.problems.cutest import Listed, listed
+from benchmarks.problems.features import FEATURES, PLAIN
 from benchmarks.runs import read_rows
-from benchmarks.suites.cutest import BUDGET, FEATURES, FILE, NOISY, PEERS, RUNS_FOLDER, Row
+from benchmarks.suites.cutest import BUDGETS, CUTEST, FILE, PEERS, Row
 from pursuit.experiments.common.files import write_file
 
-MINIMA = Path(__file__).parents[1] / "problems" / "cutest-minima.csv"
 PRECISIONS = (1e-1, 1e-3, 1e-5, 1e-7)
-BUDGETS = (10, 30, BUDGET)
-"""Of evaluations, divided by n."""
 UNBOUNDED = -1e20
 """A problem with a lower value has no minimum, and is left out."""
 
@@ -41,33 +39,33 @@ class Cases(NamedTuple):
 
 def precisions_of(feature: str) -> Sequence[float]:
     """Return the τ that are asked for."""
-    return PRECISIONS[:3] if feature == NOISY else PRECISIONS
+    return PRECISIONS[:3] if FEATURES[feature].is_inexact else PRECISIONS
 
 
-def known_minima() -> dict[str, float]:
+def known_minima(path: Path) -> dict[str, float]:
     """Return the minima that are kept with the problems."""
-    if not MINIMA.exists():
+    if not path.exists():
         return {}
-    with MINIMA.open(newline="") as file:
+    with path.open(newline="") as file:
         return {row["name"]: float(row["minimum"]) for row in csv.DictReader(file)}
 
 
-def lowest_found(rows: Iterable[Row]) -> dict[str, float]:
+def lowest_found(rows: Iterable[Row], path: Path) -> dict[str, float]:
     """Return the lowest value of each problem, in all rows and among the known minima."""
-    lowest = known_minima()
+    lowest = known_minima(path)
     for row in rows:
         values = [math.inf if row.start is None else row.start, *map(float, row.best.split()[-1:])]
         lowest[row.problem] = min(lowest.get(row.problem, math.inf), *values)
     return {name: value for name, value in lowest.items() if math.isfinite(value)}
 
 
-def update_minima(rows: Iterable[Row]) -> int:
+def update_minima(rows: Iterable[Row], path: Path) -> int:
     """Keep the minima that are lower than the known ones; return how many there are."""
-    known, lowest = known_minima(), lowest_found(rows)
+    known, lowest = known_minima(path), lowest_found(rows, path)
     text = io.StringIO()
     lines = [[name, repr(lowest[name])] for name in sorted(lowest, key=str.upper)]
     csv.writer(text, lineterminator="\n").writerows([["name", "minimum"], *lines])
-    write_file(MINIMA, text.getvalue())
+    write_file(path, text.getvalue())
     return sum(value < known.get(name, math.inf) for name, value in lowest.items())
 
 
@@ -75,9 +73,9 @@ Spent = dict[tuple[str, str, str, str], tuple[Row, tuple[tuple[float, ...], ...]
 """A row, and the evaluations divided by n for each τ and seed, by set, feature, problem and solver."""
 
 
-def spent_by(rows: Sequence[Row]) -> Spent:
-    """Return what the solvers of rows have spent."""
-    minima = {name: value for name, value in lowest_found(rows).items() if value > UNBOUNDED}
+def spent_by(rows: Sequence[Row], path: Path) -> Spent:
+    """Return what the solvers of rows have spent, given where minima are kept."""
+    minima = {name: value for name, value in lowest_found(rows, path).items() if value > UNBOUNDED}
     groups: dict[tuple[str, str, str, str], list[Row]] = {}
     for row in rows:
         if row.problem in minima and row.start is not None:
@@ -110,20 +108,22 @@ def share(cases: Cases, solver: str, precision: float, budget: float, kind: str 
     return solved / len(of_kind) if of_kind else math.nan
 
 
-def tables(cases: Cases, solvers: Sequence[str], feature: str) -> dict[str, list[list[str]]]:
+def tables(
+    cases: Cases, solvers: Sequence[str], feature: str, *, by_kind: bool
+) -> dict[str, list[list[str]]]:
     """Return the tables by what they are on: the header, and a row for each solver with shares in percent."""
     found = {}
-    for title, kind in (("all", None), ("unconstrained", UNCONSTRAINED), ("with bounds", BOUNDS)):
+    kinds = sorted({one.kind for one in cases.problems}, reverse=True)
+    for kind in [None, *(kinds if by_kind and len(kinds) > 1 else [])]:
         count = sum(kind in (None, one.kind) for one in cases.problems)
-        if count and (kind is None or count < len(cases.problems)):
-            rows = [["solver", *(f"{budget} n" for budget in BUDGETS)]]
-            for solver in solvers:
-                shares = [
-                    [share(cases, solver, tau, budget, kind) for tau in precisions_of(feature)]
-                    for budget in BUDGETS
-                ]
-                rows.append([solver, *(" / ".join(f"{100 * one:.0f}" for one in some) for some in shares)])
-            found[f"{title}, {count} problems"] = rows
+        rows = [["solver", *(f"{budget} n" for budget in BUDGETS)]]
+        for solver in solvers:
+            shares = [
+                [share(cases, solver, tau, budget, kind) for tau in precisions_of(feature)]
+                for budget in BUDGETS
+            ]
+            rows.append([solver, *(" / ".join(f"{100 * one:.0f}" for one in some) for some in shares)])
+        found[f"{kind or 'all'}, {count} problems"] = rows
     return found
 
 
@@ -150,7 +150,7 @@ def misses(spent: Spent, ours: str, feature: str, peers: Sequence[str] = PEERS) 
         columns = {peer: _medians(one[1]) for peer, one in theirs if one is not None}
         best = tuple(min(peers, key=lambda peer, k=k: columns[peer][k]) for k in range(len(PRECISIONS)))  # type: ignore[misc]
         lowest = tuple(columns[peer][k] for k, peer in enumerate(best))
-        limits = 1.0 / row.n, 2.0 * BUDGET
+        limits = 1.0 / row.n, 2.0 * BUDGETS[-1]
         ratios = [
             _within(one, *limits) / _within(other, *limits)
             for one, other in zip(medians, lowest, strict=True)
@@ -171,18 +171,17 @@ def main() -> None:
     """Print where a solver loses, and keep lower minima."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("solver", metavar="SOLVER")
-    parser.add_argument("--feature", choices=FEATURES, default=FEATURES[0])
+    parser.add_argument("--feature", choices=FEATURES, default=PLAIN)
     parser.add_argument("--set", default="choosing", dest="group", help="of the problems that are shown")
     parser.add_argument("--most", type=int, default=30, metavar="K", help="how many problems")
-    parser.add_argument("--runs", type=Path, default=RUNS_FOLDER, metavar="DIR")
+    parser.add_argument("--runs", type=Path, default=CUTEST.runs, metavar="DIR")
     options = parser.parse_args()
     rows = read_rows(options.runs / FILE, Row)
-    print(f"{update_minima(rows)} minima are lower than those that were known.")
+    print(f"{update_minima(rows, CUTEST.minima)} minima are lower than those that were known.")
     names = {one.name for one in listed(options.group)}
     print(f"Evaluations / n to each τ of {options.solver} | of the best peer, and which it is; worst first")
-    shown = [
-        miss for miss in misses(spent_by(rows), options.solver, options.feature) if miss.problem in names
-    ]
+    spent = spent_by(rows, CUTEST.minima)
+    shown = [miss for miss in misses(spent, options.solver, options.feature) if miss.problem in names]
     for miss in shown[: options.most]:
         ours, peers = ("".join(f"{number:8.1f}" for number in numbers) for numbers in (miss.ours, miss.peers))
         print(f"{miss.loss:6.2f} {miss.problem:<14}{ours} |{peers}  {' '.join(dict.fromkeys(miss.best))}")

@@ -201,9 +201,9 @@ def suite_table(measured: Measurements) -> str:
     extent = measured.suite.extent
     n, instances = (", ".join(map(str, numbers)) for numbers in (extent.dimensions, extent.instances))
     return f"""The share of all pairs of a problem and a target that was reached within {extent.budget} n
-evaluations, on {len(extent.functions)} functions of {coco.SUITE}, n = {n}, instances {instances}, by `pursuit
-coco`. A solver that quits is restarted with the remaining evaluations. The largest share of each column is
-bold.
+evaluations, on {len(extent.functions)} functions of {extent.suite}, n = {n}, instances {instances}, by
+`pursuit coco`. A solver that quits is restarted with the remaining evaluations. The largest share of each
+column is bold.
 
 {coco.shares_table(measured.suite.shares)}"""
 

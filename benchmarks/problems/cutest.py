@@ -13,7 +13,6 @@ import logging
 import os
 import time
 import warnings
-import zlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -27,8 +26,6 @@ LISTED = Path(__file__).with_name("cutest.csv")
 CHOOSING, REPORTING = "choosing", "reporting"
 SETS = (CHOOSING, REPORTING)
 UNCONSTRAINED, BOUNDS = "unconstrained", "bounds"
-NOISE = 1e-3
-"""The standard deviation of a noisy value, relative to the value."""
 _LEAST, _MOST = 2, 30
 _MOST_SECONDS = 60.0
 _LAST_CHOOSING = "L"
@@ -97,12 +94,6 @@ def load(name: str) -> Problem:
 
     bounded = bool(np.any(np.isfinite(lower_free) | np.isfinite(upper_free)))
     return Problem(name, fun, start[free], (lower_free, upper_free) if bounded else None)
-
-
-def noisy(problem: Problem, seed: int) -> Callable[[float], float]:
-    """Return what adds noise to a value of a problem; the noise depends on the seed and on the name."""
-    rng = np.random.default_rng([seed, zlib.crc32(problem.name.encode())])
-    return lambda value: value * (1.0 + NOISE * float(rng.standard_normal()))
 
 
 def measure() -> None:

@@ -6,7 +6,7 @@ import csv
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,20 +19,22 @@ from pursuit.experiments.coco.profiles import TARGETS, Profile, data_profiles
 from pursuit.experiments.common.files import write_file
 from pursuit.experiments.common.formatting import table
 
-SUITE = "bbob-largescale"
 COMPARED = (
     "auto", "differences", "evolution", "adaptive-sarp", "ep-cma-4", "rp", "pycma", "pypop7 LMCMA",
     "fcmaes CR-FM-NES", "scipy L-BFGS-B",
 )  # fmt: skip
 GROUPS = {
-    "all": range(1, 25),
+    "all": range(1, 131),
     "separable": range(1, 6),
     "moderate": range(6, 10),
     "ill-conditioned": range(10, 15),
     "multimodal": range(15, 20),
     "weak structure": range(20, 25),
+    "moderate noise": range(101, 107),
+    "severe noise": range(107, 122),
+    "multimodal with noise": range(122, 131),
 }
-"""The suite's own groups of functions."""
+"""The suites' own groups of functions."""
 _EXTENT = "profiles.json"
 # What COCO writes is large, and not committed with the results.
 _DATA = Path("reproduced/suite")
@@ -47,8 +49,9 @@ class Extent(NamedTuple):
 
     budget: int = _BUDGET
     dimensions: Sequence[int] = _DIMENSIONS
-    functions: Sequence[int] = tuple(GROUPS["all"])
+    functions: Sequence[int] = tuple(range(1, 25))
     instances: Sequence[int] = _INSTANCES
+    suite: str = "bbob-largescale"
 
 
 class SuiteShares(NamedTuple):
@@ -64,10 +67,29 @@ class SuiteShares(NamedTuple):
 QUICK = Extent(budget=20, dimensions=(20,), functions=(1, 10), instances=(1,))
 
 
+_SMALL = ("auto", "evolution", "pycma", "scipy L-BFGS-B")
+"""What is run on the suites of few variables."""
+FOLDER = Path("docs/results/coco")
+_ALL_SIZES = (2, 3, 5, 10, 20, 40)
+SUITES = (
+    Extent(300, _ALL_SIZES, tuple(range(1, 25)), (1,), "bbob"),
+    Extent(300, _ALL_SIZES, tuple(range(101, 131)), (1,), "bbob-noisy"),
+)
+
+
 def run(wanted: Wanted, folder: Path, jobs: int, say: Say) -> None:
-    """Run what is wanted, and draw profiles of it into a folder."""
+    """Run what is wanted of the suite of many variables, and draw profiles of it into a folder."""
     extent, data = (QUICK, folder / "suite") if wanted.quick else (Extent(), _DATA)
     run_and_draw(peers.chosen(wanted), extent, data=data, folder=folder, jobs=jobs, say=say)
+
+
+def run_small(wanted: Wanted, folder: Path, jobs: int, say: Say) -> None:
+    """Run the suites of few variables, each into a folder of its own."""
+    solvers = [named(name) for name in wanted.solvers or _SMALL]
+    for extent in SUITES:
+        some = extent._replace(budget=20, dimensions=(2, 5)) if wanted.quick else extent
+        data = _DATA.with_name(f"{_DATA.name}-{extent.suite}")
+        run_and_draw(solvers, some, data=data, folder=folder / extent.suite, jobs=jobs, say=say)
 
 
 def run_and_draw(
@@ -81,11 +103,11 @@ def run_and_draw(
     done = {}
     for solver in solvers:
         if solver.name in COMPARED and solver.installed:
-            say(f"{SUITE} with {solver.name}")
+            say(f"{extent.suite} with {solver.name}")
             method = solver.name if solver.ours else f"{peers.__name__}:{solver.identifier}"
             # An experiment can only be continued with the code that began it.
             place = data / f"{solver.identifier}-{coco_solver(method).code[:8]}"
-            failures = run_suite(SUITE, method, place, jobs=jobs, **extent._asdict()).failures
+            failures = run_suite(method=method, out=place, jobs=jobs, **extent._asdict()).failures
             if failures:
                 say(f"{solver.name} is left out, since it fails on {'; '.join(failures)}")
             else:
@@ -147,13 +169,13 @@ def _stem(group: str) -> str:
 
 def figures(folder: Path) -> dict[str, str]:
     """Return the titles of the figures in a folder, by the names of their files."""
-    files = {f"{_stem(group)}.png": f"Data profiles, {group} functions of {SUITE}" for group in GROUPS}
+    files = {f"{_stem(group)}.png": f"Data profiles, {group} functions" for group in GROUPS}
     return {file: title for file, title in files.items() if (folder / file).exists()}
 
 
-def shares_table(shares: dict[str, dict[str, float]]) -> str:
+def shares_table(shares: dict[str, dict[str, float]], names: Sequence[str] = COMPARED) -> str:
     """Return which part each solver has solved, by group of functions."""
-    rows = [[name, *(_shown(found, named(name)) for found in shares.values())] for name in COMPARED]
+    rows = [[name, *(_shown(found, named(name)) for found in shares.values())] for name in names]
     return table(["", *shares], rows)
 
 
@@ -173,8 +195,42 @@ def read(folder: Path) -> SuiteShares | None:
     tables = {group: folder / f"{_stem(group)}.csv" for group in GROUPS}
     shares = {group: _last_of(table) for group, table in tables.items() if table.exists()}
     stored = json.loads(path.read_text())
-    extent = Extent(stored["budget"], *(tuple(stored[name]) for name in Extent._fields[1:]))
-    return SuiteShares(extent, stored.get("versions", {}), shares)
+    versions = stored.pop("versions", {})
+    found: dict[str, Any] = {
+        name: tuple(one) if isinstance(one, list) else one for name, one in stored.items()
+    }
+    extent = Extent(**found)
+    return SuiteShares(extent, versions, shares)
+
+
+def texts(folder: Path) -> dict[Path, str]:
+    """Return the page on the suites of few variables."""
+    parts = [
+        "# The suites of COCO\n\n"
+        "The share of all pairs of a problem and a target, from 1e2 to 1e-8 above the optimum, that was "
+        "reached within a number of evaluations: `pursuit coco`. Solvers that quit begin again elsewhere. "
+        "L-BFGS-B has forward differences. The largest share of each column is bold."
+    ]
+    for extent in SUITES:
+        found = read(folder / extent.suite)
+        if found is None:
+            continue
+        n, instances = (
+            ", ".join(map(str, numbers)) for numbers in (found.extent.dimensions, found.extent.instances)
+        )
+        versions = ", ".join(f"{name} {version}" for name, version in found.versions.items())
+        pictures = (
+            f"![{title}]({extent.suite}/{file})" for file, title in figures(folder / extent.suite).items()
+        )
+        parts += [
+            f"## {extent.suite}",
+            next(pictures),
+            f"{len(found.extent.functions)} functions, n = {n}, instances {instances}, "
+            f"{found.extent.budget} n evaluations. Versions (of ours, a hash of what the method does): "
+            f"{versions}.",
+            shares_table(found.shares, _SMALL),
+        ]
+    return {folder / "coco.md": "\n\n".join([*parts, "Made by `make bench-coco`.\n"])}
 
 
 def _last_of(path: Path) -> dict[str, float]:

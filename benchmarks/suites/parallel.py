@@ -187,11 +187,12 @@ class Simulated:
         return future
 
     def wait(self, futures: Iterable[Future[Any]], seconds: float) -> None:
-        """Let time pass until an evaluation ends."""
-        self.now, _, future, value = heapq.heappop(self._busy)
-        self._free += 1
-        self._begin()
-        future.set_result(value)
+        """Let time pass until evaluations end."""
+        while not all(future.done() for future in futures):
+            self.now, _, ended, value = heapq.heappop(self._busy)
+            self._free += 1
+            self._begin()
+            ended.set_result(value)
 
     def _begin(self) -> None:
         while self._free and self._waiting:

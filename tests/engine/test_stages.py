@@ -79,6 +79,14 @@ def test_on_kinks_auto_changes_to_evolution_and_says_so():
     assert set(result.trace.method[~at_first]) == {"evolution"}
 
 
+def test_where_kinks_keep_evolution_from_a_target_larger_rounds_try_again():
+    result = pursuit.minimize(kinks, START, rng=5, ftarget=-1.0)
+    assert not result.success
+    assert [stage.start for stage in result.stages] == ["the start", "the best point", "the best point"]
+    assert result.stages[2].options["popsize"] == 4 * (4 + int(3.0 * np.log(6.0)))
+    assert len(pursuit.minimize(kinks, START, rng=5).stages) == 2
+
+
 @pytest.mark.parametrize("n", [10, 40])
 def test_on_a_ridge_auto_changes_to_evolution_too(n):
     """Steps never fail there, but gain next to nothing."""
@@ -290,3 +298,23 @@ def test_a_run_with_other_restarts_is_not_resumed(tmp_path):
         ValueError, match="holds a run with restarts=1, which cannot be resumed with restarts=0"
     ):
         pursuit.minimize(bowl, START, rng=1, maxfev=90, checkpoint=tmp_path / "run.npz")
+
+
+def spent_on_restarts(fun, bounds):
+    """Return the evaluations of wide restarts, and of narrow ones."""
+    found = pursuit.minimize(fun, START, rng=3, restarts=50, maxfev=40_000, bounds=bounds)
+    again = [stage for stage in found.stages[:-1] if stage.start == "a new point"]
+    narrow = [stage.nfev for stage in again if stage.most is not None]
+    return sum(stage.nfev for stage in again) - sum(narrow), sum(narrow)
+
+
+def test_narrow_restarts_get_half_as_much_as_wide_ones_until_they_lead():
+    wide, narrow = spent_on_restarts(valleys, [(-5.0, 5.0)] * 6)
+    assert 0.2 * wide < narrow < 0.6 * wide
+
+    def holes(x):
+        """Many deep holes far apart: the first of many narrow searches to end in a deep one leads."""
+        return float(np.sum(-x * np.sin(np.sqrt(np.abs(x)))))
+
+    wide, narrow = spent_on_restarts(holes, [(-500.0, 500.0)] * 6)
+    assert narrow > 0.7 * wide

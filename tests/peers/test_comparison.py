@@ -142,7 +142,7 @@ def test_who_is_ahead_is_said_of_the_default_alone():
     place = "| evaluations to 1e-9, n = 100, {}, all methods | {} times as many |"
     assert place.format("rotated", "**pursuit** | fewest on 7 of 7 | 1.5 to 1.5") in rows
     assert place.format("along the axes", "others | fewest on 0 of 7 | 0.5 to 0.5") in rows
-    assert "| targets reached, COCO, all | pycma | 40.0 % | pycma 50.0 % |" in rows
+    assert "| targets reached, COCO's bbob-largescale, all | pycma | 40.0 % | pycma 50.0 % |" in rows
 
 
 @pytest.mark.parametrize(

@@ -343,7 +343,11 @@ COMMANDS: dict[Callable[[argparse.Namespace], int | None], tuple[Any, ...]] = {
     _export: (_STUDY, _FOLDER, _WHOSE, _path("--to", "as .csv or .parquet", "FILE", required=True)),
     _coco: (
         _COCO,
-        _option("--suite", default="bbob-largescale", help="bbob, or by default bbob-largescale"),
+        _option(
+            "--suite",
+            default="bbob-largescale",
+            help="bbob, bbob-noisy, bbob-boxed, bbob-constrained or, by default, bbob-largescale",
+        ),
         _option("--method", default=DEFAULT_METHOD, help=f"or module:function (default: {DEFAULT_METHOD})"),
         _count("--budget", "evaluations per dimension (default: 1000)", 1000),
         _list("--dimensions", "20,40"),

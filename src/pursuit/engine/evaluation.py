@@ -8,7 +8,7 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
+from concurrent.futures import FIRST_EXCEPTION, Executor, Future, wait
 from typing import Any
 
 import numpy as np
@@ -88,7 +88,7 @@ class Others:
     submit : callable
         Begins to evaluate a point, and returns its future.
     wait : callable
-        Waits for one of some futures, or so many seconds at most.
+        Waits for some futures, or for an exception of one of them, or so many seconds.
     read : callable
         Checks what the objective has returned.
     """
@@ -131,7 +131,7 @@ class Others:
     def _begin(self, rows: list[Vector]) -> list[Future[Any]]:
         """Begin to evaluate points, unless that was done before."""
         known = len(self._left)
-        if not all(map(np.array_equal, rows, (row for row, _ in self._left))):
+        if known > len(rows) or not all(map(np.array_equal, rows, (row for row, _ in self._left))):
             for _, future in self._left:
                 future.cancel()
             known = 0
@@ -140,20 +140,16 @@ class Others:
         return [future for _, future in self._left]
 
     def _await(self, futures: list[Future[Any]], enough: int) -> int:
-        """Wait until so many of the first futures are done; return how many are. Exceptions come through."""
-        pending = set(futures)
-        while True:
-            for future in [future for future in pending if future.done()]:
-                pending.remove(future)
-                if (error := future.exception()) is not None:
-                    raise StopIteration(*error.args) if isinstance(error, StopIterationError) else error
-            done = next((j for j, future in enumerate(futures) if future in pending), len(futures))
-            if done >= enough:
-                return done
-            left = self.deadline - time.perf_counter()
-            if left <= 0.0:
-                raise TimeLimitError
-            self._wait(pending, left)
+        """Wait until so many of the first futures are done, and return how many of the first are by now."""
+        self._wait(futures[:enough], self.deadline - time.perf_counter())
+        for future in futures[:enough]:
+            if future.done() and (error := future.exception()) is not None:
+                raise StopIteration(*error.args) if isinstance(error, StopIterationError) else error
+        is_done = (future.done() and future.exception() is None for future in futures)
+        done = next((j for j, there in enumerate(is_done) if not there), len(futures))
+        if done < enough:
+            raise TimeLimitError
+        return done
 
 
 def by_executor(objective: Callable[[Vector], Any], executor: Executor, read: Read = as_value) -> Others:
@@ -164,7 +160,7 @@ def by_executor(objective: Callable[[Vector], Any], executor: Executor, read: Re
         return executor.submit(guarded, row)
 
     def wait_for(futures: Iterable[Future[Any]], seconds: float) -> None:
-        wait(futures, None if math.isinf(seconds) else seconds, FIRST_COMPLETED)
+        wait(futures, None if math.isinf(seconds) else max(0.0, seconds), FIRST_EXCEPTION)
 
     return Others(submit, wait_for, read)
 

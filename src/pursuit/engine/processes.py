@@ -106,11 +106,14 @@ class Processes:
         return self._waiting[-1].future
 
     def wait(self, futures: Iterable[Future[Any]], seconds: float) -> None:
-        """Wait until one of some futures is done, or so many seconds."""
+        """Wait for some futures, or for an exception of one of them, or so many seconds."""
         end = time.perf_counter() + seconds
-        while not any(future.done() for future in futures) and time.perf_counter() < end:
+        missing = set(futures)
+        while missing and time.perf_counter() < end:
             self._hand_out()
             self._listen(end)
+            done = {future for future in missing if future.done()}
+            missing = set() if any(future.exception() for future in done) else missing - done
         self._hand_out()
 
     def _hand_out(self) -> None:

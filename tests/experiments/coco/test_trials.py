@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from pursuit.experiments.coco import data_profiles, run_suite
 from pursuit.experiments.coco.solvers import solver_named
 from pursuit.experiments.coco.trials import run_trial
 
@@ -91,3 +92,24 @@ def test_a_run_of_ours_that_has_settled_begins_again(method, times):
         elif value > 0.1:
             is_low = False
     assert descents >= times
+
+
+@pytest.mark.parametrize(
+    ("suite", "functions", "limits"),
+    [
+        ("bbob-noisy", [101, 130], []),
+        ("bbob-boxed", [1, 24], ["bounds"]),
+        ("bbob-constrained", [1, 54], ["constraint"]),
+    ],
+)
+def test_other_suites_are_run_function_by_function_and_solvers_get_their_limits(
+    suite, functions, limits, tmp_path, monkeypatch
+):
+    monkeypatch.setenv("SAW", str(tmp_path / "saw"))
+    run = {"budget": 100, "dimensions": [2], "functions": functions, "instances": [1], "jobs": 1}
+    done = run_suite(suite, "tiny_solvers:limited", tmp_path / "out", **run)
+    assert done.failures == []
+    assert set((tmp_path / "saw").read_text().split()) == set(limits)
+    (profile,) = data_profiles([run_suite(suite, "auto", tmp_path / "auto", **run).data])
+    assert [problem.function for problem in profile.problems] == functions
+    assert profile.reached.size > 10

@@ -58,3 +58,11 @@ def afraid_of_three(fun, x0, *, sigma0, maxfev, seed):
 
 
 NONE = None
+
+
+def limited(fun, x0, *, sigma0, maxfev, seed, **limits):
+    """Write down which limits there are, and search at random within the bounds."""
+    Path(os.environ["SAW"]).write_text(" ".join(limits))
+    rng = np.random.default_rng(seed)
+    for _ in range(maxfev):
+        fun(rng.uniform(*limits.get("bounds", (-5.0, 5.0)), x0.size))

@@ -107,6 +107,20 @@ def test_restarts_search_more_widely_each_time():
     assert result.fun < min(stage.fun for stage in result.stages[:1])
 
 
+def test_a_search_that_is_not_repeated_saves_evaluations():
+    def f(x):
+        return float((x * x - 10.0 * np.cos(2.0 * math.pi * x) + 10.0).sum())
+
+    once, twice = (
+        evolution(f, np.full(4, 3.2), rng=2, options={"popsize": 20, "once": once}) for once in (True, False)
+    )
+    assert once.success
+    assert once.nfev < 0.8 * twice.nfev
+    assert "this search finds nothing better" in once.message
+    with pytest.raises(TypeError, match="once must be True or False"):
+        evolution(f, np.ones(2), options={"once": 1})
+
+
 def test_scales_are_learnt_where_there_are_many_variables():
     """Along the axes, in a fraction of what is needed where they cannot be."""
     n = 300

@@ -8,11 +8,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from pursuit.experiments.coco.solvers import solver_named
-from pursuit.experiments.coco.trials import TrialResult, run_trial
+from pursuit.experiments.coco.trials import BOXED, CONSTRAINED, TrialResult, run_trial
 from pursuit.experiments.common.errors import StudyError
 
-SUITES = ("bbob", "bbob-largescale")
-"""The suites with a single objective and continuous variables, without constraints and noise."""
+SUITES = ("bbob", "bbob-largescale", "bbob-noisy", BOXED, CONSTRAINED)
+"""The suites with a single objective and continuous variables."""
+# COCO counts the functions of a suite from 1.
+_BEFORE = {"bbob-noisy": 100}
 
 
 class ProblemBatch(NamedTuple):
@@ -77,10 +79,10 @@ def run_batch(task: BatchTask) -> list[TrialResult]:
     suite = cocoex.Suite(
         batch.suite,
         f"instances: {_listed(batch.instances)}",
-        f"dimensions: {batch.dimension} function_indices: {batch.function}",
+        f"dimensions: {batch.dimension} function_indices: {batch.function - _BEFORE.get(batch.suite, 0)}",
     )
     observer = cocoex.Observer(
-        # Both suites have the same observer.
+        # All suites of single objectives have the same observer.
         "bbob",
         f'outer_folder: "{task.folder}" result_folder: {batch.name} '
         f'algorithm_name: {solver.name} algorithm_info: "{task.about}"',

@@ -65,10 +65,11 @@ def run_suite(
     Parameters
     ----------
     suite : str
-        ``"bbob"`` or ``"bbob-largescale"``.
+        ``"bbob"``, ``"bbob-largescale"``, ``"bbob-noisy"``, ``"bbob-boxed"`` or ``"bbob-constrained"``.
     method : str
         A name from `pursuit.list_methods()`, or ``"module:function"`` for any other optimiser, called
-        as ``function(fun, x0, sigma0=..., maxfev=..., seed=...)``.
+        as ``function(fun, x0, sigma0=..., maxfev=..., seed=...)``, on ``bbob-boxed`` with ``bounds`` and on
+        ``bbob-constrained`` with ``constraint``.
     out : path
         The folder of the experiment, by default ``coco/SUITE-METHOD``. Batches that it has are not run again.
     budget : int

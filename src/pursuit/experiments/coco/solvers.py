@@ -10,6 +10,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
+import numpy as np
+
 from pursuit.checks import Vector
 from pursuit.compiling.cache import code_hash
 from pursuit.experiments.common.errors import StudyError
@@ -21,9 +23,13 @@ class Solve(Protocol):
     """Minimise a function, evaluating it at most `maxfev` times."""
 
     def __call__(
-        self, fun: Callable[[Any], float], x0: Vector, *, sigma0: float, maxfev: int, seed: int
+        self, fun: Callable[[Any], float], x0: Vector, *, sigma0: float, maxfev: int, seed: int, **limits: Any
     ) -> object:
-        """Start at x0 with the step size sigma0; all random numbers come from the seed."""
+        """Start at x0 with the step size sigma0; all random numbers come from the seed.
+
+        On ``bbob-boxed`` `limits` has ``bounds=(lower, upper)``, and on ``bbob-constrained`` a function
+        ``constraint``, whose entries must not be positive.
+        """
 
 
 class Solver(NamedTuple):
@@ -63,9 +69,24 @@ def _own(method: str) -> Solver:
 
 
 def _pursue(
-    method: str, fun: Callable[[Any], float], x0: Vector, *, sigma0: float, maxfev: int, seed: int
+    method: str,
+    fun: Callable[[Any], float],
+    x0: Vector,
+    *,
+    sigma0: float,
+    maxfev: int,
+    seed: int,
+    **limits: Any,
 ) -> None:
-    minimize(fun, x0, method=method, sigma0=sigma0, maxfev=maxfev, rng=seed, restarts=maxfev)
+    from scipy.optimize import Bounds, NonlinearConstraint
+
+    found: dict[str, Any] = {"restarts": maxfev}
+    if "bounds" in limits:
+        found["bounds"] = Bounds(*limits["bounds"])
+    if "constraint" in limits:
+        # Points that violate a constraint, however little, do not count for COCO.
+        found = {"constraints": NonlinearConstraint(limits["constraint"], -np.inf, 0.0), "ctol": 0.0}
+    minimize(fun, x0, method=method, sigma0=sigma0, maxfev=maxfev, rng=seed, **found)
 
 
 def _foreign(text: str) -> Solver:

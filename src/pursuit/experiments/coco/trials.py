@@ -20,6 +20,8 @@ from pursuit.experiments.common.errors import StudyError
 # The first step size, as a fraction of the width of the region of interest.
 _FIRST_STEP = 0.2
 _SOLVED = "solved"
+BOXED, CONSTRAINED = "bbob-boxed", "bbob-constrained"
+"""The suites with bounds, and with constraints."""
 
 
 class TrialResult(NamedTuple):
@@ -42,7 +44,8 @@ def run_trial(problem: Any, observer: Any, *, suite: str, solve: Solve, budget: 
     suite : str
         The name of the problem's suite.
     solve : callable
-        The solver, called as ``solve(fun, x0, sigma0=..., maxfev=..., seed=...)``.
+        The solver, called as ``solve(fun, x0, sigma0=..., maxfev=..., seed=...)``, with ``bounds`` or a
+        ``constraint`` where the suite has them.
     budget : int
         The number of evaluations of all runs together.
     """
@@ -55,6 +58,11 @@ def run_trial(problem: Any, observer: Any, *, suite: str, solve: Solve, budget: 
 
     fun = CountedFunction(value, budget, reason_to_end)
     sigma0 = _FIRST_STEP * float(np.min(problem.upper_bounds - problem.lower_bounds))
+    limits: dict[str, Any] = {}
+    if suite == BOXED:
+        limits["bounds"] = problem.lower_bounds, problem.upper_bounds
+    if suite == CONSTRAINED:
+        limits["constraint"] = problem.constraint
     runs = 0
     # Fewer evaluations than variables are too few for a restart.
     while fun.status != _SOLVED and fun.left >= (1 if runs == 0 else problem.dimension):
@@ -63,7 +71,7 @@ def run_trial(problem: Any, observer: Any, *, suite: str, solve: Solve, budget: 
         if runs > 0:
             observer.signal_restart(problem)
         with contextlib.suppress(RunEnded):
-            solve(fun, x0, sigma0=sigma0, maxfev=fun.left, seed=seed)
+            solve(fun, x0, sigma0=sigma0, maxfev=fun.left, seed=seed, **limits)
         runs += 1
         if fun.left == before:
             # What is left may be too little for another run, but the whole budget is not.

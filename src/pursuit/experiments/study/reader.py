@@ -67,11 +67,13 @@ def _must(be: str, holds: Callable[[Any], bool]) -> Callable[[Any], Any]:
     return check
 
 
-text = _must("be a text", lambda value: isinstance(value, str) and bool(value.strip()))
-flag = _must("be true or false", lambda value: isinstance(value, bool))
-dictionary = _must("be a table", lambda value: isinstance(value, dict))
-filled_list = _must("be a list that is not empty", lambda value: isinstance(value, list) and bool(value))
-tables = _must(
+text: Check = _must("be a text", lambda value: isinstance(value, str) and bool(value.strip()))
+flag: Check = _must("be true or false", lambda value: isinstance(value, bool))
+dictionary: Check = _must("be a table", lambda value: isinstance(value, dict))
+filled_list: Check = _must(
+    "be a list that is not empty", lambda value: isinstance(value, list) and bool(value)
+)
+tables: Check = _must(
     "be an array of tables",
     lambda value: isinstance(value, list) and bool(value) and all(isinstance(one, dict) for one in value),
 )
