@@ -20,6 +20,7 @@ WAITING = {
     "docs/comparison.md": ["adaptive-sarp", "ep-cma-4", "rp", "auto", "cr-fm-nes", "differences"],
     "docs/results/cutest/cutest.md": ["auto"],
     "docs/results/constraints/constraints.md": ["auto"],
+    "docs/results/more-wild/more-wild.md": ["auto"],
     "docs/results/parallel/parallel.md": ["differences", "evolution"],
     "docs/results/peers/report.md": ["adaptive-sarp", "ep-cma-4", "rp", "auto", "cr-fm-nes", "differences"],
     "docs/results/rivals/agreement.md": ["l-cma", "m = n"],
