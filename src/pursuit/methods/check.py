@@ -8,14 +8,13 @@ there. Under noise a lower value counts only if the same point is lower again.
 from __future__ import annotations
 
 import math
-from collections.abc import Generator
 from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
 from pursuit.checks import Vector
-from pursuit.methods.programs import Box, Probes, Request
+from pursuit.methods.programs import Box, Finding, Probes
 from pursuit.methods.regression import Quadratic
 
 # How many random directions there are, and how many numbers in those of one request.
@@ -58,7 +57,7 @@ class Evidence(NamedTuple):
         at_lowest = abs(quadratic.at(self.points[-1])[0] - self.lowest) - _LUCK * self.noise
         return x, value, math.hypot(error, _WRONG * self.noise, misfit, max(0.0, at_lowest))
 
-    def settled(self) -> Generator[Request, Vector, Answer]:
+    def settled(self) -> Finding[Answer]:
         """Evaluate the points again; return the best one by these values and the quadratic."""
         each = max(2, min(16, (2 * self.points[0].size + 20) // len(self.points)))
         values = (yield np.repeat(np.array(self.points), each, axis=0)).reshape(-1, each)
@@ -86,7 +85,7 @@ def find_better(
     least: float = 0.0,
     reach: float = 1.0,
     suspect: Vector | None = None,
-) -> Generator[Request, Vector, Found]:
+) -> Finding[Found]:
     """Return a point around x that is better by more than noise explains, and its value; None without one.
 
     It is to be better by at least `least`. It is looked for up to `reach` first step sizes away, or one if
@@ -114,7 +113,7 @@ def find_better(
 
 def _along_coordinates(
     x: Vector, below: float, box: Box, shortest: float, rng: np.random.Generator
-) -> Generator[Request, Vector, Found]:
+) -> Finding[Found]:
     """Look along the coordinates; of those that lead down, take all steps at once if that is better still."""
     n = x.size
     steps = box.sigma0 * shortest ** rng.random(n)
@@ -144,7 +143,7 @@ def _along_directions(
     shortest: float,
     rng: np.random.Generator,
     given: Vector | None = None,
-) -> Generator[Request, Vector, Found]:
+) -> Finding[Found]:
     """Look along a given direction or random ones, several points at once if these take little memory."""
     lengths = shortest ** np.linspace(0.0, 1.0, _DIRECTIONS)[:, np.newaxis]
     for some in np.array_split(lengths, min(_DIRECTIONS, -(-x.size * _DIRECTIONS // _NUMBERS))):

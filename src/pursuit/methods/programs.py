@@ -36,7 +36,7 @@ import math
 from collections.abc import Generator, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -95,7 +95,10 @@ class Probes:
 
 Request = NDArray[np.float64] | Described
 """Points whose values are wanted."""
-Asking = Generator[Request, Vector, None]
+T = TypeVar("T")
+Finding = Generator[Request, Vector, T]
+"""What asks for values of points, and returns what it has found."""
+Asking = Finding[None]
 """What asks for values of points, and returns nothing."""
 
 
@@ -174,7 +177,7 @@ class Program(Protocol):
     def begin(self, start: Start) -> Any:
         """Return the first state."""
 
-    def iterate(self, state: Any, rng: np.random.Generator) -> Generator[Request, Vector, None]:
+    def iterate(self, state: Any, rng: np.random.Generator) -> Asking:
         """Make one iteration."""
 
     def best(self, state: Any) -> tuple[Vector, float, float]:

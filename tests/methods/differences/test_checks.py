@@ -171,16 +171,6 @@ def test_lengths_that_are_not_positive_are_refused(load, checkpoints, name):
         refused(load, name, **{field: other})
 
 
-def test_an_order_that_has_a_variable_twice_or_one_that_is_none_is_refused(load, checkpoints):
-    """Opening many variables block by block goes by such an order."""
-    orders = {
-        key: array for key, array in state_of(checkpoints, "very many")[1].items() if array.dtype == np.int64
-    }
-    for field, order in orders.items():
-        for other in (order[1], -1, order.size):
-            refused(load, "very many", **{field: np.array([other, *order[1:]])})
-
-
 @pytest.mark.parametrize("name", ["few in bounds", "some in bounds"])
 def test_an_iterate_outside_of_bounds_is_refused(load, name):
     n = RUNS[name][1]

@@ -16,7 +16,6 @@ model predicts. Where noise masks the slopes, it ends when the mean value has no
 from __future__ import annotations
 
 import math
-from collections.abc import Generator
 from dataclasses import replace
 
 import numpy as np
@@ -28,7 +27,7 @@ from pursuit.methods.differences.matrix import Mask, first_matrix
 from pursuit.methods.differences.noise import look_for_noise, repeat
 from pursuit.methods.differences.state import EPS, TINY, State
 from pursuit.methods.differences.sweep import choose_probes, probe
-from pursuit.methods.programs import CONVERGED, FLAT, KINKS, NOISE, STUCK, UNBOUNDED, Asking, Ending, Request
+from pursuit.methods.programs import CONVERGED, FLAT, KINKS, NOISE, STUCK, UNBOUNDED, Asking, Ending, Finding
 
 # f is taken to be unbounded if it is negative and still falling this many first steps away.
 _FAR = 1e12
@@ -54,8 +53,9 @@ _CLEAR, _CLEAR_FAR = 20.0, 1e7
 # A run under noise ends when the mean value has not fallen for so many sweeps; those in which slopes did not
 # stand out from noise count twice.
 _PATIENCE = 28
-# Fewer are enough if noise is not random, so that means tell no more than values, or if nothing was gained.
-_IN_VAIN = 7
+# Fewer are enough if noise is not random, so that means tell no more than values, or if nothing was gained:
+# the fewer the less of a sweep is its n probes, beside this many other values.
+_IN_VAIN, _OTHERS = 7.0, 8
 # It is lost when the mean value has risen by so many times the noise at the lowest, which is then evaluated
 # again so often.
 _LOST, _REPEATS = 6.0, 8
@@ -129,8 +129,8 @@ def judge_masked(state: State, rng: np.random.Generator) -> Asking:
         state.ending = differs if state.noise_model.is_random else Ending(KINKS, _FAILING)
         return
     in_vain = masked.value > state.start - 2.0 * state.noise and state.noise_model.is_random
-    patience = _IN_VAIN if in_vain else _PATIENCE if state.noise_model.is_random else REPEATING
-    if state.idle >= patience:
+    few = _IN_VAIN * state.x.size / (state.x.size + _OTHERS)
+    if state.idle >= (few if in_vain else _PATIENCE if state.noise_model.is_random else REPEATING):
         yield from end_in_noise(state, rng)
 
 
@@ -172,7 +172,7 @@ def _unseen(state: State, clear: float) -> Mask:
     return unseen & ~state.pressed(state.gradient)
 
 
-def _unexplained(state: State, rng: np.random.Generator) -> Generator[Request, Vector, Vector]:
+def _unexplained(state: State, rng: np.random.Generator) -> Finding[Vector]:
     """Return a direction along which f may curve less than the matrix says.
 
     Steps that have never led along a direction of negative curvature say nothing of it. Where B is the
@@ -188,7 +188,7 @@ def _unexplained(state: State, rng: np.random.Generator) -> Generator[Request, V
     return apart + state.matrix.step(change, np.ones(x.size, dtype=bool), -math.inf, math.inf)
 
 
-def has_kinks(state: State, rng: np.random.Generator, small: float) -> Generator[Request, Vector, bool]:
+def has_kinks(state: State, rng: np.random.Generator, small: float) -> Finding[bool]:
     """Compare second differences at two distances along random lines; if they look wrong, closer and closer.
 
     What is smooth looks so at some distance. Next to a kink nothing is seen at last. If f is lower somewhere
@@ -251,6 +251,6 @@ def end_in_noise(state: State, rng: np.random.Generator) -> Asking:
 
 
 def _is_rounded(state: State, value: float) -> bool:
-    if value == 0.0:  # has few digits, whatever the others have
-        return state.noise_model.grain > 0.0
-    return state.noise_model.grain > 0.0 or value in (float(np.float32(value)), float(f"{value:.9g}"))
+    # 0 has few digits, whatever other values have.
+    has_few_digits = value != 0.0 and value in (float(np.float32(value)), float(f"{value:.9g}"))
+    return state.noise_model.grain > 0.0 or has_few_digits

@@ -20,7 +20,7 @@ import numpy as np
 
 from pursuit.checks import Vector
 from pursuit.methods.differences.matrix import Array, Dense
-from pursuit.methods.differences.noise import look_for_noise, repeat
+from pursuit.methods.differences.noise import repeat
 from pursuit.methods.differences.state import TINY, Opening, State
 from pursuit.methods.differences.sweep import choose_lengths
 from pursuit.methods.programs import Asking
@@ -28,29 +28,32 @@ from pursuit.methods.regression import lowest_within
 
 # The most variables, and the most evaluations for each of them; sweeps of slopes are worth more then. Without
 # noise and bounds sweeps are worth more from a few variables on.
-MOST, MOST_BOUNDED, MOST_EXACT = 15, 6, 4
+_MOST, _MOST_EXACT = 15, 6
 _LONG, _LONG_EXACT = 10, 3
+# Without noise the opening is left at once if curvatures differ by more than this factor: sigma0 is no
+# measure of all variables then.
+_ALIKE = 1e3
 # The opening ends when points are this close together, in units of sigma0.
 _CLOSEST = 1e-3
-# Bounds are too close together for it if there is less room than this, in units of sigma0.
-_NARROW = 1e-2
 # A step is good or bad if f falls by this part of what the model predicts.
 _GOOD, _BAD = 0.7, 0.1
+# The smallest curvature that is handed over, as a part of the largest.
+_SMALLEST = 1e-9
 # How much closer points come at a time.
 _CLOSER = 0.1
 # Noise masks the model if the values at its points vary by less than this many times the noise.
 _MASKED = 3.0
 
 
-def has_room(state: State) -> bool:
-    """Say whether the first points fit between the bounds."""
-    width = np.asarray(state.box.upper) - np.asarray(state.box.lower)
-    return bool((width >= _NARROW * np.asarray(state.box.sigma0)).all())
+def is_worth_it(state: State) -> bool:
+    """Say whether there are few variables, and points are evaluated one after the other."""
+    most = _MOST if state.noise_model.is_random else _MOST_EXACT
+    return state.batch == 1 and state.x.size <= most
 
 
 def begin_opening(state: State) -> Asking:
     """Evaluate points to both sides of each coordinate, or two on one side next to a bound."""
-    n, unit = state.x.size, _unit(state)
+    n, unit = state.x.size, state.box.sigma0
     up = np.minimum((state.box.upper - state.x) / unit, 2.0)
     down = np.minimum((state.x - state.box.lower) / unit, 2.0)
     both = np.minimum(up, down) >= 0.5
@@ -66,11 +69,14 @@ def begin_opening(state: State) -> Asking:
         evaluations=2 * n + 1,
     )
     _fit(state, state.opening)
+    curvatures = np.abs(state.opening.hessian.diagonal())
+    if not state.noise_model.is_random and curvatures.max() > _ALIKE * curvatures.min():
+        state.opening = None
 
 
 def iterate_opening(state: State) -> Asking:
     """Take one value more: a step of the model, or a point that improves it."""
-    opening, unit = state.opening, _unit(state)
+    opening, unit = state.opening, state.box.sigma0
     assert opening is not None
     r, spacing, g, H = opening.radius, opening.spacing, opening.gradient, opening.hessian
     low, high = (state.box.lower - state.x) / (r * unit), (state.box.upper - state.x) / (r * unit)
@@ -129,24 +135,19 @@ def is_over(state: State) -> bool:
 
 def end_opening(state: State) -> None:
     """Hand over what the model knows to the matrix; its Hessian is made positive definite."""
-    opening, unit = state.opening, _unit(state)
+    opening, unit = state.opening, state.box.sigma0
     assert opening is not None
     state.opening = None
     if not opening.hessian.any():
         return
     values, V = np.linalg.eigh(opening.hessian)
-    sizes = np.maximum(np.abs(values), 1e-3 * np.abs(values).max() + TINY)
+    sizes = np.maximum(np.abs(values), _SMALLEST * np.abs(values).max() + TINY)
     units = np.multiply.outer(unit, unit)
     state.matrix = Dense((V * sizes) @ V.T / units, (V / sizes) @ V.T * units, fresh=False)
     state.gradient = opening.gradient / unit
-    state.last_step = unit * opening.radius / math.sqrt(unit.size)
+    state.last_step, state.is_scaled = None, True
     choose_lengths(state)
     state.lengths = np.clip(state.lengths, 1e-4 * opening.radius * unit, opening.radius * unit)
-    state.last_step, state.is_scaled = None, True
-
-
-def _unit(state: State) -> Vector:
-    return np.broadcast_to(np.asarray(state.box.sigma0, dtype=np.float64), state.x.shape)
 
 
 def _come_closer(state: State, opening: Opening) -> Asking:
@@ -154,9 +155,6 @@ def _come_closer(state: State, opening: Opening) -> Asking:
     spacing = _CLOSER * opening.spacing
     if state.noise_model.is_random:
         yield from repeat(state)
-    elif not state.evaluated_again:
-        yield from look_for_noise(state)
-    if state.noise_model.is_random:
         values = opening.values.copy()
         values[int(np.argmin(values))] = state.f
         spread = float(np.std(values))
@@ -168,7 +166,7 @@ def _come_closer(state: State, opening: Opening) -> Asking:
 
 def _fit(state: State, opening: Opening) -> None:
     """Go to the best point, and change the model as little as possible to go through all points."""
-    unit, r = _unit(state), opening.radius
+    unit, r = state.box.sigma0, opening.radius
     # A point without a value counts as the worst that has one.
     values = np.minimum(opening.values, opening.values[np.isfinite(opening.values)].max())
     best = int(np.argmin(values))

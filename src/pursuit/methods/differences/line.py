@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Generator
 
 import numpy as np
 
 from pursuit.checks import Vector
 from pursuit.methods.differences.matrix import norm
 from pursuit.methods.differences.state import State
-from pursuit.methods.programs import Request
+from pursuit.methods.programs import Finding
 
 # The most values on a line, and the most without a better one among them.
 _MOST, _MOST_FAILURES = 30, 12
@@ -26,9 +25,7 @@ _SHARE = 8
 Seen = list[tuple[float, float]]
 
 
-def search(
-    state: State, p: Vector, slope: float, t: float, farthest: float
-) -> Generator[Request, Vector, tuple[float, float]]:
+def search(state: State, p: Vector, slope: float, t: float, farthest: float) -> Finding[tuple[float, float]]:
     """Return the best multiple of p that was tried, and its value.
 
     The first is t, and each further one at most `farthest` times as far as the best.

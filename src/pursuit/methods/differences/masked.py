@@ -8,7 +8,6 @@ step, from values far apart. It is accepted unless it is clearly worse.
 from __future__ import annotations
 
 import math
-from collections.abc import Generator
 from dataclasses import replace
 
 import numpy as np
@@ -17,8 +16,8 @@ from pursuit.checks import Vector
 from pursuit.methods.differences.matrix import first_matrix, norm
 from pursuit.methods.differences.noise import measure_noise
 from pursuit.methods.differences.state import TINY, Masked, State
-from pursuit.methods.differences.sweep import choose_probes, end_sweep, probe, probe_back, sizes_of
-from pursuit.methods.programs import KINKS, Asking, Ending, Request
+from pursuit.methods.differences.sweep import sizes_of, sweep
+from pursuit.methods.programs import KINKS, Asking, Ending, Finding
 
 # As many idle sweeps as end a run whose noise is not random.
 REPEATING = 11
@@ -65,13 +64,11 @@ def masked_sweep(state: State, rng: np.random.Generator) -> Asking:
     if state.sweeps % _AGAIN == 0 or state.failures or abs(state.f) < 0.1 * state.noise_model.at:
         yield from measure_noise(state, rng)
     standing_out = np.sqrt(state.probe_factor * state.noise / sizes_of(state))
-    choose_probes(state, np.maximum(state.lengths, standing_out), rng)
-    F = yield from probe(state, np.arange(n))
+    lengths, state.lengths = state.lengths, np.maximum(state.lengths, standing_out)
     eighth = -(-n // 8)
     is_next = (np.arange(n) - eighth * state.sweeps) % n < eighth
-    back = np.flatnonzero(is_next | (state.curvature == 0.0) | ~np.isfinite(F))
-    yield from probe_back(state, back, F[back])
-    end_sweep(state)
+    yield from sweep(state, rng, back=is_next | (state.curvature == 0.0))
+    state.lengths = lengths
     if not state.failures and state.slope_noise() < CLEAR:
         state.masked, state.idle = None, 0
         state.matrix = first_matrix(n, sizes_of(state))
@@ -107,7 +104,7 @@ def _average(state: State) -> None:
         state.idle += 1 + is_hidden
 
 
-def _plane_step(state: State, a: Vector) -> Generator[Request, Vector, Vector | None]:
+def _plane_step(state: State, a: Vector) -> Finding[Vector | None]:
     """Return the minimum in the plane of the scaled slopes and the last step; None if there are no slopes."""
     f, noise = state.f, state.noise
     radius = _FARTHEST * max(state.box.largest * math.sqrt(a.size), state.longest) / 2.0**state.failures
@@ -145,7 +142,7 @@ def _plane_step(state: State, a: Vector) -> Generator[Request, Vector, Vector | 
     return step * min(1.0, radius / max(length, TINY)) if math.isfinite(length) else None
 
 
-def _noisy_trial(state: State, step: Vector) -> Generator[Request, Vector, Vector | None]:
+def _noisy_trial(state: State, step: Vector) -> Finding[Vector | None]:
     """Take a step whose value is not clearly worse, shortened if need be; return it."""
     noise = state.noise
     for _ in range(5):

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Generator
 from dataclasses import replace
 
 import numpy as np
 
 from pursuit.checks import Vector
-from pursuit.methods.differences.state import TINY, Noise, State
+from pursuit.methods.differences.matrix import norm
+from pursuit.methods.differences.state import EPS, TINY, Noise, State
 from pursuit.methods.differences.sweep import inward
-from pursuit.methods.programs import Asking, Request
+from pursuit.methods.programs import Asking, Finding
 
 # How often a point is evaluated again to measure random noise, and to measure it where f is much lower than
 # before.
-_REPEATS, _FIRST_REPEATS = 3, 5
+_REPEATS, _REPEATS_FAR = 3, 5
 # Noise is loud if it is this part of what values differ by at a distance of sigma0, on both sides of x on so
 # many lines. It is a smaller one with bounds, near which slopes under noise are worth less, and where f bends
 # downwards on a line by this part of that: what follows curvatures there may lead nowhere.
@@ -26,6 +26,9 @@ _LATEST = 0.4
 _FAR_ABOVE = 1e3
 # The values on a line: differences of order four to six of so many show noise and not the function.
 _ON_LINE = 8
+# There is noise if values differ by more than this many rounding errors of |f|, and of this part of what f
+# has fallen by: terms of f that large may cancel each other.
+_ROUNDINGS, _CANCELLED = 100.0, 0.01
 # How close together these are at first, in lengths of probes,
 _CLOSE = 1e-2
 # and how many of them must differ at least.
@@ -34,18 +37,14 @@ _DIFFERENT = 4
 
 def look_for_noise(state: State) -> Asking:
     """Evaluate f at x again: if the values differ, they are noisy."""
-    state.evaluated_again = True
     again = yield state.x[np.newaxis]
     if again[0] != state.f and math.isfinite(again[0]):
         state.noise_model = Noise(is_random=True)
-        yield from repeat(state, float(again[0]))
+        yield from repeat(state)
 
 
-def is_loud(state: State, rng: np.random.Generator) -> Generator[Request, Vector, bool]:
-    """Evaluate f at x again; if it is noisy, say whether that hides what values differ by around x."""
-    yield from look_for_noise(state)
-    if not state.noise_model.is_random:
-        return False
+def is_loud(state: State, rng: np.random.Generator) -> Finding[bool]:
+    """Say whether noise hides what values differ by around x."""
     box = state.box
     steps = box.sigma0 * rng.standard_normal((_LINES, state.x.size))
     values = yield box.clip(state.x + np.concatenate([steps, -steps]))
@@ -66,11 +65,12 @@ def measure_noise(state: State, rng: np.random.Generator) -> Asking:
         yield from _measure_on_line(state, rng)
 
 
-def repeat(state: State, *known: float) -> Asking:
+def repeat(state: State) -> Asking:
     """Evaluate f at x again: what differs is noise, and the mean is a better value."""
-    count = _REPEATS if _is_near(state) else _FIRST_REPEATS
-    values = yield np.repeat(state.x[np.newaxis], count - len(known), axis=0)
-    values = np.array([*known, *values[np.isfinite(values)]])
+    is_far = state.noise_model.level > 0.0 and not _is_near(state)
+    count = _REPEATS_FAR if is_far else _REPEATS
+    values = yield np.repeat(state.x[np.newaxis], count, axis=0)
+    values = values[np.isfinite(values)]
     if values.size > 1:
         # The value that led to x tends to be a lucky one, so it does not count for the noise.
         _learn(state, float(np.std(values, ddof=1)))
@@ -83,18 +83,14 @@ def _measure_on_line(state: State, rng: np.random.Generator) -> Asking:
     distance = min(max(_CLOSE, 0.1 * state.noise_model.grain / middle), 10.0)
     direction = np.abs(rng.standard_normal(state.x.size)) * state.lengths
     for _ in range(10):
-        v = yield from _on_line(state, distance * direction, rng)
-        if not np.isfinite(v).all():
-            distance *= 0.1
-        elif (
-            len(np.unique(v)) >= _DIFFERENT
-            or np.ptp(v) > 0.3 * abs(v[0])
-            or distance * middle > state.box.largest
-        ):
+        step = inward(state, _ON_LINE * distance * direction, rng) / _ON_LINE
+        v = yield state.box.clip(state.x + np.arange(float(_ON_LINE))[:, np.newaxis] * step)
+        has_values, is_far = np.isfinite(v).all(), distance * middle > state.box.largest
+        if has_values and (len(np.unique(v)) >= _DIFFERENT or np.ptp(v) > 0.3 * abs(v[0]) or is_far):
             break
-        else:  # values are rounded
-            distance *= 10.0
-    if not np.isfinite(v).all():
+        # Values are rounded, or there are none.
+        distance *= 10.0 if has_values else 0.1
+    if not has_values:
         return
     level, grain = _deviation(v), 0.0
     if distance > _CLOSE:
@@ -103,34 +99,30 @@ def _measure_on_line(state: State, rng: np.random.Generator) -> Asking:
     _learn(state, level, grain, float(np.abs(v).max()))
 
 
-def _on_line(state: State, step: Vector, rng: np.random.Generator) -> Generator[Request, Vector, Vector]:
-    """Return the values at x and at points that many steps away."""
-    step = inward(state, _ON_LINE * step, rng) / _ON_LINE
-    values = yield state.box.clip(state.x + np.arange(float(_ON_LINE))[:, np.newaxis] * step)
-    return values
-
-
 def _deviation(v: Vector) -> float:
     """Return the standard deviation of noise, by the differences of order four to six of values on a line."""
-    deviations = []
-    for order in range(1, 7):
-        v = np.diff(v)
-        size = float(np.abs(v).max()) + TINY  # squares of large values would overflow
-        factor = math.factorial(order) / math.sqrt(math.factorial(2 * order))
-        deviations.append(factor * size * math.sqrt(float(np.mean((v / size) ** 2))))
-    found = min(math.hypot(*deviations[3:5]), math.hypot(*deviations[4:6])) / math.sqrt(2.0)
+    v = v - v[0]
+    size = float(np.abs(v).max()) + TINY  # squares of large values would overflow
+    four, five, six = (
+        math.factorial(k)
+        / math.sqrt(math.factorial(2 * k))
+        * norm(np.diff(v / size, k))
+        / math.sqrt(v.size - k)
+        for k in (4, 5, 6)
+    )
+    found = size * min(math.hypot(four, five), math.hypot(five, six)) / math.sqrt(2.0)
     return found if math.isfinite(found) else math.inf
 
 
 def _learn(state: State, level: float, grain: float = 0.0, highest: float = 0.0) -> None:
     """Take a measurement of the noise, averaged with earlier ones if these were made at similar values."""
-    if not math.isfinite(level) or highest > _FAR_ABOVE * state.rounding_scale():
+    noise, scale = state.noise_model, abs(state.f) + _CANCELLED * abs(state.start - state.f)
+    if not math.isfinite(level) or highest > _FAR_ABOVE * scale:
         return
-    noise = state.noise_model
     if _is_near(state):
         level = math.hypot(math.sqrt(1.0 - _LATEST) * noise.level, math.sqrt(_LATEST) * level)
-    scale = max(state.rounding_scale(), highest)
-    state.noise_model = replace(noise, level=level, at=abs(state.f), scale=scale, grain=grain)
+    is_known = level > _ROUNDINGS * EPS * max(scale, highest)
+    state.noise_model = replace(noise, level=level, at=abs(state.f), is_known=is_known, grain=grain)
 
 
 def _is_near(state: State) -> bool:

@@ -24,7 +24,7 @@ import numpy as np
 
 from pursuit.checks import Vector, checked_flag
 from pursuit.methods.differences import interpolation
-from pursuit.methods.differences.blocks import FEWEST, begin_blocks, iterate_blocks
+from pursuit.methods.differences.blocks import FEWEST, open_in_blocks
 from pursuit.methods.differences.ending import judge, judge_masked
 from pursuit.methods.differences.line import first_multiple, search
 from pursuit.methods.differences.masked import BLURRED, begin_masked, masked_step, masked_sweep
@@ -49,7 +49,7 @@ _WRONG = 0.3
 # The curvature at x may differ from its mean along the last step by these factors.
 _CHANGE_OF_CURVATURE = 0.3, 3.0
 # A step is at most this many times as long as the longest so far, or as the first step sizes.
-_REACH, _REACH_IN_NOISE = 100.0, 4.0
+_REACH = 100.0
 
 
 class Differences(NamedTuple):
@@ -117,12 +117,8 @@ def _iteration(state: State, rng: np.random.Generator, quiet: bool) -> Asking:
         yield from _open(state, rng, quiet)
     elif state.opening is not None:
         yield from interpolation.iterate_opening(state)
-        if interpolation.is_over(state) and not state.evaluated_again:
-            yield from look_for_noise(state)
-        if interpolation.is_over(state):  # under noise it may not be
+        if interpolation.is_over(state):
             interpolation.end_opening(state)
-    elif state.blocks is not None:
-        yield from iterate_blocks(state, rng)
     else:
         yield from (_sweep(state, rng) if state.masked is None else masked_sweep(state, rng))
         if state.masked is not None:
@@ -135,23 +131,18 @@ def _iteration(state: State, rng: np.random.Generator, quiet: bool) -> Asking:
 
 
 def _open(state: State, rng: np.random.Generator, quiet: bool) -> Asking:
-    """Begin with a model through single values, if that is worth it; otherwise look for noise first."""
+    """Look for noise, and begin with a model through single values or in blocks, if that is worth it."""
     state.is_open = True
-    n, is_alone = state.x.size, state.batch == 1 and interpolation.has_room(state)
-    if quiet and (yield from is_loud(state, rng)):
+    yield from look_for_noise(state)
+    is_random = state.noise_model.is_random
+    if quiet and is_random and (yield from is_loud(state, rng)):
         state.ending = Ending(LOUD, "Noise is a large part of what values differ by at a distance of sigma0.")
-        return
-    if is_alone and n <= (interpolation.MOST_BOUNDED if state.box.is_bounded else interpolation.MOST_EXACT):
+    elif interpolation.is_worth_it(state):
         yield from interpolation.begin_opening(state)
-        return
-    if not state.evaluated_again:
-        yield from look_for_noise(state)
-    if state.noise_model.is_random:
+    elif is_random:
         state.lengths = np.maximum(state.lengths, _NOISY_PROBE * state.box.sigma0)
-        if n <= interpolation.MOST and is_alone:
-            yield from interpolation.begin_opening(state)
-    elif n >= FEWEST:
-        begin_blocks(state, rng)
+    elif state.x.size >= FEWEST:
+        yield from open_in_blocks(state, rng)
 
 
 def _sweep(state: State, rng: np.random.Generator) -> Asking:
@@ -167,11 +158,11 @@ def _sweep(state: State, rng: np.random.Generator) -> Asking:
             state.lengths = np.maximum(state.lengths, _NOISY_PROBE * state.box.sigma0)
             state.curvature, state.matrix = np.zeros(state.x.size), first_matrix(state.x.size, 1.0)
             state.last_gradient, state.is_scaled = None, False
-    is_noisy = state.noise_model.is_known
+    is_noisy, state.is_suspicious = state.noise_model.is_known, False
     if not state.is_scaled and (state.sweeps > 0 or is_noisy):
         yield from measuring_sweep(state, rng)
     else:
-        yield from sweep(state, rng, both=state.idle > 0)
+        yield from sweep(state, rng, back=state.idle > 0)
     _learn(state)
     if is_noisy and (state.failures > 2 or state.slope_noise() > BLURRED):
         begin_masked(state)
@@ -179,7 +170,6 @@ def _sweep(state: State, rng: np.random.Generator) -> Asking:
 
 def _learn(state: State) -> None:
     """Tell the matrix how the gradient changed along the last step, and how far f contradicts that."""
-    state.is_suspicious &= state.measured < 0 < state.sweeps
     step, g = state.last_step, state.last_gradient
     if step is None or g is None:
         return
@@ -196,23 +186,17 @@ def _learn(state: State) -> None:
 
 
 def _step(state: State) -> Asking:
-    """Take a quasi-Newton step with the slopes of a sweep, and choose the lengths of the next probes."""
+    """Search along the quasi-Newton step, go to the best point, and choose the lengths of the next probes."""
     p, slope = _direction(state)
-    if slope < 0.0:
-        yield from _take(state, p, slope)
-    else:
-        state.failures, state.idle = state.failures + 1, state.idle + 1
+    if not slope < 0.0:
+        state.failures, state.idle, lengths = state.failures + 1, state.idle + 1, state.lengths
         if state.gradient.any():
             # All variables are pressed against bounds. Long probes on one side might have got that wrong.
-            state.lengths = np.minimum(state.lengths, _first_lengths(state.x, state.box.sigma0))
+            state.lengths = np.minimum(lengths, _first_lengths(state.x, state.box.sigma0))
         else:
             # Longer probes may see what these do not.
-            longer = np.minimum(1e3 * state.lengths, 10.0 * state.box.sigma0)
-            state.lengths = np.maximum(state.lengths, longer)
-
-
-def _take(state: State, p: Vector, slope: float) -> Asking:
-    """Search along a direction, go to the best point, and choose the lengths of the next probes."""
+            state.lengths = np.maximum(lengths, np.minimum(1e3 * lengths, 10.0 * state.box.sigma0))
+        return
     is_first = state.sweeps == 1 and state.matrix.fresh and not state.noise_model.is_known
     t = first_multiple(state, p, slope) if is_first else 1.0
     t, f = yield from search(state, p, slope, t, _FARTHEST_FIRST if state.matrix.fresh else _FARTHEST)
@@ -241,11 +225,9 @@ def _direction(state: State) -> tuple[Vector, float]:
         p = np.clip(np.where(free, -g / state.matrix.diagonal, 0.0), low, high)
     if not np.isfinite(p).all():
         return np.zeros_like(g), 0.0
-    length = norm(p)
-    reach = _REACH_IN_NOISE if state.noise_model.is_known else _REACH
-    farthest = reach * max(state.longest, state.box.largest * math.sqrt(g.size))
-    if length > farthest and state.is_scaled:
-        p = p * (farthest / length)
+    farthest = _REACH * max(state.longest, state.box.largest * math.sqrt(g.size))
+    if state.is_scaled:
+        p = p * min(1.0, farthest / max(norm(p), TINY))
     return p, float(g @ p)
 
 
@@ -261,4 +243,3 @@ def _move(state: State, x: Vector, f: float) -> None:
     is_still = gain <= state.ftol * abs(f) or norm(step) <= state.xtol * state.longest
     state.idle = state.idle + 1 if is_still else 0
     state.last_step, state.last_gradient, state.failures = step, state.gradient, 0
-    state.last_probes = None if state.is_scaled else state.probes

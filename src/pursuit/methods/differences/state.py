@@ -15,18 +15,12 @@ from pursuit.methods.programs import Box, Ending, Ranges, check_bounds, check_nu
 EPS = 2.0**-52
 # A positive number that is nothing beside any other, to divide by.
 TINY = 1e-300
-# There is noise if values differ by more than this many rounding errors.
-_ROUNDINGS = 100.0
-# The part of what f has fallen by that counts as well: terms of f that large may cancel each other.
-_CANCELLED = 0.01
 # The standard error of a running mean of values, in units of their noise; and how far apart it and the latest
 # value, which is the mean of a few, are by chance.
 _AVERAGED, _APART = 0.3, 2.0
 _RANGES = Ranges(
     positive=frozenset({"batch", "sigma0", "radius", "lengths", "probe_factor", "diagonal"}),
-    not_negative=frozenset(
-        {"doubt", "level", "lowest_noise", "scale", "grain", "spacing", "blocks.curvature"}
-    ),
+    not_negative=frozenset({"doubt", "level", "lowest_noise", "grain", "spacing"}),
     perhaps_infinite=frozenset({"xtol", "ftol", "at", "longest"}),
     # Sweeps that lie before the first one have not been.
     unlimited=frozenset({"box.lower", "box.upper", "measured", "looked"}),
@@ -43,17 +37,12 @@ class Noise:
     """Its standard deviation."""
     at: float = math.inf
     """|f| where it was measured."""
-    scale: float = 0.0
-    """What rounding is judged by: |f|, and a part of what f has fallen by."""
+    is_known: bool = False
+    """Whether there is more noise than rounding."""
     grain: float = 0.0
     """How far apart points must be for rounded values to differ."""
     is_random: bool = False
     """Whether repeated values differ."""
-
-    @property
-    def is_known(self) -> bool:
-        """Whether there is more noise than rounding."""
-        return self.level > _ROUNDINGS * EPS * self.scale
 
     def of_value(self, f: float) -> float:
         """Return the noise of a value near f; that of rounding falls with f."""
@@ -78,20 +67,6 @@ class Opening:
     """The trust radius."""
     spacing: float = 1.0
     """The distance of the points; it falls when nothing is left to gain at that distance."""
-
-
-@dataclass(frozen=True)
-class Blocks:
-    """The opening for many variables: see `blocks.py`."""
-
-    order: NDArray[np.int64]
-    before: float
-    """f at the beginning of the pass."""
-    done: int = 0
-    """How many variables had their turn."""
-    curvature: float = 0.0
-    """That along the last step; 0 if there was none."""
-    passes: int = 0
 
 
 @dataclass(frozen=True)
@@ -134,18 +109,13 @@ class State:
     """f at the start."""
     noise_model: Noise = field(default_factory=Noise)
     opening: Opening | None = None
-    blocks: Blocks | None = None
     masked: Masked | None = None
     last_step: Vector | None = None
     last_gradient: Vector | None = None
-    """The gradient before the last step, until the matrix has learnt from it,"""
-    last_probes: Vector | None = None
-    """and the probes that it was measured with, if curvatures were not known."""
+    """The gradient before the last step, until the matrix has learnt from it."""
     last_decrease: float = 0.0
     is_open: bool = False
     """Whether the start has been looked at."""
-    evaluated_again: bool = False
-    """Whether f was evaluated twice at a point, so that random noise would have shown."""
     is_scaled: bool = False
     """Whether curvatures were measured."""
     is_suspicious: bool = False
@@ -157,10 +127,8 @@ class State:
     """Searches in a row that have found nothing better."""
     idle: int = 0
     """Sweeps in a row that have gained next to nothing; under noise, since the mean value has fallen."""
-    sees: bool = False
-    """Whether a value of the present sweep differs from f(x)."""
     flat: int = 0
-    """Sweeps in a row whose values were all equal: probes may have been too short for rounded values."""
+    """How often in a row all values of probes were equal: they may have been too short for rounded ones."""
     masked_at: float | None = None
     """f when noise last began to mask the slopes."""
     probe_factor: float = 60.0
@@ -223,10 +191,6 @@ class State:
         pressed: Mask = np.where(gradient > 0.0, low, high & (gradient < 0.0))
         return pressed
 
-    def rounding_scale(self) -> float:
-        """Return what rounding is judged by: |f|, and a part of what f has fallen by, as terms may cancel."""
-        return abs(self.f) + _CANCELLED * abs(self.start - self.f)
-
     def slope_noise(self) -> float:
         """Return by how much noise disturbs the gradient, relative to it."""
         values, curvatures = 1.2 * self.noise / self.probes, 0.5 * self.probes * self.curvature * self.doubt
@@ -236,14 +200,12 @@ class State:
 
 def check_state(state: State, n: int) -> None:
     """Raise a `ValueError` if a state is not one for n variables."""
-    opening, blocks, matrix = state.opening, state.blocks, state.matrix
+    opening, matrix = state.opening, state.matrix
     points = 0 if opening is None else opening.values.size
     shapes = {"points": (points, n), "values": (points,), "hessian": (n, n), "B": (n, n), "inverse": (n, n)}
     check_numbers(state, n, _RANGES, shapes)
     means = () if state.masked is None else (state.masked.mean, state.masked.lowest_x)
     check_bounds(state.box, state.x, *means)
-    if blocks is not None and not (blocks.done < n and np.array_equal(np.sort(blocks.order), np.arange(n))):
-        raise ValueError("its blocks must be a permutation of its variables, with some of them left")
     if isinstance(matrix, Limited) and len(matrix.steps) != len(matrix.changes):
         raise ValueError("its matrix must have as many steps as changes of the gradient")
     if not state.probes.all():

@@ -7,28 +7,22 @@ D_i = (f(x + h_i e_i) + f(x - h_i e_i) - 2 f(x))/h_i^2      which also measure t
 
 from __future__ import annotations
 
-import math
-from collections.abc import Generator
-
 import numpy as np
 from numpy.typing import NDArray
 
 from pursuit.checks import Vector
-from pursuit.methods.differences.matrix import first_matrix, norm
+from pursuit.methods.differences.matrix import Mask, first_matrix, norm
 from pursuit.methods.differences.state import TINY, State
-from pursuit.methods.programs import Asking, Probes, Request
+from pursuit.methods.programs import Asking, Finding, Probes
 
 Indices = NDArray[np.int64]
 
 # All coordinates are probed on both sides if wrong curvatures make up this part of the gradient.
 _DOUBT = 0.2
-# The curvatures of sqrt(n) variables and this many more show whether they differ by more than this factor. If
-# they do, all are measured; otherwise one number is enough, and keeps rotated problems from being distorted.
-_SAMPLE, _SPREAD = 3, 2.5
-# They scale the matrix one by one if most of them differ by more than this factor, or some by more than that:
-# to scale by differences that are due to a rotation costs more than it brings.
+# Curvatures scale the matrix one by one if most of them differ by more than this factor, or some by more than
+# that: to scale by differences that are due to a rotation costs more than it brings.
 _DIFFER, _OUTLIER = 4.0, 100.0
-# Curvatures scale the matrix only if no more than this part of them is negative.
+# They scale it only if no more than this part of them is negative.
 _NEGATIVE = 0.1
 # The smallest curvature that is believed, as a part of the largest.
 _SMALLEST = 1e-18
@@ -56,54 +50,36 @@ def inward(state: State, lengths: Vector | float, rng: np.random.Generator) -> V
     return np.where(ahead, np.minimum(lengths, up), -np.minimum(lengths, down))
 
 
-def sweep(state: State, rng: np.random.Generator, both: bool) -> Asking:
-    """Probe along every coordinate; on both sides if asked to, or where unknown curvatures would matter."""
+def sweep(state: State, rng: np.random.Generator, back: Mask | bool) -> Asking:
+    """Probe along every coordinate; to the other side as well where asked to, or f has no value.
+
+    Without noise to all other sides, where unknown curvatures would matter.
+    """
     choose_probes(state, state.lengths, rng)
-    every, D = np.arange(state.x.size), _curvature(state)
-    ahead = yield from probe(state, every, D)
-    errors = norm(state.probes * D * state.doubt)
-    slopes = norm(state.gradient)
-    if both or errors > _DOUBT * slopes or not math.isfinite(slopes):
-        yield from probe_back(state, every, ahead)
+    D = _curvature(state)
+    ahead = yield from probe(state, np.arange(D.size), D)
+    if state.masked is None and norm(state.probes * D * state.doubt) > _DOUBT * norm(state.gradient):
+        back = True
+    i = np.flatnonzero(back | ~np.isfinite(ahead))
+    if i.size:
+        yield from probe_back(state, i, ahead[i])
     end_sweep(state)
 
 
 def measuring_sweep(state: State, rng: np.random.Generator) -> Asking:
-    """Probe along every coordinate, and on both sides of as many as needed to scale the matrix."""
-    n = state.x.size
-    choose_probes(state, state.lengths, rng)
-    few, others = np.split(rng.permutation(n), [int(_SAMPLE + math.sqrt(n))])
-    yield from probe_back(state, few, (yield from probe(state, few)))
-    known = np.abs(state.curvature[few][state.curvature[few] != 0.0])
-    is_convex, mean = _is_convex(state.curvature[few]), 0.0
-    if state.noise_model.is_known or (is_convex and known.max() > _SPREAD * known.min()):
-        yield from probe_back(state, others, (yield from probe(state, others)))
-        is_convex = _is_convex(state.curvature)
-        if is_convex:
-            sizes = sizes_of(state)
-            low, high = np.quantile(sizes, [0.1, 0.9])
-            differ = high > _DIFFER * low or sizes.max() > _OUTLIER * sizes.min()
-            state.matrix = first_matrix(n, sizes if differ else float(sizes.mean()))
-    else:
-        if is_convex:
-            mean = float(known.mean())
-            state.matrix = first_matrix(n, mean)
-            # One curvature for all is not exact, so that long probes would be wrong.
-            short = np.maximum(math.sqrt(_ROUNDINGS * state.noise / mean), _shortest(state))
-            short = np.copysign(np.minimum(np.abs(state.probes), short), state.probes)
-            state.probes = np.where(state.curvature != 0.0, state.probes, _exact(state, short))
-        yield from probe(state, others, mean)
-    if state.last_gradient is not None and state.last_probes is not None:
+    """Probe along every coordinate on both sides, and begin the matrix with the curvatures."""
+    before = state.probes
+    yield from sweep(state, rng, back=True)
+    known = state.curvature[state.curvature != 0.0]
+    if known.size and np.mean(known < 0.0) <= _NEGATIVE:
+        sizes = sizes_of(state)
+        low, high = np.quantile(sizes, [0.1, 0.9])
+        differ = high > _DIFFER * low or sizes.max() > _OUTLIER * sizes.min()
+        state.matrix = first_matrix(state.x.size, sizes if differ else float(sizes.mean()))
+    if state.last_gradient is not None and state.sweeps == 2:
         # The slopes before the last step were taken for those of a function without curvature.
-        D = np.where(state.curvature != 0.0, state.curvature, is_convex * state.matrix.diagonal)
-        state.last_gradient = state.last_gradient - state.last_probes * D / 2.0
-    state.last_probes, state.is_scaled = None, True
-    end_sweep(state)
-
-
-def _is_convex(curvature: Vector) -> bool:
-    known = curvature[curvature != 0.0]
-    return known.size > 0 and float(np.mean(known < 0.0)) <= _NEGATIVE
+        state.last_gradient = state.last_gradient - before * state.curvature / 2.0
+    state.is_scaled = True
 
 
 def choose_probes(state: State, lengths: Vector | float, rng: np.random.Generator) -> None:
@@ -130,11 +106,15 @@ def _curvature(state: State) -> Vector:
     return np.where(state.curvature != 0.0, state.curvature, otherwise)
 
 
-def probe(state: State, i: Indices, D: Vector | float | None = None) -> Generator[Request, Vector, Vector]:
+def probe(state: State, i: Indices, D: Vector | float | None = None) -> Finding[Vector]:
     """Probe along some coordinates, which gives slopes, given curvatures; return the values."""
     h = state.probes[i]
     F = yield Probes(state.x, i, h)
-    state.sees |= bool(np.not_equal(F, state.f).any())
+    if np.equal(F, state.f).all():
+        state.flat += 1
+    elif state.flat:
+        # Values that differ only at a distance are rounded.
+        state.flat, state.is_suspicious, state.measured = 0, True, -10
     D = _curvature(state)[i] if D is None else D
     state.gradient = state.gradient.copy()
     state.gradient[i] = np.where(np.abs(h) > TINY, (F - state.f) / h - h * D / 2.0, 0.0)
@@ -149,37 +129,21 @@ def probe_back(state: State, i: Indices, F: Vector) -> Asking:
     f, h = state.f, state.probes[i]
     is_inside = (state.box.clip(state.x - state.probes) == state.x - state.probes)[i]
     B = yield Probes(state.x, i, np.where(is_inside, -h, h / 2.0))
-    state.sees |= bool(np.not_equal(B, f).any())
     D = np.where(is_inside, F + B - 2.0 * f, 4.0 * (F - 2.0 * B + f)) / h**2
     noise = np.where(is_inside, _NOISE_OF_D, 4.0 * _NOISE_OF_D) * state.noise / h**2
     gradient, curvature, doubt = state.gradient.copy(), state.curvature.copy(), state.doubt.copy()
     two = np.isfinite(D)
-    curvature[i] = np.where(two, _averaged(curvature[i], D, noise), curvature[i])
+    curvature[i] = np.where(two & (D != 0.0), D, curvature[i])
     doubt[i] = np.where(two, np.minimum(1.0, noise / (np.abs(D) + TINY)), 1.0)
     slopes = np.where(is_inside, (F - B) / (2.0 * h), (F - f) / h - h * curvature[i] / 2.0)
     gradient[i] = np.where(two, slopes, np.where(np.isfinite(B) & is_inside, (f - B) / h, gradient[i]))
     state.gradient, state.curvature, state.doubt = gradient, curvature, doubt
 
 
-def _averaged(before: Vector, D: Vector, noise: Vector) -> Vector:
-    """Return curvatures that were known before, and are measured now with this noise.
-
-    What drowns in noise replaces nothing that was known better: earlier curvatures are off by about half.
-    """
-    size = np.abs(before)
-    weight = np.where(before != 0.0, (size / (size + 2.0 * noise + TINY)) ** 2, 1.0)
-    return np.where(D != 0.0, before + weight * (D - before), before)
-
-
 def end_sweep(state: State) -> None:
     """Count a sweep; slopes along which f has no values count as none."""
     state.gradient = np.where(np.isfinite(state.gradient), state.gradient, 0.0)
     state.sweeps += 1
-    if state.sees and state.flat:
-        # Values that differ only at a distance are rounded.
-        state.is_suspicious, state.measured = True, -10
-    state.flat = 0 if state.sees else state.flat + 1
-    state.sees = False
 
 
 def sizes_of(state: State, otherwise: Vector | float | None = None) -> Vector:
