@@ -193,6 +193,47 @@ def test_a_lucky_score_is_not_taken_for_a_fact(seed):
     assert abs(result.fun - mean_score(result.x)) <= 100.0
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_a_value_that_repeats_by_chance_is_not_taken_for_a_fact(seed):
+    """Most values of a point are equal, so that noise is noticed late, if at all."""
+    luck = np.random.default_rng(seed)
+    centre = luck.standard_normal(4)
+
+    def bowl(x):
+        return float(np.sum((x - centre) ** 2))
+
+    def rarely_wrong(x):
+        return bowl(x) + 0.3 * luck.choice([-1.0, 0.0, 1.0], p=[0.15, 0.7, 0.15])
+
+    result = outcome(rarely_wrong, centre + 2.0, seed, maxfev=3_000)
+    assert result.fun_is_estimate
+    assert abs(result.fun - bowl(result.x)) <= 5.0 * result.fun_error
+    assert bowl(result.x) < 0.2
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_best_point_is_returned_where_values_are_rounded(seed):
+    rng, lowest = np.random.default_rng(seed), np.inf
+    Q = np.linalg.qr(rng.standard_normal((8, 8)))[0]
+
+    def stairs(x):
+        nonlocal lowest
+        f = float(np.round(np.geomspace(1.0, 100.0, 8) @ (Q @ x) ** 2, 2))
+        lowest = min(lowest, f)
+        return f
+
+    assert outcome(stairs, rng.standard_normal(8), seed).fun == lowest
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_pure_noise_is_no_success(seed):
+    noise = np.random.default_rng(seed)
+    result = outcome(lambda x: noise.standard_normal(), np.ones(5), seed)
+    assert not result.success
+    assert result.nfev < 3_000
+    assert abs(result.fun) <= 5.0 * result.fun_error
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_last_digits_that_differ_are_no_noise_worth_a_success(seed):
     digits = np.random.default_rng(seed)

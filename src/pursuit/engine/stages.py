@@ -114,8 +114,11 @@ class Past(NamedTuple):
         if best.is_estimate and now.is_estimate:
             # Of two estimates the better known one is preferred.
             margin = _CLEAR * ((now.error or 0.0) - (best.error or 0.0))
-        elif best.is_estimate:
+        elif best.is_estimate and now.noise:
             margin = LUCK * (best.noise or 0.0)
+        elif now.is_estimate:
+            # Noise has only now been noticed, and the best value may have been a lucky one.
+            margin = -math.inf if self.stage.start == AT_BEST else -LUCK * (now.noise or 0.0)
         return now.fun < best.fun - margin
 
     def joined(self, now: Outcome) -> Trace:

@@ -12,8 +12,12 @@ from pursuit.checks import Vector
 
 Array = NDArray[np.float64]
 
+# Up to this many variables it is worth while to keep points for it.
+FEW = 36
 # The most terms of a quadratic, and how many values there must be for each of them.
 _MOST_TERMS, _VALUES_PER_TERM = 100, 2.0
+# How far from the points the minimum is believed, in their standard deviations.
+_TRUST = 1.5
 # The smallest curvature, as a part of the largest, that decides how far a step goes.
 _SMALLEST = 1e-3
 
@@ -40,7 +44,7 @@ class Quadratic(NamedTuple):
         error = self.noise * math.sqrt(max(float(row @ self.inverse @ row), 0.0))
         return float(self.c + self.g @ z + z @ self.H @ z / 2.0), error
 
-    def lowest(self, lower: Vector | float, upper: Vector | float, radius: float) -> Vector:
+    def lowest(self, lower: Vector | float, upper: Vector | float, radius: float = _TRUST) -> Vector:
         """Return the lowest point within bounds and a radius in units of its scales."""
         low, high = (lower - self.center) / self.scales, (upper - self.center) / self.scales
         z = lowest_within(self.g, self.H, low, high, radius)
@@ -118,3 +122,12 @@ def fitted(X: Array, f: Vector) -> Quadratic | None:
         i, j = np.triu_indices(n, 1)
         H[i, j] = H[j, i] = b[2 * n + 1 :]
     return Quadratic(center, scales, float(b[0]), b[1 : n + 1], H, noise, inverse, kind)
+
+
+def fitted_around(x: Vector, X: Array, f: Vector) -> Quadratic | None:
+    """Return the quadratic through those of the latest points that are nearest to x, or None."""
+    n = x.size
+    count = min(len(f), max(len(f) // 2, int(1.1 * (n + 1) * (n + 2))))
+    scales = X[-count:].std(axis=0) + 1e-300
+    nearest = np.argsort(np.sum(((X - x) / scales) ** 2, axis=1), kind="stable")[:count]
+    return fitted(X[nearest], f[nearest])

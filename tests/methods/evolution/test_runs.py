@@ -68,12 +68,11 @@ def rounds_of(n, count, **arguments):
     return sizes
 
 
-def test_rounds_are_of_the_usual_size_and_grow_to_twice_that():
+def test_rounds_are_of_the_usual_size_and_larger_if_as_many_points_are_evaluated_at_once():
     usual = 4 + int(3.0 * math.log(10))
-    sizes = rounds_of(10, 50, batch=1000)
-    assert sizes[0] == 4 * usual  # for more points a round has no use
-    assert sorted(sizes) == sizes
-    assert sizes[-1] == 2 * sizes[0]
+    assert set(rounds_of(10, 50)) == {usual}
+    assert set(rounds_of(10, 50, batch=2 * usual)) == {2 * usual}
+    assert set(rounds_of(10, 50, batch=1000)) == {4 * usual}  # for more points a round has no use
 
 
 def test_rounds_stay_as_large_as_they_were_asked_for():
@@ -94,16 +93,16 @@ def test_more_points_find_a_lower_one_of_many_valleys():
         ]
         for size in (10, 200)
     }
-    assert np.median(found[200]) < 2.0 < 10.0 < np.median(found[10])
+    assert np.median(found[200]) < min(2.0, 0.25 * np.median(found[10]))
 
 
 def test_restarts_search_more_widely_each_time():
     def f(x):
         return float((x * x - 10.0 * np.cos(2.0 * math.pi * x) + 10.0).sum())
 
-    result = evolution(f, np.full(4, 3.2), rng=1, restarts=3, bounds=[(-5.0, 5.0)] * 4)
+    result = evolution(f, np.full(6, 3.2), rng=1, restarts=3, bounds=[(-5.0, 5.0)] * 6)
     wide = [stage.options["popsize"] for stage in result.stages if "popsize" in stage.options]
-    usual = 4 + int(3.0 * math.log(4))
+    usual = 4 + int(3.0 * math.log(6))
     assert wide == [2 * usual, 4 * usual, 8 * usual]
     assert result.fun < min(stage.fun for stage in result.stages[:1])
 

@@ -125,7 +125,8 @@ def judge_masked(state: State, rng: np.random.Generator) -> Asking:
         f = float(np.mean(values)) if np.isfinite(values).all() else masked.lowest
         state.x, state.f = masked.lowest_x, f
         state.masked = replace(masked, mean=state.x, value=f)
-        state.ending = Ending(STUCK, "Noise differs too much from place to place.")
+        differs = Ending(STUCK, "Noise differs too much from place to place.")
+        state.ending = differs if state.noise_model.is_random else Ending(KINKS, _FAILING)
         return
     in_vain = masked.value > state.start - 2.0 * state.noise and state.noise_model.is_random
     few = _IN_VAIN * state.x.size / (state.x.size + _OTHERS)

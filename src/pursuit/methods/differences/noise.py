@@ -16,9 +16,10 @@ from pursuit.methods.programs import Asking, Finding
 # How often a point is evaluated again to measure random noise, and to measure it where f is much lower than
 # before.
 _REPEATS, _REPEATS_FAR = 3, 5
-# Noise is loud if it is this part of what so many values around x differ by; with bounds, near which slopes
-# under noise are worth less, a smaller one.
-_LOUD, _LOUD_BOUNDED, _AROUND = 0.1, 0.03, 4
+# Noise is loud if it is this part of what values differ by at a distance of sigma0, on both sides of x on so
+# many lines. It is a smaller one with bounds, near which slopes under noise are worth less, and where f bends
+# downwards on a line by this part of that: what follows curvatures there may lead nowhere.
+_LOUD, _LOUD_BOUNDED, _LOUD_BENT, _LINES, _BENT = 0.1, 0.03, 0.01, 3, 0.5
 # The weight of a new measurement beside the earlier ones.
 _LATEST = 0.4
 # What is measured where values are so many times as large says nothing about those at x.
@@ -45,10 +46,15 @@ def look_for_noise(state: State) -> Asking:
 def is_loud(state: State, rng: np.random.Generator) -> Finding[bool]:
     """Say whether noise hides what values differ by around x."""
     box = state.box
-    values = yield box.clip(state.x + box.sigma0 * rng.standard_normal((_AROUND, state.x.size)))
+    steps = box.sigma0 * rng.standard_normal((_LINES, state.x.size))
+    values = yield box.clip(state.x + np.concatenate([steps, -steps]))
+    bends = values[:_LINES] + values[_LINES:] - 2.0 * state.f
     values = values[np.isfinite(values)]
+    spread = float(np.std(values)) if values.size > 1 else 0.0
     loud = _LOUD_BOUNDED if box.is_bounded else _LOUD
-    return values.size < 2 or state.noise_model.level > loud * float(np.std(values))
+    if bends.min() < -_BENT * spread:
+        loud = _LOUD_BENT
+    return state.noise_model.level > loud * spread
 
 
 def measure_noise(state: State, rng: np.random.Generator) -> Asking:

@@ -156,7 +156,7 @@ class State:
     @property
     def estimate(self) -> bool:
         """Whether noise hides which of the points seen is the best."""
-        return self.masked is not None or (self.noise_model.is_random and self.noise_model.is_known)
+        return self.noise_model.is_random and (self.masked is not None or self.noise_model.is_known)
 
     def answer(self) -> tuple[Vector, float, float]:
         """Return the current iterate, or the mean of the latest ones once f has stopped falling."""

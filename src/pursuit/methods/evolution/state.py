@@ -3,87 +3,59 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
 from pursuit.checks import Vector
-from pursuit.methods.evolution.matrix import Array, Matrix, first_matrix
-from pursuit.methods.programs import STUCK, Box, Ending
+from pursuit.methods.evolution.distribution import Array, Matrix, first_matrix
+from pursuit.methods.programs import Box, Ending, Ranges, check_bounds, check_numbers
 
-# A run ends after so many searches.
-_MOST_SEARCHES = 12
+# A single difference of values is no more than so many times the noise known before: some noise is wild.
+_WILD = 3.0
+_RANGES = Ranges(
+    positive=frozenset({"scale", "sigma", "sigma0", "batch", "diagonal"}),
+    not_negative=frozenset({"level", "spread", "longest", "error"}),
+    perhaps_infinite=frozenset({"xtol", "ftol"}),
+    # All values of a round may be infinite; so is what is compared with the first of its kind.
+    unlimited=frozenset({"f", "gained", "began_with", "box.lower", "box.upper"}),
+)
 
 
 @dataclass(frozen=True)
-class Noise:
-    """The noise of a value, and how much of what values differ by is not noise."""
+class Average:
+    """What the latest rounds say on average, under noise."""
 
+    mean: Vector
+    """That of the means."""
+    value: float
+    """That of the median values."""
     level: float = 0.0
-    """Its standard deviation; 0 while values repeat."""
+    """The standard deviation of the noise of a value; 0 while values repeat."""
     spread: float = 0.0
     """By how much the values of a round differ."""
-    repeats: int = 0
+    rounds: int = 0
 
     @property
     def signal(self) -> float:
         """The part of the variance of a round that is not noise."""
         return 1.0 - min(1.0, self.level / max(self.spread, 1e-300)) ** 2
 
-    def learnt(self, values: Vector, k: int, again: float) -> Noise:
-        """Return the noise after a round in which the value of point k was measured again."""
-        if not (np.isfinite(values).all() and math.isfinite(again)):
+    def after(self, state: State, values: Vector, difference: float) -> Average:
+        """Return the average after another round, in which a point has had two values that differ so much."""
+        if not math.isfinite(float(values.sum()) + difference):
             return self
-        repeats = self.repeats + 1
-        slow, fast = max(0.1, 1.0 / repeats), max(0.2, 1.0 / repeats)
         # By absolute values, which a few wild ones do not spoil; the factors are those of normal noise.
-        level = 0.886 * abs(float(values[k]) - again)
-        spread = 1.32 * float(np.mean(np.abs(values - np.median(values))))
-        return Noise(
-            self.level + slow * (level - self.level), self.spread + fast * (spread - self.spread), repeats
-        )
-
-
-@dataclass(frozen=True)
-class Average:
-    """Averages over the latest rounds, under noise."""
-
-    mean: Vector
-    """That of the means."""
-    slow: float
-    """That of the median values,"""
-    fast: float
-    """and one that forgets faster: while they differ, f still falls."""
-    rounds: int = 0
-    sigma: float = 1.0
-    """How long steps were."""
-    noise: float = 0.0
-    """The noise of a value there."""
-
-    def moved(self, mean: Vector, value: float, memory: float) -> Average:
-        """Return the averages after another round."""
-        if not math.isfinite(value):
-            return self
-        slow = min(memory, 1.0 + self.rounds / 3.0)
-        fast = max(1.0, slow / 4.0)
-        if self.rounds == 0:
-            return Average(mean, value, value, 1)
+        median, level = float(np.median(values)), min(0.886 * difference, _WILD * self.level)
+        spread = 1.32 * float(np.mean(np.abs(values - median)))
+        part = 1.0 / min(10.0 + 7.0 * state.x.size / values.size, 1.0 + self.rounds / 3.0)
         return Average(
-            mean=self.mean + (mean - self.mean) / slow,
-            slow=self.slow + (value - self.slow) / slow,
-            fast=self.fast + (value - self.fast) / fast,
+            mean=self.mean + part * (state.x - self.mean),
+            value=self.value + part * (median - self.value),
+            level=self.level + max(0.1, 1.0 / (self.rounds + 4.0)) * (level - self.level),
+            spread=self.spread + max(0.2, 1.0 / (self.rounds + 1.0)) * (spread - self.spread),
             rounds=self.rounds + 1,
         )
-
-
-@dataclass(frozen=True)
-class Answer:
-    """The point that the evidence supports, where noise hides which is the best."""
-
-    x: Vector
-    f: float
-    error: float
-    """The standard error of f."""
 
 
 @dataclass
@@ -91,19 +63,16 @@ class State:
     """Where a run is, and what it knows there. Arrays are replaced, never written into."""
 
     x: Vector
-    """The mean of the next round."""
+    """The mean of the next round; at the end the point that the evidence supports."""
     f: float
-    """The lowest value of the last round; under noise the average of values."""
-    scale: float
-    """sigma in the units of the box, and of all other lengths here."""
+    """The lowest value of the last round, under noise the median; at the end an estimate of f(x)."""
     box: Box
     """Its sigma0 are the step sizes of the variables where sigma is 1."""
     xtol: float
     ftol: float
-    popsize: int
+    batch: int
     matrix: Matrix
     path: Vector
-    start_x: Vector
     start: float
     """f at the start."""
     lowest_x: Vector
@@ -112,43 +81,25 @@ class State:
     average: Average
     record: Average
     """The lowest of all averages."""
-    noise_model: Noise = field(default_factory=Noise)
     seen: Array | None = None
-    """The latest points, if there are few variables, under noise,"""
-    seen_values: Vector | None = None
+    """The latest points under noise, if there are few variables; the last column has their values."""
+    scale: float = 1.0
+    """sigma in the units of the box, and of all other lengths here."""
     rounds: int = 0
     evaluations: int = 0
     flat: int = 0
-    """Rounds in a row all of whose values were equal."""
+    """Values in a row that were all equal."""
     longest: float = 0.0
-    """The longest steps that have found something better, in units of sigma0."""
-    gained_at: int = 0
-    """The round of the last gain that counts,"""
+    """The longest steps that have found something better."""
     gained: float = math.inf
-    """and the value that it led to."""
-    began: int = 0
-    """The round in which the present search began,"""
+    """The last value that was a gain that counts, of the present search,"""
+    gained_at: int = 0
+    """and the evaluations at that time."""
     began_with: float = math.inf
-    """and the lowest value at that time; infinite for the first one."""
-    searches: int = 0
-    lap: int = 0
-    """Under noise: the evaluations when progress was last judged,"""
-    lap_value: float = math.inf
-    """and the average of values at that time."""
-    answer: Answer | None = None
-    widest: float = 100.0
-    """How far sigma may grow under noise: pure noise looks the same from everywhere."""
+    """The lowest value when the present search began; infinite for the first one."""
+    error: float | None = None
+    """The standard error of f at the end, where that is an estimate."""
     ending: Ending | None = None
-
-    def search_again(self, scale: float) -> None:
-        """Begin another search at x with steps of this length, or end the run after many."""
-        self.searches += 1
-        if self.searches >= _MOST_SEARCHES:
-            self.ending = Ending(STUCK, "Searches from x still find better points, but next to nothing.")
-            return
-        self.scale, self.matrix, self.path = scale, first_matrix(self.x.size), np.zeros_like(self.x)
-        self.began, self.began_with = self.rounds, self.lowest
-        self.lap, self.lap_value = self.evaluations, math.inf
 
     @property
     def sigma(self) -> float:
@@ -158,9 +109,21 @@ class State:
     @property
     def noise(self) -> float:
         """The noise of a value."""
-        return self.noise_model.level
+        return self.average.level
 
     @property
     def estimate(self) -> bool:
         """Whether noise hides which of the points seen is the best."""
-        return self.noise_model.level > 0.0
+        return self.average.level > 0.0
+
+
+def check_state(state: State, n: int) -> None:
+    """Raise a `ValueError` if a state is not one for n variables."""
+    count = 0 if state.seen is None else len(state.seen)
+    check_numbers(state, n, _RANGES, {"M": (n, n), "seen": (count, n + 1)})
+    check_bounds(state.box, state.x, state.lowest_x)
+    kinds = [(type(one).__name__, len(getattr(one, "paths", ()))) for one in (state.matrix, first_matrix(n))]
+    if kinds[0] != kinds[1]:
+        raise ValueError(
+            "its matrix must be {1[0]} with {1[1]} paths, but is {0[0]} with {0[1]}".format(*kinds)
+        )
