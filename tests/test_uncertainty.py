@@ -76,7 +76,7 @@ def test_noise_of_f_is_a_part_of_them():
 
     exact = SAMPLE.std() / np.sqrt([200.0, 400.0])
     found = []
-    for seed in range(20):
+    for seed in range(80):
         result = pursuit.minimize(noisy, [2.0, 1.0], rng=seed, sigma0=0.2, bounds=[(None, None), (0.1, None)])
         assert result.fun_is_estimate
         result.hessian(noisy, bounds=[(None, None), (0.1, None)])

@@ -193,8 +193,9 @@ def test_a_part_of_a_round_and_other_points():
 
 
 def test_what_was_asked_for_is_not_taken_for_another_point():
-    optimizer = advanced(make(), 2)
+    optimizer = advanced(make(), 3)
     X = optimizer.ask()
+    assert (X.astype(np.float32) != X).any(axis=1).all()
     with pytest.raises(
         ValueError, match="its row 0 is not one of them: it is one that was asked for, rounded"
     ):

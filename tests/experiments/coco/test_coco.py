@@ -217,7 +217,11 @@ def test_a_solver_that_fails_ends_its_batch_alone(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["--suite", "bbob-biobj"], "A suite is one of bbob, bbob-largescale, but 'bbob-biobj' was given."),
+        (
+            ["--suite", "bbob-biobj"],
+            "A suite is one of bbob, bbob-largescale, bbob-noisy, bbob-boxed, bbob-constrained, but "
+            "'bbob-biobj' was given.",
+        ),
         (["--method", "best"], "A method is one of auto, differences, evolution, "),
         (["--method", "sarp"], "sarp needs to know the condition number kappa, which is unknown for the "),
         (

@@ -194,8 +194,11 @@ def _step(state: State) -> Asking:
             # All variables are pressed against bounds. Long probes on one side might have got that wrong.
             state.lengths = np.minimum(lengths, _first_lengths(state.x, state.box.sigma0))
         else:
-            # Longer probes may see what these do not.
-            state.lengths = np.maximum(lengths, np.minimum(1e3 * lengths, 10.0 * state.box.sigma0))
+            # Longer probes may see what these do not; or these are so long that nothing of f(x) is left.
+            longer = np.maximum(lengths, np.minimum(1e3 * lengths, 10.0 * state.box.sigma0))
+            D = sizes_of(state)
+            is_lost = (state.f != 0.0) & (EPS * D * lengths**2 > abs(state.f))
+            state.lengths = np.where(is_lost, 10.0 * np.sqrt(state.noise / D), longer)
         return
     is_first = state.sweeps == 1 and state.matrix.fresh and not state.noise_model.is_known
     t = first_multiple(state, p, slope) if is_first else 1.0
