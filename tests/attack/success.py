@@ -67,8 +67,9 @@ def judged(seed: int, method: str, rng: int | None = None) -> Verdict:
     about = f"{method} on {problem.about}"
     try:
         result = pursuit.minimize(
-            problem.__call__, problem.x0, method=method, rng=seed if rng is None else rng, maxfev=problem.most,
-            sigma0=problem.sigma0, bounds=None if problem.bounds is None else np.transpose(problem.bounds),
+            problem.__call__, problem.x0, method=method, rng=seed if rng is None else rng,
+            maxfev=problem.most, sigma0=problem.sigma0,
+            bounds=None if problem.bounds is None else np.transpose(problem.bounds),
         )  # fmt: skip
     except Exception as error:  # any, as the next problem is to be tried
         fault = (f"an error of {type(error).__name__}",)
