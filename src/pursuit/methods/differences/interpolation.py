@@ -21,7 +21,7 @@ import numpy as np
 from pursuit.checks import Vector
 from pursuit.methods.differences.matrix import Array, Dense
 from pursuit.methods.differences.noise import repeat
-from pursuit.methods.differences.state import EPS, TINY, Opening, State
+from pursuit.methods.differences.state import TINY, Opening, State
 from pursuit.methods.differences.sweep import choose_lengths
 from pursuit.methods.programs import Asking
 from pursuit.methods.regression import lowest_within
@@ -30,9 +30,9 @@ from pursuit.methods.regression import lowest_within
 # noise and bounds sweeps are worth more from a few variables on.
 _MOST, _MOST_EXACT = 15, 6
 _LONG, _LONG_EXACT = 10, 3
-# Without noise the opening is left at once if curvatures differ by more than this factor, or if slopes are
-# less than so many roundings of the values: sigma0 is no measure of all variables then.
-_ALIKE, _ROUNDINGS = 1e3, 10.0
+# Without noise the opening is left at once if curvatures differ by more than this factor: sigma0 is no
+# measure of all variables then.
+_ALIKE = 1e3
 # The opening ends when points are this close together, in units of sigma0.
 _CLOSEST = 1e-3
 # A step is good or bad if f falls by this part of what the model predicts.
@@ -70,9 +70,7 @@ def begin_opening(state: State) -> Asking:
     )
     _fit(state, state.opening)
     curvatures = np.abs(state.opening.hessian.diagonal())
-    rounding = _ROUNDINGS * EPS * np.abs(state.opening.values).max()
-    is_blind = curvatures.max() > _ALIKE * curvatures.min() or np.abs(state.opening.gradient).max() < rounding
-    if is_blind and not state.noise_model.is_random:
+    if not state.noise_model.is_random and curvatures.max() > _ALIKE * curvatures.min():
         state.opening = None
 
 
