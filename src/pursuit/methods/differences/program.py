@@ -24,14 +24,14 @@ import numpy as np
 
 from pursuit.checks import Vector, checked_flag
 from pursuit.methods.differences import interpolation
-from pursuit.methods.differences.blocks import FEWEST, open_in_blocks
+from pursuit.methods.differences.blocks import open_in_blocks
 from pursuit.methods.differences.ending import judge, judge_masked
 from pursuit.methods.differences.line import first_multiple, search
 from pursuit.methods.differences.masked import BLURRED, begin_masked, masked_step, masked_sweep
 from pursuit.methods.differences.matrix import first_matrix, norm
 from pursuit.methods.differences.noise import is_loud, look_for_noise, measure_noise
 from pursuit.methods.differences.state import EPS, TINY, State, check_state
-from pursuit.methods.differences.sweep import choose_lengths, measuring_sweep, sizes_of, sweep
+from pursuit.methods.differences.sweep import MANY, choose_lengths, measuring_sweep, sizes_of, sweep
 from pursuit.methods.programs import LOUD, STUCK, Asking, Box, Ending, Probes, Start
 
 # The first probes, in units of sigma0: short without noise, so that slopes are exact; long with it.
@@ -141,7 +141,7 @@ def _open(state: State, rng: np.random.Generator, quiet: bool) -> Asking:
         yield from interpolation.begin_opening(state)
     elif is_random:
         state.lengths = np.maximum(state.lengths, _NOISY_PROBE * state.box.sigma0)
-    elif state.x.size >= FEWEST:
+    elif state.x.size >= MANY:
         yield from open_in_blocks(state, rng)
 
 

@@ -7,6 +7,8 @@ D_i = (f(x + h_i e_i) + f(x - h_i e_i) - 2 f(x))/h_i^2      which also measure t
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -17,11 +19,16 @@ from pursuit.methods.programs import Asking, Finding, Probes
 
 Indices = NDArray[np.int64]
 
+# From this many variables on, a sample tells whether curvatures differ: so many times the root of the number.
+MANY, _SAMPLE = 500, 3
 # All coordinates are probed on both sides if wrong curvatures make up this part of the gradient.
 _DOUBT = 0.2
 # Curvatures scale the matrix one by one if most of them differ by more than this factor, or some by more than
 # that: to scale by differences that are due to a rotation costs more than it brings.
 _DIFFER, _OUTLIER = 4.0, 100.0
+# They do so only if D s agrees with the change of the gradient along the step s, and at least so well as s does:
+# the cosines of the angles are compared.
+_EXPLAINED = 0.8
 # They scale it only if no more than this part of them is negative.
 _NEGATIVE = 0.1
 # The smallest curvature that is believed, as a part of the largest.
@@ -67,19 +74,65 @@ def sweep(state: State, rng: np.random.Generator, back: Mask | bool) -> Asking:
 
 
 def measuring_sweep(state: State, rng: np.random.Generator) -> Asking:
-    """Probe along every coordinate on both sides, and begin the matrix with the curvatures."""
-    before = state.probes
-    yield from sweep(state, rng, back=True)
-    known = state.curvature[state.curvature != 0.0]
-    if known.size and np.mean(known < 0.0) <= _NEGATIVE:
-        sizes = sizes_of(state)
-        low, high = np.quantile(sizes, [0.1, 0.9])
-        differ = high > _DIFFER * low or sizes.max() > _OUTLIER * sizes.min()
-        state.matrix = first_matrix(state.x.size, sizes if differ else float(sizes.mean()))
+    """Probe along every coordinate, on both sides as well, and begin the matrix with the curvatures.
+
+    Of many variables a sample is probed on both sides first; if their curvatures are alike, their mean stands
+    for all.
+    """
+    n, before = state.x.size, state.probes
+    choose_probes(state, state.lengths, rng)
+    ahead = yield from probe(state, np.arange(n), 0.0)
+    is_sampled = n >= MANY and not state.noise_model.is_known
+    sample, rest = np.split(rng.permutation(n), [_SAMPLE * math.isqrt(n)]) if is_sampled else (np.arange(n), [])
+    state.curvature = np.zeros(n)
+    yield from probe_back(state, sample, ahead[sample])
+    if len(rest):
+        if _differ(state.curvature):
+            yield from probe_back(state, rest, ahead[rest])
+        else:
+            _assume(state, rest, float(np.mean(np.abs(state.curvature[sample]))))
+    end_sweep(state)
     if state.last_gradient is not None and state.sweeps == 2:
         # The slopes before the last step were taken for those of a function without curvature.
         state.last_gradient = state.last_gradient - before * state.curvature / 2.0
+    known = state.curvature[state.curvature != 0.0]
+    if known.size and np.mean(known < 0.0) <= _NEGATIVE:
+        sizes = sizes_of(state)
+        scales = sizes if _differ(known) and _explain(state) else float(sizes.mean())
+        state.matrix = first_matrix(n, scales)
     state.is_scaled = True
+
+
+def _assume(state: State, rest: Indices, c: float) -> None:
+    """Assume the mean curvature of the others along some coordinates."""
+    gradient, curvature, doubt = state.gradient.copy(), state.curvature.copy(), state.doubt.copy()
+    known = curvature[curvature != 0.0]
+    doubt[rest] = min(1.0, float(known.std()) / (c + TINY))
+    gradient[rest] -= state.probes[rest] * c / 2.0
+    curvature[rest] = c
+    state.gradient, state.curvature, state.doubt = gradient, curvature, doubt
+
+
+def _differ(curvatures: Vector) -> bool:
+    """Say whether known curvatures differ by so much that the matrix is to be scaled by them."""
+    sizes = np.abs(curvatures[curvatures != 0.0])
+    if not sizes.size:
+        return False
+    sizes = np.maximum(sizes, _SMALLEST * sizes.max())
+    low, high = np.quantile(sizes, [0.1, 0.9])
+    return bool(high > _DIFFER * low or sizes.max() > _OUTLIER * sizes.min())
+
+
+def _explain(state: State) -> bool:
+    """Say whether the curvatures explain how the gradient changed along the last step.
+
+    They do not where they change along it, as next to kinks that are a little round.
+    """
+    s, g = state.last_step, state.last_gradient
+    if s is None or g is None:
+        return True
+    change, Ds = state.gradient - g, state.curvature * s
+    return float(Ds @ change) * norm(s) >= _EXPLAINED * float(s @ change) * norm(Ds)
 
 
 def choose_probes(state: State, lengths: Vector | float, rng: np.random.Generator) -> None:
