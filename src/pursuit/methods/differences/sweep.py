@@ -26,8 +26,8 @@ _DOUBT = 0.2
 # Curvatures scale the matrix one by one if most of them differ by more than this factor, or some by more than
 # that: to scale by differences that are due to a rotation costs more than it brings.
 _DIFFER, _OUTLIER = 4.0, 100.0
-# They do so only if D s agrees with the change of the gradient along the step s, and at least so well as s does:
-# the cosines of the angles are compared.
+# They do so only if the cosine of the angle between D s and the change of the gradient along the step s is at
+# least this part of that for s itself.
 _EXPLAINED = 0.8
 # They scale it only if no more than this part of them is negative.
 _NEGATIVE = 0.1
@@ -83,11 +83,12 @@ def measuring_sweep(state: State, rng: np.random.Generator) -> Asking:
     choose_probes(state, state.lengths, rng)
     ahead = yield from probe(state, np.arange(n), 0.0)
     is_sampled = n >= MANY and not state.noise_model.is_known
-    sample, rest = np.split(rng.permutation(n), [_SAMPLE * math.isqrt(n)]) if is_sampled else (np.arange(n), [])
+    order = rng.permutation(n) if is_sampled else np.arange(n)
+    sample, rest = np.split(order, [_SAMPLE * math.isqrt(n) if is_sampled else n])
     state.curvature = np.zeros(n)
     yield from probe_back(state, sample, ahead[sample])
-    if len(rest):
-        if _differ(state.curvature):
+    if rest.size:
+        if differ(state.curvature):
             yield from probe_back(state, rest, ahead[rest])
         else:
             _assume(state, rest, float(np.mean(np.abs(state.curvature[sample]))))
@@ -98,7 +99,7 @@ def measuring_sweep(state: State, rng: np.random.Generator) -> Asking:
     known = state.curvature[state.curvature != 0.0]
     if known.size and np.mean(known < 0.0) <= _NEGATIVE:
         sizes = sizes_of(state)
-        scales = sizes if _differ(known) and _explain(state) else float(sizes.mean())
+        scales = sizes if differ(known) and _explain(state) else float(sizes.mean())
         state.matrix = first_matrix(n, scales)
     state.is_scaled = True
 
@@ -113,13 +114,13 @@ def _assume(state: State, rest: Indices, c: float) -> None:
     state.gradient, state.curvature, state.doubt = gradient, curvature, doubt
 
 
-def _differ(curvatures: Vector) -> bool:
-    """Say whether known curvatures differ by so much that the matrix is to be scaled by them."""
+def differ(curvatures: Vector, share: float = 0.1) -> bool:
+    """Say whether known curvatures, but for a share at both ends, differ by much, or some by very much."""
     sizes = np.abs(curvatures[curvatures != 0.0])
     if not sizes.size:
         return False
     sizes = np.maximum(sizes, _SMALLEST * sizes.max())
-    low, high = np.quantile(sizes, [0.1, 0.9])
+    low, high = np.quantile(sizes, [share, 1.0 - share])
     return bool(high > _DIFFER * low or sizes.max() > _OUTLIER * sizes.min())
 
 
