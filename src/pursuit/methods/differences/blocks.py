@@ -17,7 +17,7 @@ import numpy as np
 from pursuit.methods.differences.line import first_multiple, search
 from pursuit.methods.differences.matrix import first_matrix, norm
 from pursuit.methods.differences.state import State
-from pursuit.methods.differences.sweep import Indices, choose_probes, differ, probe, probe_back
+from pursuit.methods.differences.sweep import Indices, begin_probing, differ, probe, probe_back
 from pursuit.methods.programs import Asking, Finding
 
 # The most passes, and the part of f that blocks must gain in a pass, judged from so many blocks on.
@@ -37,7 +37,7 @@ def open_in_blocks(state: State, rng: np.random.Generator) -> Asking:
         before = state.f if done == 1 else before
         c = yield from _block_step(state, rng, block, c, measures=k < count)
         gains_little = before - state.f < _GAIN * abs(before) * done / count
-        if (gains_little and done >= _TRIAL) or (k + 1 == count and differ(state.curvature, 0.0)):
+        if (gains_little and done >= _TRIAL) or (k + 1 == count and differ(state.known_curvatures, 0.0)):
             break
         if state.last_step is not None:
             # Probes are long enough to tell curvatures, and short beside steps.
@@ -50,13 +50,13 @@ def _block_step(
     state: State, rng: np.random.Generator, i: Indices, c: float, measures: bool
 ) -> Finding[float]:
     """Make a step along the slopes of a block, given the curvature along the last one; return a new one."""
+    begin_probing(state, state.lengths, rng)
     state.gradient = np.zeros(state.x.size)
-    choose_probes(state, state.lengths, rng)
-    ahead = yield from probe(state, i)
+    ahead = yield from probe(state, i, state.curvature[i])
     if measures:
         # One curvature of each block shows whether they differ.
         yield from probe_back(state, i[:1], ahead[:1])
-    g = np.where(np.isfinite(state.gradient) & state.free(), state.gradient, 0.0)
+    g = np.where(state.free(), state.gradient, 0.0)
     slope = -float(g @ g)
     if not slope < 0.0:
         return c
