@@ -90,11 +90,7 @@ class Table(Generic[Kind]):
 
     def write(self) -> None:
         """Write the file anew."""
-        fields = typing.cast(Any, self.kind)._fields
-        text = _lines([fields, *self._rows.values()])
-        # Without the time of writing, the same rows give the same bytes.
-        packed = self._path.suffix == ".gz"
-        write_file(self._path, gzip.compress(text.encode(), mtime=0) if packed else text)
+        write_table(self._path, typing.cast(Any, self.kind)._fields, self._rows.values())
 
 
 def read_rows(path: Path, kind: type[Kind]) -> list[Kind]:
@@ -110,10 +106,16 @@ def read_rows(path: Path, kind: type[Kind]) -> list[Kind]:
     ]
 
 
+def write_table(path: Path, header: Iterable[str], rows: Iterable[Iterable[Any]]) -> None:
+    """Write a CSV file, compressed if its name ends in `.gz`."""
+    text = _lines([header, *rows])
+    # Without the time of writing, the same rows give the same bytes.
+    write_file(path, gzip.compress(text.encode(), mtime=0) if path.suffix == ".gz" else text)
+
+
 def _lines(rows: Iterable[Iterable[Any]]) -> str:
     text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerows([["" if value is None else str(value) for value in row] for row in rows])
+    csv.writer(text, lineterminator="\n").writerows(rows)
     return text.getvalue()
 
 
