@@ -10,9 +10,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from benchmarks.pages import data_profiles, front, peers_report
-from benchmarks.pages.cutest import TABLE, cases_of, read_lines
-from benchmarks.pages.cutest_profiles import Cases, share
+from benchmarks.pages import front, peers_report, profiles
+from benchmarks.pages.cutest import TABLE, by_solver, read_lines, solved
 from benchmarks.pages.front import sentence
 from benchmarks.pages.peers import (
     DEFAULT,
@@ -148,12 +147,11 @@ def leaders_table(measured: Measurements) -> str:
     return table(["where", "ahead", "`auto`", "best of the others"], rows)
 
 
-def _courts() -> Iterator[tuple[str, list[str], Cases]]:
-    """Yield the titles of sets of problems, the solvers that have run on them, and what these have spent."""
+def _courts() -> Iterator[tuple[str, dict[str, list[profiles.Case]]]]:
+    """Yield the titles of sets of problems, and the problems of the solvers that have run on all of them."""
     for title, court, group, feature in _PANELS:
-        solvers, cases = cases_of(read_lines(court.folder / TABLE), group, feature)
-        if solvers:
-            yield title, solvers, cases
+        if found := by_solver(read_lines(court.folder / TABLE), group, feature):
+            yield title, {solver: solved(lines) for solver, lines in found.items()}
 
 
 def draw(folder: Path) -> None:
@@ -161,16 +159,18 @@ def draw(folder: Path) -> None:
     front.draw(load(folder), folder)
     if folder == FOLDER:
         curves: dict[str, dict[str, Callable[[float], float]]] = {}
-        for title, solvers, cases in _courts():
-            for solver in solvers:
-                curves.setdefault(solver, {})[title] = functools.partial(share, cases, solver, _PRECISION)
-        data_profiles.draw(curves, (0.5, BUDGETS[-1]), _FIGURE.parent, _FIGURE.stem)
+        for title, found in _courts():
+            for solver, cases in found.items():
+                curves.setdefault(solver, {})[title] = functools.partial(profiles.share, cases, _PRECISION)
+        profiles.draw(curves, (0.5, BUDGETS[-1]), _FIGURE.parent, _FIGURE.stem)
 
 
 def _solved() -> Iterator[list[str]]:
-    for title, solvers, cases in _courts():
+    for title, courts in _courts():
         for budget in BUDGETS:
-            found = {solver: 100.0 * share(cases, solver, _PRECISION, budget) for solver in solvers}
+            found = {
+                name: 100.0 * profiles.share(cases, _PRECISION, budget) for name, cases in courts.items()
+            }
             ours = found.pop(DEFAULT[0].name, 0.0)
             name = max(found, key=lambda solver: found[solver])
             who = _OURS if ours > found[name] else name if found[name] > ours else "nobody"

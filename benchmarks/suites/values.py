@@ -114,6 +114,12 @@ class Row(NamedTuple):
         found: int | None = getattr(self, TO[precision])
         return math.inf if found is None else found
 
+    def solves(self, precision: float, budget: float) -> bool:
+        """Return whether a precision is reached within a budget."""
+        if self.noisy:
+            return self.error_at(budget) <= precision
+        return self.evaluations_to(precision) <= budget * self.n
+
     def error_at(self, budget: float) -> float:
         """Return (f - f*)/(f0 - f*) at a budget."""
         if self.start is None or self.minimum is None:
