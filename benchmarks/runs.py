@@ -35,7 +35,7 @@ Row = Any
 Kind = TypeVar("Kind")
 # A file has one row for each combination of those of these that its rows have.
 _KEY_FIELDS = (
-    "part", "group", "feature", "task", "solver", "problem", "L", "axes", "rotated", "n", "seed", "budget",
+    "part", "group", "feature", "task", "solver", "problem", "L", "rotated", "n", "lr", "seed", "budget",
 )  # fmt: skip
 # A process is killed after so many times its limit, since others may use the processor too, and so many
 # seconds more, for imports and the last step of a slow solver.

@@ -17,7 +17,7 @@ from pursuit.experiments.common.formatting import power
 from pursuit.experiments.common.plotting import COLOURS, print_style, save
 
 Case = Callable[[float, float], float]
-"""The share of a method's runs on a problem that solve it, to a precision within a budget of evaluations / n."""
+"""The share of runs that solve a problem, to a precision within a budget of evaluations divided by n."""
 Curves = Mapping[str, Mapping[Any, Callable[[float], float]]]
 """The share that a method solves within a budget, by method and then by precision or by the title of a panel,
 which methods may lack."""
