@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-from benchmarks.costs import MEMORY_EVALUATIONS
+from benchmarks.measure import MEMORY_EVALUATIONS
 from benchmarks.pages.peers import (
     Comparison,
     Measurements,

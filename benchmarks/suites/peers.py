@@ -12,11 +12,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from benchmarks.costs import Memory, Overhead, memory_of, overhead_of
+from benchmarks.measure import memory_of, overhead_of
 from benchmarks.problems.paper import HARD, HARD_CONDITION, SMOOTH, Task, make_objective
 from benchmarks.recording import QUIT, TIME, Recorder, run_solver, warm_up
 from benchmarks.runs import MEASURED, SKIPPED, Part, Skip, Table, Wanted
 from benchmarks.solvers import (
+    LINEAR,
     OUTSIDER,
     QUADRATIC,
     Solve,
@@ -53,10 +54,6 @@ _HOPELESS = (CAP, TIME, SKIPPED)
 # --- the solvers -----------------------------------------------------------------------------------
 
 
-def _theirs(name: str, package: str, solve: Solve, memory: str = "linear", **properties: Any) -> Solver:
-    return Solver(name, package, solve, memory, **properties)
-
-
 def _of_others(method: str, note: str, **properties: Any) -> Solver:
     return our(method, of_others=True, note=f"ours, {note}", **properties)
 
@@ -71,41 +68,41 @@ SOLVERS = (
     our("adaptive-sarp", replayable=False),
     our("ep-cma-4"),
     our("rp"),
-    _theirs("pycma", "cma", using_pycma(), QUADRATIC, dense=True),
-    _theirs("pycma diagonal", "cma", using_pycma(CMA_diagonal=True), note=_CHOSEN),
-    _theirs("cmaes CMA", "cmaes", using_cmaes("CMA"), QUADRATIC, dense=True),
-    _theirs("cmaes SepCMA", "cmaes", using_cmaes("SepCMA")),
+    Solver("pycma", "cma", using_pycma(), QUADRATIC, dense=True),
+    Solver("pycma diagonal", "cma", using_pycma(CMA_diagonal=True), note=_CHOSEN),
+    Solver("cmaes CMA", "cmaes", using_cmaes("CMA"), QUADRATIC, dense=True),
+    Solver("cmaes SepCMA", "cmaes", using_cmaes("SepCMA")),
     _of_others("sep-cma", "of Ros and Hansen's method"),
-    _theirs("pypop7 LMCMA", "pypop7", using_pypop7("LMCMA"), note="Loshchilov's of 2017"),
+    Solver("pypop7 LMCMA", "pypop7", using_pypop7("LMCMA"), note="Loshchilov's of 2017"),
     _of_others("lm-cma", "of Loshchilov's method of 2014", replayable=False, lasts=5000),
-    _theirs("pypop7 LMMAES", "pypop7", using_pypop7("LMMAES")),
-    _theirs("pypop7 MMES", "pypop7", using_pypop7("MMES")),
-    _theirs("pypop7 RMES", "pypop7", using_pypop7("RMES")),
-    _theirs("pypop7 R1ES", "pypop7", using_pypop7("R1ES")),
-    _theirs(
+    Solver("pypop7 LMMAES", "pypop7", using_pypop7("LMMAES")),
+    Solver("pypop7 MMES", "pypop7", using_pypop7("MMES")),
+    Solver("pypop7 RMES", "pypop7", using_pypop7("RMES")),
+    Solver("pypop7 R1ES", "pypop7", using_pypop7("R1ES")),
+    Solver(
         "pypop7 OPOC2009", "pypop7", using_pypop7("OPOC2009"), QUADRATIC, dense=True, note="a (1+1)-CMA-ES"
     ),
-    _theirs("nevergrad OnePlusOne", "nevergrad", using_nevergrad("OnePlusOne")),
-    _theirs("nevergrad DiagonalCMA", "nevergrad", using_nevergrad("DiagonalCMA")),
-    _theirs("fcmaes CR-FM-NES", "fcmaes", using_fcmaes(), note="32 points a round"),
+    Solver("nevergrad OnePlusOne", "nevergrad", using_nevergrad("OnePlusOne")),
+    Solver("nevergrad DiagonalCMA", "nevergrad", using_nevergrad("DiagonalCMA")),
+    Solver("fcmaes CR-FM-NES", "fcmaes", using_fcmaes(), note="32 points a round"),
     _of_others("cr-fm-nes", "of Nomura and Ono's method"),
-    _theirs(
+    Solver(
         DEFAULT, "scipy", using_scipy("L-BFGS-B"), OUTSIDER, replayable=False,
         note="gradients by finite differences",
     ),
     # Forward differences and the default tolerances end it before 1e-9: it gets more accurate slopes, more of
     # its memory, and until its line search fails.
-    _theirs(
+    Solver(
         PRECISE, "scipy", using_scipy("L-BFGS-B", jac="3-point", ftol=0.0, gtol=0.0, maxcor=50, maxls=50),
         OUTSIDER, replayable=False,
         note="gradients by three-point differences, 50 pairs of vectors, no tolerances",
     ),
-    _theirs("scipy Powell", "scipy", using_scipy("Powell"), OUTSIDER, dense=True, replayable=False),
+    Solver("scipy Powell", "scipy", using_scipy("Powell"), OUTSIDER, dense=True, replayable=False),
 )  # fmt: skip
 """All of them, in the order of the tables. SARP is not among ours: it needs the condition number."""
 OURS = tuple(solver for solver in SOLVERS if solver.ours and not solver.of_others)
 PEERS = tuple(solver for solver in SOLVERS if not solver.ours)
-LINEAR_PEERS = tuple(solver for solver in PEERS if solver.memory == "linear")
+LINEAR_PEERS = tuple(solver for solver in PEERS if solver.memory == LINEAR)
 
 
 def __getattr__(name: str) -> Solve:
@@ -287,14 +284,12 @@ def _plan_costs(kind: Any, dimensions: tuple[int, ...], wanted: Wanted) -> list[
 
 def measure_overhead(row: OverheadRow) -> OverheadRow:
     """Return a row with its times; what a child process does."""
-    found: Overhead = overhead_of(named(row.solver), row.n)
-    return row._replace(status=MEASURED, **found._asdict())
+    return row._replace(status=MEASURED, **overhead_of(named(row.solver), row.n)._asdict())
 
 
 def measure_memory(row: MemoryRow) -> MemoryRow:
     """Return a row with its memory; what a child process does."""
-    found: Memory = memory_of(named(row.solver), row.n)
-    return row._replace(status=MEASURED, **found._asdict())
+    return row._replace(status=MEASURED, bytes=memory_of(named(row.solver), row.n))
 
 
 PARTS = {

@@ -7,14 +7,16 @@ process.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import itertools
+import time
+from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from benchmarks.costs import evaluate
-from benchmarks.measure import EndOfRun, processor_seconds, seconds_each
+from benchmarks.measure import evaluate, replaying, seconds, seconds_each
 from benchmarks.problems.paper import Task
 from benchmarks.runs import SKIPPED, Part, Skip, Table, Wanted
 from benchmarks.solvers import (
@@ -28,7 +30,6 @@ from benchmarks.solvers import (
     using_pypop7,
 )
 from benchmarks.suites.peers import RunRow, planned_row, run_to_target
-from pursuit.checks import Vector
 from pursuit.engine.counting import CAP
 from pursuit.methods.rivals.populations import CmaRates, usual_population
 
@@ -156,28 +157,19 @@ def plan_times(wanted: Wanted) -> Iterator[TimeRow]:
 
 def measure_times(row: TimeRow) -> TimeRow:
     """Return the times of a pair; what a child process does."""
-    runs = {name: _running(solvers()[name], np.ones(row.n)) for name in (row.solver, row.other)}
+    pair = (solvers()[name] for name in (row.solver, row.other))
+    runs = {solver.name: partial(evaluate, solver, _sphere, np.ones(row.n)) for solver in pair}
     for run in runs.values():
         run(_FEWEST)  # compiles and imports
-    slowest = max(processor_seconds(lambda run=run: run(_FEWEST)) for run in runs.values()) / _FEWEST  # type: ignore[misc]
+    slowest = max(seconds(partial(run, _FEWEST), time.process_time) for run in runs.values()) / _FEWEST
     times = min(_MOST, max(_FEWEST, int(_TURN / slowest)))
-    each = seconds_each(runs, times, _ROUNDS, clock=processor_seconds)
+    each = seconds_each(runs, times, _ROUNDS, time.process_time)
     return row._replace(ours=1e6 * each[row.solver], theirs=1e6 * each[row.other])
 
 
-def _running(solver: Solver, x0: Vector) -> Callable[[int], object]:
-    return lambda count: evaluate(solver, _sphere, x0, count)
-
-
 def _sphere(count: int) -> Fun:
-    left = iter(range(count))
-
-    def fun(x: Vector) -> float:
-        if next(left, None) is None:
-            raise EndOfRun
-        return float(x @ x)
-
-    return fun
+    following = replaying(itertools.repeat(0.0, count))
+    return lambda x: following(x) + float(x @ x)
 
 
 def named(name: str) -> Solver:
