@@ -15,16 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from benchmarks.pages import (
-    best,
-    comparison,
-    constraints,
-    cutest,
-    parallel,
-    rivals,
-    tasks,
-    values,
-)
+from benchmarks.pages import best, comparison, constraints, cutest, parallel, rivals, tasks, values
 from benchmarks.pages.stamp import write_made
 from benchmarks.runs import Part, Row, Say, Table, Wanted, run_missing
 from benchmarks.suites import coco

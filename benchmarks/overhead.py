@@ -23,13 +23,7 @@ from typing import Any
 import numpy as np
 
 import pursuit
-from benchmarks.measure import (
-    EndOfRun,
-    own_seconds,
-    replaying,
-    rosenbrock,
-    seconds,
-)
+from benchmarks.measure import EndOfRun, own_seconds, replaying, rosenbrock, seconds
 from benchmarks.reporting import made_by, main
 from pursuit.checks import Vector
 from pursuit.experiments.common.formatting import spaced, table

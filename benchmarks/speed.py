@@ -12,14 +12,7 @@ import sys
 import numpy as np
 
 import pursuit
-from benchmarks.measure import (
-    drawing_compiled,
-    fits,
-    iterating,
-    peak_vectors,
-    repetitions,
-    seconds_each,
-)
+from benchmarks.measure import drawing_compiled, fits, iterating, peak_vectors, repetitions, seconds_each
 from benchmarks.reporting import made_by, main
 from pursuit.experiments.common.formatting import spaced, table
 from pursuit.methods import create_scheme

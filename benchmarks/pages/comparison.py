@@ -216,9 +216,7 @@ def _suites(measured: Measurements) -> Iterator[list[str]]:
 # --- what other pages quote ------------------------------------------------------------------------
 
 
-PLACES: list[tuple[Path, str, Callable[[Measurements], str]]] = [
-    (Path("README.md"), "sentence", sentence),
-]
+PLACES: list[tuple[Path, str, Callable[[Measurements], str]]] = [(Path("README.md"), "sentence", sentence)]
 """The pages, the names of their places, and what stands there."""
 
 

@@ -304,15 +304,7 @@ def _tell(team, scheme, arrays, numbers, line, step):
         _keep_path(team, scheme, arrays.paths)
     if due:
         q = k
-    return PathNumbers(
-        fx=fx,
-        f=fx,
-        sigma=step.sigma,
-        k=k,
-        q=q,
-        failures=failures,
-        success_rate=success_rate,
-    )
+    return PathNumbers(fx=fx, f=fx, sigma=step.sigma, k=k, q=q, failures=failures, success_rate=success_rate)
 
 
 class RatedCma(NamedTuple):
