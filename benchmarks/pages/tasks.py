@@ -9,8 +9,7 @@ from pathlib import Path
 
 from benchmarks.pages.stamp import stamp
 from benchmarks.runs import read_rows
-from benchmarks.suites.tasks import FILE, PEERS, Row, named
-from benchmarks.tasks.suite import SUITE
+from benchmarks.suites.tasks import FILE, PEERS, SUITE, Row, named
 from benchmarks.tasks.task import Task
 from pursuit.experiments.common.formatting import spaced, table
 
@@ -79,7 +78,7 @@ def _line(task: Task, budget: int, rows: Sequence[Row], method: str) -> tuple[li
     theirs = tools.get(best, (math.nan, math.nan))
     ratio = max(mine[0], task.enough) / max(theirs[0], task.enough) if known and ours else math.nan
     return [
-        task.title, spaced(task.make(1).x0.size), spaced(budget), best or "-", _pair(theirs), _pair(mine),
+        task.title, spaced(task.case(1).x0.size), spaced(budget), best or "-", _pair(theirs), _pair(mine),
         "-" if math.isnan(ratio) else f"{ratio:.2g}",
         "-" if math.isnan(ratio) else "yes" if ratio <= _LEVEL else "no",
         f"{sum(is_wrong(task, row) for row in ours)} of {len(ours)}" if ours else "-",

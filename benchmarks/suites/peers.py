@@ -16,21 +16,8 @@ from benchmarks.measure import memory_of, overhead_of
 from benchmarks.problems.paper import HARD, HARD_CONDITION, SMOOTH, Task, make_objective
 from benchmarks.recording import QUIT, TIME, Recorder, run_solver, warm_up
 from benchmarks.runs import MEASURED, SKIPPED, Part, Skip, Table, Wanted
-from benchmarks.solvers import (
-    LINEAR,
-    OUTSIDER,
-    QUADRATIC,
-    Solve,
-    Solver,
-    our,
-    solver_named,
-    using_cmaes,
-    using_fcmaes,
-    using_nevergrad,
-    using_pycma,
-    using_pypop7,
-    using_scipy,
-)
+from benchmarks.solvers import LINEAR, Solve, Solver, solver_named
+from benchmarks.suites.declared import solvers_of
 from pursuit.engine.counting import CAP
 
 FOLDER = Path("docs/results/peers")
@@ -54,52 +41,9 @@ _HOPELESS = (CAP, TIME, SKIPPED)
 # --- the solvers -----------------------------------------------------------------------------------
 
 
-def _of_others(method: str, note: str, **properties: Any) -> Solver:
-    return our(method, of_others=True, note=f"ours, {note}", **properties)
-
-
 DEFAULT = "scipy L-BFGS-B"
 PRECISE = "scipy L-BFGS-B 3-point"
-_CHOSEN = "a mode that people must choose"
-SOLVERS = (
-    our("auto", replayable=False, lasts=3000, note="the default"),
-    our("differences", replayable=False, lasts=3000),
-    our("evolution", replayable=False),
-    our("adaptive-sarp", replayable=False),
-    our("ep-cma-4"),
-    our("rp"),
-    Solver("pycma", "cma", using_pycma(), QUADRATIC, dense=True),
-    Solver("pycma diagonal", "cma", using_pycma(CMA_diagonal=True), note=_CHOSEN),
-    Solver("cmaes CMA", "cmaes", using_cmaes("CMA"), QUADRATIC, dense=True),
-    Solver("cmaes SepCMA", "cmaes", using_cmaes("SepCMA")),
-    _of_others("sep-cma", "of Ros and Hansen's method"),
-    Solver("pypop7 LMCMA", "pypop7", using_pypop7("LMCMA"), note="Loshchilov's of 2017"),
-    _of_others("lm-cma", "of Loshchilov's method of 2014", replayable=False, lasts=5000),
-    Solver("pypop7 LMMAES", "pypop7", using_pypop7("LMMAES")),
-    Solver("pypop7 MMES", "pypop7", using_pypop7("MMES")),
-    Solver("pypop7 RMES", "pypop7", using_pypop7("RMES")),
-    Solver("pypop7 R1ES", "pypop7", using_pypop7("R1ES")),
-    Solver(
-        "pypop7 OPOC2009", "pypop7", using_pypop7("OPOC2009"), QUADRATIC, dense=True, note="a (1+1)-CMA-ES"
-    ),
-    Solver("nevergrad OnePlusOne", "nevergrad", using_nevergrad("OnePlusOne")),
-    Solver("nevergrad DiagonalCMA", "nevergrad", using_nevergrad("DiagonalCMA")),
-    Solver("fcmaes CR-FM-NES", "fcmaes", using_fcmaes(), note="32 points a round"),
-    _of_others("cr-fm-nes", "of Nomura and Ono's method"),
-    Solver(
-        DEFAULT, "scipy", using_scipy("L-BFGS-B"), OUTSIDER, replayable=False,
-        note="gradients by finite differences",
-    ),
-    # Forward differences and the default tolerances end it before 1e-9: it gets more accurate slopes, more of
-    # its memory, and until its line search fails.
-    Solver(
-        PRECISE, "scipy", using_scipy("L-BFGS-B", jac="3-point", ftol=0.0, gtol=0.0, maxcor=50, maxls=50),
-        OUTSIDER, replayable=False,
-        note="gradients by three-point differences, 50 pairs of vectors, no tolerances",
-    ),
-    Solver("scipy Powell", "scipy", using_scipy("Powell"), OUTSIDER, dense=True, replayable=False),
-)  # fmt: skip
-"""All of them, in the order of the tables. SARP is not among ours: it needs the condition number."""
+SOLVERS = solvers_of("peers")
 OURS = tuple(solver for solver in SOLVERS if solver.ours and not solver.of_others)
 PEERS = tuple(solver for solver in SOLVERS if not solver.ours)
 LINEAR_PEERS = tuple(solver for solver in PEERS if solver.memory == LINEAR)
