@@ -37,6 +37,10 @@ Kind = TypeVar("Kind")
 _KEY_FIELDS = (
     "part", "group", "feature", "task", "solver", "problem", "L", "rotated", "n", "lr", "seed", "budget",
 )  # fmt: skip
+# What people are told of a row that is made.
+_RESULT_FIELDS = (
+    "status", "evaluations", "gap", "microseconds", "bytes", "value", "ours", "theirs", "seconds", "detail",
+)  # fmt: skip
 # A process is killed after so many times its limit, since others may use the processor too, and so many
 # seconds more, for imports and the last step of a slow solver.
 _PATIENCE, _GRACE = 5.0, 120.0
@@ -48,10 +52,7 @@ def key_of(row: Row) -> tuple[Any, ...]:
 
 
 class Table(Generic[Kind]):
-    """A CSV file with rows of one kind, one for each key; a row is on disk as soon as it is added.
-
-    A file that ends in `.gz` is compressed; use `replace` and `write` there.
-    """
+    """A CSV file with rows of one kind, one for each key; a row is on disk as soon as it is added."""
 
     def __init__(self, path: Path, kind: type[Kind]) -> None:
         self._path = path
@@ -79,14 +80,6 @@ class Table(Generic[Kind]):
         else:
             with self._path.open("a", newline="") as file:
                 file.write(_lines([typing.cast(Any, row)]))
-
-    def replace(self, row: Kind) -> None:
-        """Put a row in the place of that with the same key, on disk with the next `write`."""
-        self._rows[key_of(row)] = row
-
-    def delete(self, row: Kind) -> None:
-        """Delete a row, on disk with the next `write`."""
-        del self._rows[key_of(row)]
 
     def write(self) -> None:
         """Write the file anew."""
@@ -283,18 +276,7 @@ def _described(row: Row) -> str:
     keys = ", ".join(f"{entry}" for entry in key_of(row) if entry not in (None, ""))
     results = [
         f"{name} {value:.6g}" if isinstance(value, float) else f"{name} {value}"
-        for name in (
-            "status",
-            "evaluations",
-            "gap",
-            "microseconds",
-            "bytes",
-            "value",
-            "ours",
-            "theirs",
-            "seconds",
-            "detail",
-        )
+        for name in _RESULT_FIELDS
         if (value := getattr(row, name, None)) not in (None, "")
     ]
     return f"{keys}: {', '.join(results)}"

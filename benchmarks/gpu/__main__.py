@@ -10,6 +10,7 @@ from typing import NamedTuple
 from benchmarks.gpu import vectorised
 from benchmarks.gpu.measuring import Speed, endless, full, speed_of
 from benchmarks.measure import iterating, repetitions, seconds_each
+from benchmarks.pages.stamp import filled
 from benchmarks.reporting import made_by, publish, report_parser
 from pursuit.experiments.common.formatting import spaced, table
 from pursuit.gpu.batch import Batch
@@ -84,31 +85,17 @@ def report() -> str:
     for name in vectorised.STRATEGIES if vectorised.is_installed() else ():
         each = [vectorised.points_per_second(name, n) for n in WIDTHS]
         points.append([f"evosax {name}", *("" if one is None else f"{one:.2g}" for one in each)])
-    return f"""# Runs on a GPU
-
-{gpu.device.name}, {gpu.device.multiprocessors} multiprocessors. Objective: `exp`, L = 1e6.
-
-Microseconds for an iteration of a single run, and the threads of its team.
-
-{table(header, latency)}
-
-Iterations per second of as many runs as the GPU executes at once, the threads of a team, and the runs.
-
-{table(header, throughput)}
-
-Of the widths of teams that were tried the fastest are shown.
-
-Iterations per second of one core of the CPU beside it, and how many such cores the GPU replaces.
-
-{table(header, core)}
-
-Points evaluated per second on the GPU. evosax runs {spaced(vectorised.RUNS)} times at once, with 4 + 3 ln n
-points a generation, one more where that is odd, and in single precision, as it does unless told otherwise;
-the others have double precision.
-
-{table(header, points)}
-
-{made_by("benchmarks.gpu")}"""
+    return filled(
+        "gpu",
+        name=gpu.device.name,
+        multiprocessors=gpu.device.multiprocessors,
+        latency=table(header, latency),
+        throughput=table(header, throughput),
+        core=table(header, core),
+        runs=spaced(vectorised.RUNS),
+        points=table(header, points),
+        made=made_by("benchmarks.gpu"),
+    )
 
 
 if __name__ == "__main__":

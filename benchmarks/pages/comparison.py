@@ -24,7 +24,7 @@ from benchmarks.pages.peers import (
     losses,
     summaries_of,
 )
-from benchmarks.pages.stamp import stamp
+from benchmarks.pages.stamp import filled, stamp
 from benchmarks.problems.cutest import REPORTING
 from benchmarks.problems.features import NOISY, PLAIN
 from benchmarks.problems.more_wild import SMOOTH
@@ -62,46 +62,14 @@ def texts(folder: Path) -> dict[Path, str]:
 def text(folder: Path) -> str:
     """Return the page."""
     measured = load(folder)
-    report = _link(folder / peers_report.FILE)
     pages = ", ".join(
         f"[{title}]({_link(court.folder / court.name)}.md)" for title, court, *_ in _PANELS[::2]
     )
-    return f"""# How it compares
-
-The share of problems that a solver solves to a precision of {power(_PRECISION)} within a number of
-evaluations, divided by n: the higher and the further to the left, the better.
-
-![Problems solved, by evaluations, on four sets of problems]({_link(_FIGURE)})
-
-How it is measured: {pages}, [COCO](results/coco/coco.md),
-[problems of ours](results/values/reporting.md) and [tasks](results/tasks/tasks.md).
-[Methods](methods.md) says what to use for your problem.
-
-## Who is ahead where
-
-The default, `auto`, beside the best of the others; where another is ahead comes first. "Open" means that a
-limit of time or evaluations stopped another method before it had used as many evaluations as ours. The
-paper's problems are [exp, lin, two](api-problems.md) and Rosenbrock's function, along the axes or rotated.
-
-{leaders_table(measured)}
-
-![Evaluations to a target on seven problems, and time per evaluation against n]({_link(folder / "front.png")})
-
-![Data profiles over a suite of COCO: the share of targets reached]({_link(folder / "profiles-all.png")})
-
-[The report]({report}) has all measurements, problem by problem, and how they were made. {absent(measured)}
-
-## Where another library is ahead of the best of ours
-
-{losses(measured)}
-
-## Features
-
-A test proves each of our features.
-
-{feature_table()}
-
-{stamp("make bench-peers", measured.rows, named, folder)}"""
+    return filled(
+        "comparison", precision=power(_PRECISION), pages=pages, figure=_link(_FIGURE), folder=_link(folder),
+        leaders=leaders_table(measured), absent=absent(measured), losses=losses(measured),
+        features=feature_table(), stamp=stamp("make bench-peers", measured.rows, named, folder),
+    )  # fmt: skip
 
 
 def _link(path: Path) -> str:

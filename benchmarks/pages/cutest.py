@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from benchmarks.pages import profiles
-from benchmarks.pages.stamp import stamp
+from benchmarks.pages.stamp import filled, stamp
 from benchmarks.problems.cutest import CHOOSING, REPORTING
 from benchmarks.problems.features import FEATURES, PLAIN
 from benchmarks.problems.more_wild import PIECEWISE, SMOOTH
@@ -191,7 +191,7 @@ def texts(court: Court, folder: Path) -> dict[Path, str]:
 
 def text_of(court: Court, lines: Sequence[Line], folder: Path) -> str:
     """Return the page."""
-    parts = [_INTRODUCTIONS[court.name], _RULES]
+    parts = [filled(court.name), filled("solved")]
     if (folder / f"{FIGURE}.png").exists():
         parts.insert(1, f"![Problems solved, by evaluations and precision]({FIGURE}.png)")
     for group, title in _TITLES[court.name].items():
@@ -219,30 +219,3 @@ def _tables(found: dict[str, list[Line]], feature: str) -> list[str]:
         parts.append(f"{(kind or 'all').capitalize()}, {count} problems:")
         parts.append(table(["solver", *(f"{budget} n" for budget in BUDGETS)], rows))
     return parts
-
-
-_INTRODUCTIONS = {
-    CUTEST.name: (
-        "# The problems of CUTEst\n\n"
-        "Those of S2MPJ, CUTEst in Python, without constraints or with bounds, that have 2 to 30 variables "
-        "in their usual sizes, and whose 100 n values take less than a minute. Variables whose bounds are "
-        "equal are left out, and so is INDEF, which has no minimum; of most features each third or sixth "
-        "problem is run, or the cheapest of these. **Rules of our methods are chosen on A to L and "
-        "reported on M to Z.**"
-    ),
-    MORE_WILD.name: (
-        "# The problems of Moré and Wild\n\n"
-        "22 functions and 53 problems with 2 to 12 variables: sums of squares, as they are and with noise, "
-        "and sums of absolute values. **No rule of our methods was chosen on this set**, but many of its "
-        "functions are in CUTEst, too."
-    ),
-}
-_RULES = (
-    "A problem is solved if f <= f_L + τ (f0 - f_L), where f0 is the value at the start and f_L the lowest "
-    "that any solver has found (Moré and Wild, SIAM Journal on Optimization 20, 2009). All begin at the same "
-    "point, with the same first step size, 1, and run once; pycma's and our runs depend on a seed. L-BFGS-B "
-    "takes forward differences, and often stops early; NEWUOA runs where there are no bounds, BOBYQA where "
-    "there are. The best true value so far counts. `evaluations.csv` has the evaluations divided by n for "
-    "every problem and τ, a dash where it was not solved. Solvers that have not run on all problems are left "
-    "out."
-)

@@ -7,7 +7,7 @@ import statistics
 from collections.abc import Sequence
 from pathlib import Path
 
-from benchmarks.pages.stamp import stamp
+from benchmarks.pages.stamp import filled, stamp
 from benchmarks.runs import read_rows
 from benchmarks.suites.tasks import FILE, PEERS, SUITE, Row, named
 from benchmarks.tasks.task import Task
@@ -41,9 +41,10 @@ def texts(folder: Path, method: str = "auto") -> dict[Path, str]:
         if compared
         else f"There are no runs of `{method}` yet."
     )
+    enough = "; ".join(f"{task.title}: {task.enough:g}" for task in SUITE)
     parts = [
-        "# Tasks that people bring", _introduction(), verdict, table(header, lines), "## All tools",
-        _all(rows), stamp("make bench-tasks", rows, named, folder),
+        "# Tasks that people bring", filled("tasks", enough=enough), verdict, table(header, lines),
+        "## All tools", _all(rows), stamp("make bench-tasks", rows, named, folder),
     ]  # fmt: skip
     return {folder / "tasks.md": "\n\n".join(parts)}
 
@@ -113,25 +114,3 @@ def _all(rows: Sequence[Row]) -> str:
 
 def _pair(numbers: tuple[float, float]) -> str:
     return "-" if math.isnan(numbers[0]) else " / ".join(f"{number:.2g}" for number in numbers)
-
-
-def _introduction() -> str:
-    enough = "; ".join(f"{task.title}: {task.enough:g}" for task in SUITE)
-    return (
-        "Tasks of practitioners, each beside the tools that people use for it, from the same start, with the "
-        "same first step sizes and the same budget of evaluations. Starts, noise, and the data of some "
-        "tasks depend on the seed; there are five. **A run is judged by the true gap**: how far the "
-        "expected value of f at the returned point is above the minimum. For the controller and the "
-        "hyper-parameters the minimum is just below the lowest of long runs; for the policies it is the "
-        "largest possible return. The truss is judged by its weight once it is thick enough. No rule of our "
-        "methods is chosen here.\n\n"
-        "The others get variables in units of their first steps. L-BFGS-B takes forward differences "
-        "(central: three-point) and tight tolerances; Nelder-Mead has its adaptive parameters and a first "
-        "simplex of those steps; the radii of BOBYQA, COBYQA and COBYLA begin at one step and end at "
-        "1e-10 or less; pycma returns its mean; Optuna's TPE is multivariate and tries the start first; "
-        "SPSA has two gains; ARS is V1-t. The distance and step of ARS and the gains of SPSA were chosen "
-        "on other seeds. If a tool does not return in time, its best point counts.\n\n"
-        f"The ratio is that of the medians. Smaller gaps count as these, which are as good as none: {enough}."
-        " A success is wrong if the gap is larger than this and three times the noise there; where f has "
-        "several valleys, that may be another valley."
-    )

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from benchmarks.pages import profiles, run_picture
-from benchmarks.pages.stamp import stamp
+from benchmarks.pages.stamp import filled, stamp
 from benchmarks.problems.sets import CHOOSING, ROUGH_CHOOSING, SETS
 from benchmarks.recording import ERROR
 from benchmarks.runs import MISSING, SKIPPED, read_rows
@@ -137,14 +137,7 @@ def text_of(rows: Sequence[Row], group: str, folder: Path | None = None) -> str:
 def _head(rows: Sequence[Row], group: str) -> str:
     use = "that rules were chosen on" if group in (CHOOSING, ROUGH_CHOOSING) else "that no rule was chosen on"
     seeds = max((row.seed for row in rows), default=0)
-    return (
-        f"# Problems {use}\n\n"
-        "The share of problems, in per cent, that a method solves: f - f\\* <= τ (f0 - f\\*), where f\\* is "
-        f"the smallest value known. There are {seeds} seeds, for random numbers and noise; a method without "
-        "random numbers runs once where there is no noise. All methods begin at the same point with the "
-        "same first step size, 1. Without noise the best value so far counts; with noise the true value at "
-        "the point that the method returns, each budget in a run of its own."
-    )
+    return filled("values", use=use, seeds=seeds)
 
 
 def _profile_table(rows: Sequence[Row], precisions: Sequence[float]) -> str:

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from matplotlib.figure import Figure
 
+from benchmarks.pages.stamp import filled
 from pursuit.experiments.common.formatting import table
 
 FILE = "runs.csv"
@@ -49,24 +50,9 @@ def write(folder: Path, rows: Sequence[Row]) -> None:
         found = [chosen(rows, task, solver, lr) for task in texts]
         lines.append([solver, lr, *map(_shown, found)])
     draw(folder / "learning-rates.png", rows, texts)
-    (folder / "torch.md").write_text(f"""# Fine-tuning without gradients
-
-A transformer over bytes with 34 560 parameters, trained on sources of Python, is fine-tuned with 2 000
-forward passes of 16 texts of 32 bytes: to predict C headers, by all its parameters or by a low-rank part of
-each linear layer; to tell four kinds of text apart by a new head and all parameters; and to predict tables of
-encodings, on which no rule was chosen. A step with gradients counts as three passes. Equal seeds have equal
-minibatches. All ran on a CPU; nothing larger has been measured.
-
-The median loss on text held out, after a quarter of the passes and after all, and the number of seeds:
-
-{table(["", "learning rate", *texts.values()], lines)}
-
-{verdict(rows, texts)}
-
-![The loss at the end against the learning rate](learning-rates.png)
-
-Made by `python -m benchmarks.torch` from the rows in `runs.csv`.
-""")
+    losses = table(["", "learning rate", *texts.values()], lines)
+    text = filled("torch", losses=losses, verdict=verdict(rows, texts))
+    (folder / "torch.md").write_text(f"{text}\n")
 
 
 def _shown(rows: Sequence[Row]) -> str:
