@@ -88,9 +88,8 @@ def features() -> tuple[list[str], list[dict[str, Any]]]:
 def feature_table() -> str:
     """Return the features of all, ours first."""
     peers, found = features()
-    return table(
-        ["", _OURS, *peers], [[one["name"], one["ours"], *(one[peer] for peer in peers)] for one in found]
-    )
+    rows = [[one["name"], one["ours"], *(one[peer] for peer in peers)] for one in found]
+    return table(["", _OURS, *peers], rows)
 
 
 def leaders_table(measured: Measurements) -> str:
@@ -98,11 +97,9 @@ def leaders_table(measured: Measurements) -> str:
     rows = []
     for n, rotated in dict.fromkeys((task.n, task.rotated) for task in summaries_of(measured.evaluations)):
         found = summaries_of(measured.evaluations, n=n, rotated=rotated)
-        place = f"n = {spaced(n)}, {'rotated' if rotated else 'along the axes'}"
+        place = f"evaluations to 1e-9, n = {spaced(n)}, {'rotated' if rotated else 'along the axes'}"
         for kind, peers in (("all methods", PEERS), ("methods of linear memory", LINEAR_PEERS)):
-            rows.append(
-                [f"evaluations to 1e-9, {place}, {kind}", *_counts(comparisons(found, peers, DEFAULT))]
-            )
+            rows.append([f"{place}, {kind}", *_counts(comparisons(found, peers, DEFAULT))])
     hard = comparisons(summaries_of(measured.hard), ours=DEFAULT)
     times = cost_comparisons(measured.overhead, "microseconds", "µs", ours=DEFAULT)
     sizes = cost_comparisons(measured.memory, "bytes", "MB", ours=DEFAULT)
@@ -136,9 +133,7 @@ def draw(folder: Path) -> None:
 def _solved() -> Iterator[list[str]]:
     for title, courts in _courts():
         for budget in BUDGETS:
-            found = {
-                name: 100.0 * profiles.share(cases, _PRECISION, budget) for name, cases in courts.items()
-            }
+            found = {name: 100 * profiles.share(one, _PRECISION, budget) for name, one in courts.items()}
             ours = found.pop(DEFAULT[0].name, 0.0)
             name = max(found, key=lambda solver: found[solver])
             who = _OURS if ours > found[name] else name if found[name] > ours else "nobody"
@@ -163,10 +158,8 @@ def _factor(times: float) -> str:
 
 def _one(what: str, one: Comparison) -> list[str]:
     """Return the row of one comparison."""
-    ahead = (
-        "nobody" if math.isnan(one.ratio) else "open" if one.open else _OURS if one.ratio < 1.0 else one.peer
-    )
-    return [f"{what}, {one.place}", ahead, one.ours, one.theirs]
+    ahead = "open" if one.open else _OURS if one.ratio < 1.0 else one.peer
+    return [f"{what}, {one.place}", "nobody" if math.isnan(one.ratio) else ahead, one.ours, one.theirs]
 
 
 def _suites(measured: Measurements) -> Iterator[list[str]]:

@@ -162,10 +162,9 @@ def suite_table(measured: Measurements) -> str:
     if measured.suite is None:
         return ""
     extent = measured.suite.extent
-    n, instances = (", ".join(map(str, numbers)) for numbers in (extent.dimensions, extent.instances))
     return filled(
-        "peers-suite", budget=extent.budget, functions=len(extent.functions), suite=extent.suite, n=n,
-        instances=instances, shares=coco.shares_table(measured.suite.shares),
+        "peers-suite", budget=extent.budget, functions=len(extent.functions), suite=extent.suite,
+        place=extent.place, shares=coco.shares_table(measured.suite.shares),
     )  # fmt: skip
 
 

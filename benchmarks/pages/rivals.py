@@ -103,14 +103,7 @@ def _median(runs: Sequence[RunRow], solver: str, problem: str, L: float | None, 
 
 def _times(times: Sequence[TimeRow]) -> list[list[str]]:
     return [
-        [
-            row.solver,
-            row.other,
-            spaced(row.n),
-            f"{row.ours:.3g}",
-            f"{row.theirs:.3g}",
-            f"{row.theirs / row.ours:.1f} times",
-        ]
-        for row in times
-        if row.ours is not None and row.theirs is not None
+        [solver, other, spaced(n), f"{ours:.3g}", f"{theirs:.3g}", f"{theirs / ours:.1f} times"]
+        for solver, other, _, n, ours, theirs in times
+        if ours is not None and theirs is not None
     ]

@@ -51,16 +51,12 @@ def texts(folder: Path, method: str = "auto") -> dict[Path, str]:
 
 def is_wrong(task: Task, row: Row) -> bool:
     """Say whether a run claims a success beside a wrong answer."""
-    return bool(row.success) and _gap(row) > task.enough + _NOISE_LEVELS * (row.noise or 0.0)
-
-
-def _gap(row: Row) -> float:
-    return math.inf if row.gap is None else row.gap
+    return bool(row.success) and row.true_gap > task.enough + _NOISE_LEVELS * (row.noise or 0.0)
 
 
 def summary(rows: Sequence[Row]) -> tuple[float, float]:
     """Return the median and the largest gap of a tool's runs."""
-    gaps = [_gap(row) for row in rows]
+    gaps = [row.true_gap for row in rows]
     return (statistics.median(gaps), max(gaps)) if gaps else (math.nan, math.nan)
 
 
@@ -100,16 +96,8 @@ def _all(rows: Sequence[Row]) -> str:
                     spaced(int(statistics.median(row.evaluations or 0 for row in runs))),
                     f"{claimed}, {wrong}", f"{sum(row.seconds or 0.0 for row in runs):.0f}",
                 ])  # fmt: skip
-    header = (
-        "task",
-        "budget",
-        "tool",
-        "gap, median / worst",
-        "spent",
-        "success, wrong",
-        "seconds, all seeds",
-    )
-    return table(header, lines)
+    header = ["task", "budget", "tool", "gap, median / worst", "spent", "success, wrong"]
+    return table([*header, "seconds, all seeds"], lines)
 
 
 def _pair(numbers: tuple[float, float]) -> str:

@@ -58,20 +58,20 @@ class Row(NamedTuple):
     """Of processor time."""
     message: str = ""
 
+    @property
+    def true_gap(self) -> float:
+        """The gap, infinite if it is not known."""
+        return math.inf if self.gap is None else self.gap
+
 
 class Simulated:
     """The function and the constraint of a case: one evaluation gives the values of both at a point."""
 
     def __init__(self, case: Case, rng: np.random.Generator, maxfev: float, maxtime: float) -> None:
         self.record = Recorder(lambda x: case.fun(x, rng), maxfev=maxfev, maxtime=maxtime)
-        self.best, self._lowest = case.x0, (math.inf, math.inf)
+        self.best, self.lowest, self._violated = case.x0, math.inf, math.inf
         self._case = case
         self._known: dict[bytes, tuple[float, float]] = {}
-
-    @property
-    def lowest(self) -> float:
-        """The value at the best point."""
-        return self._lowest[1]
 
     def fun(self, x: Vector) -> float:
         """Return a value."""
@@ -86,9 +86,9 @@ class Simulated:
         if place in self._known:
             return self._known[place]
         values = self.record(x), self._case.constraint(x) if self._case.constraint else 0.0
-        rank = max(values[1] - _VIOLATION, 0.0), values[0]
-        if rank < self._lowest:
-            self.best, self._lowest = x.copy(), rank
+        violated = max(values[1] - _VIOLATION, 0.0)
+        if (violated, values[0]) < (self._violated, self.lowest):
+            self.best, self.lowest, self._violated = x.copy(), values[0], violated
         if self._case.constraint:
             self._known[place] = values
         return values
