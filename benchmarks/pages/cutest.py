@@ -91,7 +91,7 @@ def _lowest_found(rows: Iterable[Row], path: Path) -> dict[str, float]:
 def update_minima(rows: Iterable[Row], path: Path) -> int:
     """Keep the minima that are lower than the known ones; return how many there are."""
     known, lowest = known_minima(path), _lowest_found(rows, path)
-    write_table(path, ["name", "minimum"], sorted(lowest.items(), key=lambda item: item[0].upper()))
+    write_table(path, ["name", "minimum"], [(name, lowest[name]) for name in sorted(lowest, key=str.upper)])
     return sum(value < known.get(name, math.inf) for name, value in lowest.items())
 
 
@@ -147,7 +147,10 @@ def read_lines(path: Path) -> list[Line]:
         return []
     with path.open(newline="") as file:
         _, *rows = csv.reader(file)
-    return [Line(*row[:3], int(row[3]), *row[4:7], tuple(map(_numbers, row[7:]))) for row in rows]
+    return [
+        Line(group, feature, problem, int(n), kind, solver, version, tuple(map(_numbers, spent)))
+        for group, feature, problem, n, kind, solver, version, *spent in rows
+    ]
 
 
 def _numbers(text: str) -> tuple[float, ...]:

@@ -109,8 +109,10 @@ def draw(seen: Seen) -> Figure:
         axes.set(xlabel="evaluations / n", xlim=(0, BUDGET / N))
         axes.axvline(BUDGET / 2 / N, color="#bbbbbb", linewidth=0.8, zorder=0)
     for axes in (value, noise, probes, scales):
-        label_powers(axes.yaxis, *axes.get_ylim(), 6)
-    label_powers(scales.xaxis, *scales.get_xlim(), 4)
+        first, last = axes.get_ylim()
+        label_powers(axes.yaxis, first, last, 6)
+    first, last = scales.get_xlim()
+    label_powers(scales.xaxis, first, last, 4)
     return figure
 
 

@@ -194,7 +194,7 @@ def read(folder: Path) -> SuiteShares | None:
     shares = {group: _last_of(table) for group, table in tables.items() if table.exists()}
     stored: dict[str, Any] = json.loads(path.read_text())
     versions = stored.pop("versions", {})
-    extent = {name: tuple(one) if isinstance(one, list) else one for name, one in stored.items()}
+    extent: Any = {name: tuple(one) if isinstance(one, list) else one for name, one in stored.items()}
     return SuiteShares(Extent(**extent), versions, shares)
 
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from benchmarks import published, solvers
 from benchmarks.solvers import Solve, Solver
 
-_USES: dict[str, Callable[..., Solve]] = {
+USES: dict[str, Callable[..., Solve]] = {
     "cmaes": solvers.using_cmaes,
     "fcmaes": solvers.using_fcmaes,
     "nevergrad": solvers.using_nevergrad,
@@ -31,12 +31,13 @@ def declaration_of(suite: str) -> dict[str, Any]:
 
 
 def solvers_of(suite: str) -> tuple[Solver, ...]:
-    """Return the solvers of a suite: methods of ours, and what `use` makes of `settings`, with properties."""
-    found = []
-    for entry in declaration_of(suite)["solvers"]:
-        if "method" in entry:
-            found.append(solvers.our(**entry))
-        else:
-            solve = _USES[entry.pop("use")](**entry.pop("settings", {}))
-            found.append(Solver(solve=solve, **entry))
-    return tuple(found)
+    """Return the solvers of a suite."""
+    return tuple(solver_of(entry) for entry in declaration_of(suite)["solvers"])
+
+
+def solver_of(entry: dict[str, Any], uses: Mapping[str, Callable[..., Solve]] = USES) -> Solver:
+    """Return a solver: a method of ours, or what `use` makes of `settings`, with its properties."""
+    if "method" in entry:
+        return solvers.our(**entry)
+    properties = {key: entry[key] for key in entry.keys() - {"use", "settings"}}
+    return Solver(solve=uses[entry["use"]](**entry.get("settings", {})), **properties)

@@ -19,16 +19,8 @@ import numpy as np
 from benchmarks.measure import evaluate, replaying, seconds, seconds_each
 from benchmarks.problems.paper import Task
 from benchmarks.runs import SKIPPED, Part, Skip, Table, Wanted
-from benchmarks.solvers import (
-    QUADRATIC,
-    Fun,
-    Solver,
-    our,
-    using_cmaes,
-    using_fcmaes,
-    using_pycma,
-    using_pypop7,
-)
+from benchmarks.solvers import Fun, Solver, using_fcmaes, using_pycma
+from benchmarks.suites.declared import USES, declaration_of, solver_of
 from benchmarks.suites.peers import RunRow, planned_row, run_to_target
 from pursuit.engine.counting import CAP
 from pursuit.methods.rivals.populations import CmaRates, usual_population
@@ -66,37 +58,15 @@ class Pair(NamedTuple):
     """Where theirs differs from the source that ours follows."""
 
 
-_WEIGHTS = "The weights of pypop7 are ln((λ + 1)/2) - ln j, where the source has ln(μ + 1) - ln j."
-PAIRS = (
-    Pair(our("sep-cma"), Solver("pypop7 SEPCMAES", "pypop7", using_pypop7("SEPCMAES")), _WEIGHTS),
-    Pair(
-        our("sep-cma"),
-        Solver("cmaes SepCMA", "cmaes", using_cmaes("SepCMA")),
-        "cmaes learns p_c at the rate 2/((n + 1.3)² + μ_eff) of a full matrix, and the points at the whole "
-        "c_cov, (n + 2)/3 times that of a full matrix. The source divides c_cov between both by μ_eff.",
-    ),
-    Pair(
-        our("cr-fm-nes"),
-        Solver("fcmaes CR-FM-NES", "fcmaes", using_fcmaes(usual_population)),
-        "fcmaes gets the population of ours; its default is 32 points for every n.",
-    ),
-    Pair(our("r1-nes"), Solver("pypop7 R1NES", "pypop7", using_pypop7("R1NES", "nes"))),
-    Pair(our("lm-cma"), Solver("pypop7 LMCMAES", "pypop7", using_pypop7("LMCMAES")), _WEIGHTS),
-    Pair(
-        our("lm-cma", "lm-cma of 2017", {"version": "2017"}),
-        Solver("pypop7 LMCMA", "pypop7", using_pypop7("LMCMA")),
-        _WEIGHTS,
-    ),
-    Pair(
-        # More eigenvectors than variables: then all are kept.
-        our("l-cma", "l-cma, m = n", {"m": 10_000}),
-        Solver(
-            "pycma with the rates of 2006", "cma", using_pycma(_rates_of_2006, CMA_active=False), QUADRATIC
-        ),
-        "Nobody else has l-cma, but with m = n it is the CMA-ES. pycma gets the rates of ours, those of "
-        "2006, and no negative weights; its weights are ln((λ + 1)/2) - ln j, where the source has "
-        "ln(μ + 1) - ln j.",
-    ),
+# The population of ours, and their rates.
+_USES = {
+    **USES,
+    "fcmaes of our size": lambda: using_fcmaes(usual_population),
+    "pycma of 2006": lambda: using_pycma(_rates_of_2006, CMA_active=False),
+}
+PAIRS = tuple(
+    Pair(solver_of(pair["ours"]), solver_of(pair["theirs"], _USES), pair.get("note", ""))
+    for pair in declaration_of("rivals")["pairs"]
 )
 TIMED = ("cr-fm-nes", "lm-cma", "lm-cma of 2017")
 """Those of ours whose time is measured."""
