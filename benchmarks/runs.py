@@ -143,6 +143,10 @@ class Wanted(NamedTuple):
     quick: bool = False
     """Whether a few minutes must do."""
 
+    def seeds_of(self, usual: int) -> range:
+        """Return the seeds, given how many a suite has of its own."""
+        return range(1, 1 + (self.seeds or (1 if self.quick else usual)))
+
 
 class Skip(NamedTuple):
     """Why a run is not made."""

@@ -16,7 +16,7 @@ from benchmarks.problems import cutest, more_wild
 from benchmarks.problems.features import FEATURES, NOISY, PLAIN, featured
 from benchmarks.recording import Recorder, run_solver
 from benchmarks.runs import Part, Wanted
-from benchmarks.solvers import Solver, solver_named
+from benchmarks.solvers import solver_named
 from benchmarks.suites.declared import solvers_of
 
 FILE = "runs.csv"
@@ -24,6 +24,7 @@ BUDGETS = (10, 30, 100)
 """Of evaluations, divided by n, for which shares are shown; runs have the last, as those of Moré and Wild."""
 _PEERS = solvers_of("cutest")
 PEERS = tuple(solver.name for solver in _PEERS)
+named = functools.partial(solver_named, among=_PEERS)
 _QUICK = ("L-BFGS-B", "NEWUOA-BOBYQA", "pycma", "auto")
 
 
@@ -86,11 +87,6 @@ class Row(NamedTuple):
     """The evaluations at which the best true value fell, with spaces between them,"""
     best: str = ""
     """and these values."""
-
-
-def named(name: str) -> Solver:
-    """Return the solver of that name."""
-    return solver_named(name, _PEERS)
 
 
 def _plan(court: Court, wanted: Wanted) -> Iterator[Row]:

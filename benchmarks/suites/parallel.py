@@ -69,10 +69,13 @@ def solver_of(name: str, batch: int) -> Solver:
     return Solver(name, "fcmaes", using_fcmaes(lambda n: batch)) if name == CR_FM_NES else our(name)
 
 
+named = partial(solver_of, batch=1)
+
+
 def plan_rounds(wanted: Wanted) -> Iterator[RoundsRow]:
     """Yield what is to be measured: ours with batches of 1, sqrt(n) and n, the others with sqrt(n)."""
     for n, (seeds, others) in list(_SEEDS.items())[: 1 if wanted.quick else None]:
-        seeds, others = (wanted.seeds or (1 if wanted.quick else number) for number in (seeds, others))
+        seeds, others = (len(wanted.seeds_of(number)) for number in (seeds, others))
         middle = math.ceil(math.sqrt(n))
         cases = [("differences", batch, seeds) for batch in (middle, 1, n)]
         if n <= 100:
@@ -120,11 +123,6 @@ def with_limits(rows: list[RoundsRow], table: Table[RoundsRow], jobs: int) -> li
         row if row.solver in OURS or mine is None else row._replace(rounds=_RIVALS_ROUNDS * mine.rounds)
         for row, mine in zip(rows, ours, strict=True)
     ]
-
-
-def named(name: str) -> Solver:
-    """Return the solver of that name."""
-    return solver_of(name, 1)
 
 
 # --- times -----------------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ or because it quits, is not run in 1000.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,7 +22,6 @@ from benchmarks.suites.declared import solvers_of
 from pursuit.engine.counting import CAP
 
 FOLDER = Path("docs/results/peers")
-EVALUATIONS, HARD_FILE, OVERHEAD, MEMORY = "evaluations.csv", "hard.csv", "overhead.csv", "memory.csv"
 SIGMA0 = 1.0
 PER_VARIABLE = 20_000
 """The cap of evaluations, divided by n."""
@@ -47,6 +47,7 @@ SOLVERS = solvers_of("peers")
 OURS = tuple(solver for solver in SOLVERS if solver.ours and not solver.of_others)
 PEERS = tuple(solver for solver in SOLVERS if not solver.ours)
 LINEAR_PEERS = tuple(solver for solver in PEERS if solver.memory == LINEAR)
+named = partial(solver_named, among=SOLVERS)
 
 
 def __getattr__(name: str) -> Solve:
@@ -55,11 +56,6 @@ def __getattr__(name: str) -> Solve:
         if solver.identifier == name:
             return solver.solve
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-def named(name: str) -> Solver:
-    """Return the solver of that name."""
-    return solver_named(name, SOLVERS)
 
 
 def chosen(wanted: Wanted) -> list[Solver]:
@@ -109,12 +105,9 @@ def run_to_target(row: RunRow, solver: Solver) -> RunRow:
     objective = make_objective(row.task, row.seed)
     warm_up(solver.solve, objective.fun, objective.x0, row.maxfev)
     record = Recorder(
-        objective.fun,
-        target=objective.target,
-        maxfev=row.maxfev,
-        maxtime=row.maxtime,
+        objective.fun, target=objective.target, maxfev=row.maxfev, maxtime=row.maxtime,
         observed=objective.observed,
-    )
+    )  # fmt: skip
     found = run_solver(solver.solve, record, objective.x0, sigma0=SIGMA0, maxfev=row.maxfev, seed=row.seed)
     return row._replace(
         status=found.status, detail=found.detail, evaluations=found.evaluations, seconds=found.seconds,
@@ -140,9 +133,8 @@ def plan_runs(tasks: list[Task], wanted: Wanted) -> Iterator[RunRow]:
     """Yield a row without a result for every run."""
     for task in tasks:
         for solver in chosen(wanted):
-            seeds = wanted.seeds or (1 if wanted.quick else SEEDS.get(task.n, SEEDS[FEW]))
             maxtime = wanted.maxtime or (2.0 if wanted.quick else _seconds_for(task))
-            for seed in range(1, 1 + seeds):
+            for seed in wanted.seeds_of(SEEDS.get(task.n, SEEDS[FEW])):
                 yield planned_row(solver, task, seed, PER_VARIABLE * task.n, maxtime)
 
 
@@ -238,19 +230,19 @@ def measure_memory(row: MemoryRow) -> MemoryRow:
 
 PARTS = {
     "overhead": Part(
-        OVERHEAD, OverheadRow, lambda wanted: _plan_costs(OverheadRow, OVERHEAD_DIMENSIONS, wanted),
+        "overhead.csv", OverheadRow, lambda wanted: _plan_costs(OverheadRow, OVERHEAD_DIMENSIONS, wanted),
         measure_overhead, named, alone=True,
     ),
     "memory": Part(
-        MEMORY, MemoryRow, lambda wanted: _plan_costs(MemoryRow, MEMORY_DIMENSIONS, wanted), measure_memory,
-        named, alone=True, fresh=True,
+        "memory.csv", MemoryRow, lambda wanted: _plan_costs(MemoryRow, MEMORY_DIMENSIONS, wanted),
+        measure_memory, named, alone=True, fresh=True,
     ),
     "evaluations": Part(
-        EVALUATIONS, RunRow, lambda wanted: plan_runs(smooth_tasks(wanted), wanted), work, named,
+        "evaluations.csv", RunRow, lambda wanted: plan_runs(smooth_tasks(wanted), wanted), work, named,
         stage=_stage, skip=reason_to_skip,
     ),
     "hard": Part(
-        HARD_FILE, RunRow, lambda wanted: plan_runs(hard_tasks(wanted), wanted), work, named, stage=_stage,
+        "hard.csv", RunRow, lambda wanted: plan_runs(hard_tasks(wanted), wanted), work, named, stage=_stage,
         skip=reason_to_skip,
     ),
 }  # fmt: skip

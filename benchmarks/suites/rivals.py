@@ -79,7 +79,7 @@ def solvers() -> dict[str, Solver]:
 
 def plan_runs(wanted: Wanted) -> Iterator[RunRow]:
     """Yield a row without a result for every run, all solvers with one seed before the next."""
-    for seed in range(1, 1 + (wanted.seeds or (1 if wanted.quick else _SEEDS))):
+    for seed in wanted.seeds_of(_SEEDS):
         for n in DIMENSIONS[: 1 if wanted.quick else None]:
             for problem, L in PROBLEMS:
                 for name in wanted.solvers or solvers():
@@ -142,10 +142,6 @@ def _sphere(count: int) -> Fun:
     return lambda x: following(x) + float(x @ x)
 
 
-def named(name: str) -> Solver:
-    """Return the solver of that name."""
-    return solvers()[name]
-
-
+named = solvers().__getitem__
 _RUNS = Part(RUNS, RunRow, plan_runs, work, named, stage=lambda row: row.seed > _TRIED, skip=reason_to_skip)
 PARTS = {"runs": _RUNS, "times": Part(TIMES, TimeRow, plan_times, measure_times, named, alone=True)}

@@ -7,6 +7,7 @@ inside.
 
 from __future__ import annotations
 
+import functools
 import math
 import zlib
 from collections.abc import Iterator
@@ -17,7 +18,7 @@ import numpy as np
 
 from benchmarks.recording import ERROR, Recorder, run_solver
 from benchmarks.runs import Part, Wanted
-from benchmarks.solvers import Answer, Solver, solver_named
+from benchmarks.solvers import Answer, solver_named
 from benchmarks.suites.declared import declaration_of, solvers_of
 from benchmarks.tasks.task import Case, Task
 from pursuit.checks import Vector
@@ -33,6 +34,7 @@ _SEEDS, _SECONDS = 5, 300.0
 
 _PEERS = solvers_of("tasks")
 PEERS = tuple(solver.name for solver in _PEERS)
+named = functools.partial(solver_named, among=_PEERS)
 SUITE = tuple(Task(**entry) for entry in declaration_of("tasks")["tasks"])
 
 
@@ -94,17 +96,12 @@ class Simulated:
         return values
 
 
-def named(name: str) -> Solver:
-    """Return the solver of that name."""
-    return solver_named(name, _PEERS)
-
-
 def plan(wanted: Wanted) -> Iterator[Row]:
     """Yield a row without a result for every run; quick ones have a tenth of the first budget."""
     for task in SUITE:
         for budget in (task.budgets[0] // 10,) if wanted.quick else task.budgets:
             for solver in map(named, wanted.solvers or (*task.peers, "auto")):
-                for seed in range(1, 1 + (wanted.seeds or (1 if wanted.quick else _SEEDS))):
+                for seed in wanted.seeds_of(_SEEDS):
                     yield Row(task.name, budget, solver.name, seed, solver.version)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Iterator
 from pathlib import Path
@@ -36,6 +37,7 @@ SPSA = "SPSA"
 _OTHERS = solvers_of("values")
 PEERS = tuple(one.name for one in _OTHERS if not one.name.startswith(SPSA))
 SPSAS = tuple(one.name for one in _OTHERS if one.name.startswith(SPSA))
+named = functools.partial(solver_named, among=_OTHERS)
 _SEEDS, _SECONDS = 11, 600.0
 # Methods with populations may exceed the budget of a noisy run by so much, and then return their point.
 _EXCESS, _EXCESS_OF_FEW = 0.1, 20
@@ -111,11 +113,6 @@ AT = dict(zip(BUDGETS, (name for name in Row._fields if name.startswith("at_")),
 TO = dict(zip(PRECISIONS, (name for name in Row._fields if name.startswith("to_")), strict=True))
 
 
-def named(name: str) -> Solver:
-    """Return the solver of that name."""
-    return solver_named(name, _OTHERS)
-
-
 def plan(wanted: Wanted) -> Iterator[Row]:
     """Yield a row without a result for every case; what has no random numbers runs once without noise."""
     for group in SETS:
@@ -123,8 +120,8 @@ def plan(wanted: Wanted) -> Iterator[Row]:
             noisy = problem.noise is not None
             for solver in map(named, wanted.solvers or (*OURS, *PEERS, *SPSAS)):
                 if noisy or not solver.name.startswith(SPSA):
-                    count = (wanted.seeds or (1 if wanted.quick else _SEEDS)) if solver.random or noisy else 1
-                    for seed in range(1, count + 1):
+                    seeds = wanted.seeds_of(_SEEDS)
+                    for seed in seeds if solver.random or noisy else seeds[:1]:
                         yield Row(
                             group, problem.name, problem.kind, problem.n, seed, solver.name, solver.version,
                             noisy, wanted.maxtime or _SECONDS,
