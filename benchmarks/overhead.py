@@ -169,19 +169,13 @@ def report(rounds: int) -> str:
     ratios = [[name, *(f"{one[name] / one[THEIRS]:.2f}" for one in found.values())] for name in _ARGUMENTS]
     micro = [[name, *(f"{1e6 * one[name]:.3g}" for one in found.values())] for name in (*_ARGUMENTS, THEIRS)]
     start = min(start_seconds() for _ in range(rounds))
+    memory = [megabytes(name) for name in _CALLS]
     return filled(
-        "overhead",
-        ratios=table(heads, ratios),
-        micro=table(heads, micro),
-        start=start,
-        evaluations=_MEMORY_EVALUATIONS,
-        n=spaced(_MEMORY_DIMENSION),
-        memory=table(
-            ["", "beyond its imports", "beyond a process with NumPy alone"],
-            [megabytes(name) for name in _CALLS],
-        ),
+        "overhead", ratios=table(heads, ratios), micro=table(heads, micro), start=start,
+        evaluations=_MEMORY_EVALUATIONS, n=spaced(_MEMORY_DIMENSION),
+        memory=table(["", "beyond its imports", "beyond a process with NumPy alone"], memory),
         made=made_by("benchmarks.overhead"),
-    )
+    )  # fmt: skip
 
 
 if __name__ == "__main__":

@@ -91,16 +91,13 @@ def report(rounds: int) -> str:
         memory_of(method, _OTHERS_DIMENSIONS[-1]) for method in (*METHODS[:-1], *OTHERS) if method != "r1-nes"
     ]
     starts = [start_up(method, rounds) for method in METHODS]
+    heads = ["method", *(f"n = {spaced(n)}" for n in DIMENSIONS)]
     return filled(
-        "speed",
-        ratios=table(["method", *(f"n = {spaced(n)}" for n in DIMENSIONS)], ratios),
-        micro=table(["n", "n normals", *METHODS], micro),
-        others=table(["method", *(f"n = {spaced(n)}" for n in _OTHERS_DIMENSIONS)], others),
-        n=spaced(_OTHERS_DIMENSIONS[-1]),
+        "speed", ratios=table(heads, ratios), micro=table(["n", "n normals", *METHODS], micro),
+        others=table(heads[:-1], others), n=spaced(_OTHERS_DIMENSIONS[-1]),
         memory=table(["method", "λ", "m", "vectors"], memory),
-        starts=table(["method", "import", "first run"], starts),
-        made=made_by("benchmarks.speed"),
-    )
+        starts=table(["method", "import", "first run"], starts), made=made_by("benchmarks.speed"),
+    )  # fmt: skip
 
 
 if __name__ == "__main__":

@@ -86,16 +86,10 @@ def report() -> str:
         each = [vectorised.points_per_second(name, n) for n in WIDTHS]
         points.append([f"evosax {name}", *("" if one is None else f"{one:.2g}" for one in each)])
     return filled(
-        "gpu",
-        name=gpu.device.name,
-        multiprocessors=gpu.device.multiprocessors,
-        latency=table(header, latency),
-        throughput=table(header, throughput),
-        core=table(header, core),
-        runs=spaced(vectorised.RUNS),
-        points=table(header, points),
-        made=made_by("benchmarks.gpu"),
-    )
+        "gpu", name=gpu.device.name, multiprocessors=gpu.device.multiprocessors,
+        latency=table(header, latency), throughput=table(header, throughput), core=table(header, core),
+        runs=spaced(vectorised.RUNS), points=table(header, points), made=made_by("benchmarks.gpu"),
+    )  # fmt: skip
 
 
 if __name__ == "__main__":

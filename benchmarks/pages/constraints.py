@@ -30,10 +30,6 @@ def text_of(rows: Sequence[Row], folder: Path | None = None) -> str:
         lines.append(line)
     head = ["problem", "n", *(entry for solver in SOLVERS for entry in (solver, "evaluations"))]
     return filled(
-        "constraints",
-        precision=PRECISION,
-        violation=VIOLATION,
-        runs=table(head, lines),
-        held_out=", ".join(HELD_OUT),
-        stamp=stamp("make bench-constraints", rows, named, folder),
-    )
+        "constraints", precision=PRECISION, violation=VIOLATION, runs=table(head, lines),
+        held_out=", ".join(HELD_OUT), stamp=stamp("make bench-constraints", rows, named, folder),
+    )  # fmt: skip
