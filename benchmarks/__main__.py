@@ -11,7 +11,7 @@ import argparse
 import functools
 import operator
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -102,6 +102,7 @@ def _parser() -> argparse.ArgumentParser:
         "--only", nargs="+", default=[], metavar="TERM",
         help='only rows with such fields, as "n<=100" group=choosing problem=Wood,Brown',
     )  # fmt: skip
+    run.add_argument("--every", type=int, default=1, metavar="K", help="only each K-th problem")
     run.add_argument(
         "--solvers", nargs="+", default=[], metavar="NAME",
         help="instead of the suite's: some of them, methods of ours, or NAME=MODULE:FUNCTION",
@@ -128,7 +129,7 @@ def _run(suite: Suite, options: argparse.Namespace) -> None:
     names = [*suite.parts, *(["coco"] if suite.coco else [])]
     if unknown := set(options.parts or ()) - set(names):
         raise ValueError(f"There is no part {unknown.pop()!r}; there are {', '.join(names)}.")
-    found = {name: chosen(suite.parts[name], wanted, options.only) for name in names if name != "coco"}
+    found = {name: chosen(suite.parts[name], wanted, options) for name in names if name != "coco"}
     with locked(folder):
         for name in options.parts or names:
             if name == "coco" and suite.coco:
@@ -141,10 +142,13 @@ def _run(suite: Suite, options: argparse.Namespace) -> None:
         write_made(folder)
 
 
-def chosen(part: Part, wanted: Wanted, only: Sequence[str]) -> list[Row]:
+def chosen(part: Part, wanted: Wanted, options: argparse.Namespace) -> list[Row]:
     """Return the planned rows of a part that the options ask for."""
-    tests = [_test_of(term, part.kind) for term in only]
-    return [row for row in part.plan(wanted) if all(test(row) for test in tests)]
+    tests = [_test_of(term, part.kind) for term in options.only]
+    rows = [row for row in part.plan(wanted) if all(test(row) for test in tests)]
+    problems = list(dict.fromkeys(getattr(row, "problem", None) for row in rows))
+    some = set(problems[:: options.every])
+    return [row for row in rows if getattr(row, "problem", None) in some]
 
 
 def _test_of(term: str, kind: Any) -> Callable[[Row], bool]:
