@@ -5,7 +5,8 @@
     many variables: steps along blocks of them first (`blocks.py`)
     repeat:
         measure the noise of a value, if it would explain what has happened (`noise.py`)
-        probe along every coordinate: slopes g; in the second sweep on both sides: curvatures (`sweep.py`)
+        probe along every coordinate: slopes g; in the second sweep on both sides: curvatures (`sweep.py`),
+            which scale B if they differ and explain the last step
         B <- the BFGS update by the change of g along the last step (`matrix.py`)
         p <- the minimum of g'p + p'Bp/2 within the bounds
         x <- the best point that is found on the line x + t p (`line.py`)
