@@ -47,6 +47,8 @@ _IDLE, _IDLE_SWEEPS, _NOISY_SWEEPS, _PURE_SWEEPS, _UNLEARNT = 60, 30, 120, 30, 3
 _GAIN, _OF_NOISE, _REAL_GAIN = 1e-16, 0.1, 1e-10
 # The first sigma of another search, as a part of the longest steps that have helped.
 _NARROW = 0.01
+# How many values the last look may spend on ridges, as a part of those before.
+_SLOPES = 0.5
 # f is taken to be unbounded if it is negative and still falling at steps of this many first steps.
 _FAR = 1e12
 _KEPT = "f seems to be unbounded below: it is negative, and still falls very far from the start."
@@ -219,7 +221,10 @@ def _end_search(state: State, rng: np.random.Generator, once: bool) -> Asking:
         state.x, state.f, gained, least = x, f, 0.0, 0.0
     if gained <= least:
         reach = max(state.longest, state.scale * state.matrix.longest)
-        better = yield from find_better(x, f, state.box, state.noise, rng, reach=reach, least=least)
+        slopes = int(_SLOPES * state.evaluations)
+        better = yield from find_better(
+            x, f, state.box, state.noise, rng, reach=reach, least=least, slopes=slopes
+        )
         if better is None:
             converged = Ending(NOISE, _HIDDEN) if state.estimate else Ending(CONVERGED, _CONVERGED)
             state.ending = Ending(FLAT, _PURE) if is_pure(state) else converged

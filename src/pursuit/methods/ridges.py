@@ -1,0 +1,106 @@
+"""A look along ridges of kinks, where every slope leads back across the ridge and few directions lead down.
+
+    repeat:
+        g <- the slope beside x, or beside the last way that gained nothing
+        p <- the shortest weighted mean of all slopes so far
+        if p is so short that nothing is left to gain: end
+        x <- the best point on the line x - t p, if it is better: then forget the slopes
+
+At a minimum p vanishes; elsewhere on a ridge it leads up along it (Goldstein, Mathematical Programming 13,
+1977). Where -p gains nothing, a slope on that way was missing.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pursuit.checks import Vector
+from pursuit.methods.programs import Box, Finding, Found, Probes
+
+# Steps are tried at lengths from the longest down to this part of it, but not where differences of points
+# would be so many of their roundings.
+_LENGTHS, _DIGITS = 10.0 ** -np.arange(0.0, 9.0), 1e-9
+# The shortest one is where the slope promises so many times the least gain that counts.
+_PROMISED = 2.0
+# Slopes are differences over this part of the shortest step, as far beside the way as that part of it.
+_PART, _BESIDE = 1e-4, 1e-2
+# How many variables there may be: p takes n^2 operations for each slope;
+MOST_VARIABLES = 200
+# and how many slopes beside one for each variable.
+_MORE = 20
+# The least gain that counts, as a part of |f|: less may be rounding.
+_ROUNDING = 1e-12
+# How far around the best point on a line better ones are looked for, again and again, and how many.
+_AROUND, _FINER = (0.9, 0.2, 0.04), 10
+
+
+def follow_ridge(
+    x: Vector, f: float, box: Box, rng: np.random.Generator, *, least: float, most: int
+) -> Finding[Found]:
+    """Return a point that is better by more than `least`, and its value; None if there is none.
+
+    Steps are up to the first step sizes of the box long. After `most` values it ends.
+    """
+    start, least, slopes, spent = f, max(least, _ROUNDING * abs(f)), [], 0
+    steps = lengths = _LENGTHS[_DIGITS * float(np.max(np.abs(x) / box.sigma0)) <= _LENGTHS]
+    way = np.zeros_like(x)
+    while lengths.size and spent < most and len(slopes) < x.size + _MORE:
+        # Beside the way, as along a ridge it may lead where f has no slope.
+        aside = _BESIDE * box.sigma0 * rng.standard_normal(x.size)
+        place = box.clip(x + lengths[-1] * (rng.random() * way + aside))
+        slopes.append((yield from _slope(place, _PART * float(lengths[-1]), box, rng)))
+        p = _shortest_mean(np.array(slopes), x, box)
+        size = float(np.linalg.norm(p))
+        lengths, way = steps[size * steps > _PROMISED * least], -box.sigma0 * p / (size or 1.0)
+        better = yield from _along(x, f - least, way, lengths, box)
+        spent += x.size + 1 + len(lengths)
+        if better is not None:
+            spent += len(_AROUND) * _FINER
+            (x, f), slopes, way = better, [], np.zeros_like(x)
+    return (x, f) if f < start else None
+
+
+def _along(x: Vector, below: float, way: Vector, lengths: Vector, box: Box) -> Finding[Found]:
+    """Return the lowest point on a line, as far as few values tell, if it is below a value."""
+    if not lengths.size:
+        return None
+    points = box.clip(x + lengths[:, np.newaxis] * way)
+    values = yield points
+    best = int(np.argmin(values))
+    if not values[best] < below:
+        return None
+    t, f, y = float(lengths[best]), float(values[best]), points[best]
+    for part in _AROUND:
+        ts = t * (1.0 + part * np.linspace(-1.0, 1.0, _FINER))
+        points = box.clip(x + ts[:, np.newaxis] * way)
+        values = yield points
+        best = int(np.argmin(values))
+        if values[best] < f:
+            t, f, y = float(ts[best]), float(values[best]), points[best]
+    return y, f
+
+
+def _slope(x: Vector, step: float, box: Box, rng: np.random.Generator) -> Finding[Vector]:
+    """Return the slope at x by differences on random sides, in units of the first step sizes."""
+    steps = step * box.sigma0 * rng.choice([-1.0, 1.0], x.size)
+    is_inside = (box.lower <= x + steps) & (x + steps <= box.upper)
+    steps = np.where(is_inside, steps, -steps)
+    f = float((yield x[np.newaxis])[0])
+    values = yield Probes(x, np.arange(x.size), steps)
+    slope: Vector = np.nan_to_num((values - f) / steps * box.sigma0)
+    return slope
+
+
+def _shortest_mean(slopes: NDArray[np.float64], x: Vector, box: Box) -> Vector:
+    """Return the shortest weighted mean of slopes, without what presses x against its bounds."""
+    from scipy.optimize import nnls
+
+    size, n = float(np.abs(slopes).max()) or 1.0, x.size
+    low, high = np.eye(n)[:, np.less_equal(x, box.lower)], np.eye(n)[:, np.greater_equal(x, box.upper)]
+    columns = np.hstack([slopes.T / size, -low, high])
+    # The weights of slopes are to add up to 1. That they add up to less makes the mean no longer.
+    is_slope = np.arange(columns.shape[1]) < len(slopes)
+    weights, _ = nnls(np.vstack([columns, is_slope]), np.append(np.zeros(n), 1.0))
+    mean: Vector = size * (columns @ weights) / weights[is_slope].sum()
+    return mean
