@@ -20,15 +20,19 @@ from pursuit.methods.programs import Box, Finding, Found, Probes
 
 # Steps are tried at lengths from the longest down to this part of it, but not where differences of points
 # would be so many of their roundings.
+EPS, TINY = 2.0**-52, 1e-300
 _LENGTHS, _DIGITS = 10.0 ** -np.arange(0.0, 9.0), 1e-9
 # The shortest one is where the slope promises so many times the least gain that counts.
-_PROMISED = 2.0
-# Slopes are differences over this part of the shortest step, as far beside the way as that part of it.
-_PART, _BESIDE = 1e-4, 1e-2
+_PROMISED = 30.0
+# Slopes are differences over a small part of the shortest step, which is to gain so many times their rounding;
+# and they are measured as far beside the way as this part of it.
+_PARTS, _CLEAR, _BESIDE = (1e-6, 1e-3), 100.0, 0.3
 # How many variables there may be: p takes n^2 operations for each slope;
 MOST_VARIABLES = 200
-# and how many slopes beside one for each variable.
-_MORE = 20
+# and how many slopes there may be, for each variable and beside these.
+_EACH, _MORE = 3, 20
+# How many steps their mean may take, for each of them.
+_TRIES = 20
 # The least gain that counts, as a part of |f|: less may be rounding.
 _ROUNDING = 1e-12
 # How far around the best point on a line better ones are looked for, again and again, and how many.
@@ -42,15 +46,17 @@ def follow_ridge(
 
     Steps are up to the first step sizes of the box long. After `most` values it ends.
     """
-    start, least, slopes, spent = f, max(least, _ROUNDING * abs(f)), [], 0
+    start, least, slopes, spent = f, max(least, _ROUNDING * abs(f), TINY), [], 0
     steps = lengths = _LENGTHS[_DIGITS * float(np.max(np.abs(x) / box.sigma0)) <= _LENGTHS]
-    way = np.zeros_like(x)
-    while lengths.size and spent < most and len(slopes) < x.size + _MORE:
+    way, part = np.zeros_like(x), float(np.clip(_CLEAR * EPS * abs(f) / (_PROMISED * least), *_PARTS))
+    while lengths.size and spent < most and len(slopes) < _EACH * x.size + _MORE:
         # Beside the way, as along a ridge it may lead where f has no slope.
         aside = _BESIDE * box.sigma0 * rng.standard_normal(x.size)
         place = box.clip(x + lengths[-1] * (rng.random() * way + aside))
-        slopes.append((yield from _slope(place, _PART * float(lengths[-1]), box, rng)))
-        p = _shortest_mean(np.array(slopes), x, box)
+        slopes.append((yield from _slope(place, part * float(lengths[-1]), box, rng)))
+        near = lengths[-1] * box.sigma0
+        low, high = np.less_equal(x - near, box.lower), np.greater_equal(x + near, box.upper)
+        p = _shortest_mean(np.array(slopes), low, high)
         size = float(np.linalg.norm(p))
         lengths, way = steps[size * steps > _PROMISED * least], -box.sigma0 * p / (size or 1.0)
         better = yield from _along(x, f - least, way, lengths, box)
@@ -92,15 +98,18 @@ def _slope(x: Vector, step: float, box: Box, rng: np.random.Generator) -> Findin
     return slope
 
 
-def _shortest_mean(slopes: NDArray[np.float64], x: Vector, box: Box) -> Vector:
-    """Return the shortest weighted mean of slopes, without what presses x against its bounds."""
+def _shortest_mean(slopes: NDArray[np.float64], low: NDArray[np.bool_], high: NDArray[np.bool_]) -> Vector:
+    """Return the shortest weighted mean of slopes, without what presses variables against their bounds."""
     from scipy.optimize import nnls
 
-    size, n = float(np.abs(slopes).max()) or 1.0, x.size
-    low, high = np.eye(n)[:, np.less_equal(x, box.lower)], np.eye(n)[:, np.greater_equal(x, box.upper)]
-    columns = np.hstack([slopes.T / size, -low, high])
+    size, identity = float(np.abs(slopes).max()) or 1.0, np.eye(slopes.shape[1])
+    columns = np.hstack([slopes.T / size, -identity[:, low], identity[:, high]])
     # The weights of slopes are to add up to 1. That they add up to less makes the mean no longer.
     is_slope = np.arange(columns.shape[1]) < len(slopes)
-    weights, _ = nnls(np.vstack([columns, is_slope]), np.append(np.zeros(n), 1.0))
+    target = np.append(np.zeros(slopes.shape[1]), 1.0)
+    try:
+        weights, _ = nnls(np.vstack([columns, is_slope]), target, maxiter=_TRIES * is_slope.size)
+    except RuntimeError:  # rounding keeps it from an end
+        return slopes[-1]
     mean: Vector = size * (columns @ weights) / weights[is_slope].sum()
     return mean

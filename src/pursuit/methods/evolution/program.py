@@ -48,7 +48,7 @@ _GAIN, _OF_NOISE, _REAL_GAIN = 1e-16, 0.1, 1e-10
 # The first sigma of another search, as a part of the longest steps that have helped.
 _NARROW = 0.01
 # How many values the last look may spend on ridges, as a part of those before.
-_SLOPES = 0.5
+_SLOPES = 0.25
 # f is taken to be unbounded if it is negative and still falling at steps of this many first steps.
 _FAR = 1e12
 _KEPT = "f seems to be unbounded below: it is negative, and still falls very far from the start."
