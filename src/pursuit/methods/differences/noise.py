@@ -17,9 +17,10 @@ from pursuit.methods.programs import Asking, Finding
 # before.
 _REPEATS, _REPEATS_FAR = 3, 5
 # Noise is loud if it is this part of what values differ by at a distance of sigma0, on both sides of x on so
-# many lines. It is a smaller one with bounds, near which slopes under noise are worth less, and where f bends
-# downwards on a line by this part of that: what follows curvatures there may lead nowhere.
-_LOUD, _LOUD_BOUNDED, _LOUD_BENT, _LINES, _BENT = 0.1, 0.03, 0.01, 3, 0.5
+# many lines. It is a smaller one, divided by sqrt(n), for many variables, each of which has a small part in
+# that; with bounds, near which slopes under noise are worth less; and where f bends downwards on a line by
+# this part of that: what follows curvatures there may lead nowhere.
+_LOUD, _LOUD_OF_MANY, _LOUD_BOUNDED, _LOUD_BENT, _LINES, _BENT = 0.1, 0.25, 0.03, 0.01, 3, 0.5
 # The weight of a new measurement beside the earlier ones.
 _LATEST = 0.4
 # What is measured where values are so many times as large says nothing about those at x.
@@ -39,7 +40,8 @@ def look_for_noise(state: State) -> Asking:
     """Evaluate f at x again: if the values differ, they are noisy."""
     again = yield state.x[np.newaxis]
     if again[0] != state.f and math.isfinite(again[0]):
-        state.noise_model = Noise(is_random=True)
+        level = abs(float(again[0]) - state.f) / math.sqrt(2.0)
+        state.noise_model = Noise(level=level, at=abs(state.f), is_random=True)
         yield from repeat(state)
 
 
@@ -51,7 +53,7 @@ def is_loud(state: State, rng: np.random.Generator) -> Finding[bool]:
     bends = values[:_LINES] + values[_LINES:] - 2.0 * state.f
     values = values[np.isfinite(values)]
     spread = float(np.std(values)) if values.size > 1 else 0.0
-    loud = _LOUD_BOUNDED if box.is_bounded else _LOUD
+    loud = min(_LOUD_BOUNDED if box.is_bounded else _LOUD, _LOUD_OF_MANY / math.sqrt(state.x.size))
     if bends.min() < -_BENT * spread:
         loud = _LOUD_BENT
     return state.noise_model.level > loud * spread

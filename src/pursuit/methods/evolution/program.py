@@ -15,7 +15,8 @@ used, so that runs are the same for every increasing transformation of f, as lon
 - *Noise* is noticed where a point that is evaluated again has another value. Then one point of every round
   is, and where noise makes up most of what values differ by, sigma grows until it does not (`noise.py`).
 - *The end* is believed only if a second search, from the best point and with a new M, gains nothing, and
-  if nothing better is found around that point (`pursuit.methods.check`): on a ridge of kinks M can be wrong.
+  if nothing better is found around that point (`pursuit.methods.check`), nor along a ridge of kinks
+  (`pursuit.methods.ridges`), where M can be wrong.
 """
 
 from __future__ import annotations
@@ -88,20 +89,10 @@ class Evolution(NamedTuple):
         """Return the first state."""
         x, f = start.x, start.value
         return State(
-            x=x,
-            f=f,
-            box=Box.of(start),
-            xtol=start.xtol,
-            ftol=start.ftol,
-            batch=start.batch,
-            matrix=first_matrix(x.size),
-            path=np.zeros(x.size),
-            start=f,
-            lowest_x=x,
-            lowest=f,
-            average=Average(x, f),
-            record=Average(x, f),
-        )
+            x=x, f=f, box=Box.of(start), xtol=start.xtol, ftol=start.ftol, batch=start.batch,
+            matrix=first_matrix(x.size), path=np.zeros(x.size), start=f, lowest_x=x, lowest=f,
+            average=Average(x, f), record=Average(x, f),
+        )  # fmt: skip
 
     def iterate(self, state: State, rng: np.random.Generator) -> Asking:
         """Make one round."""
