@@ -62,8 +62,8 @@ _STOPPED = (Reason.TARGET, Reason.MAXITER, Reason.MAXTIME, Reason.INTERRUPTED, R
 _SHORTEST = 1e-3
 # A round minimises f with the constraints, and does not know which of them has kinks.
 _OF_EACH = (
-    "A constraint may be the cause: one on the largest of several values has kinks, constraints on each of them "
-    "have none."
+    "A constraint may be the cause: one on the largest of several values has kinks, "
+    "constraints on each of them have none."
 )
 
 Watch = Callable[[Any], Reason]

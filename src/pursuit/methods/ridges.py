@@ -2,7 +2,7 @@
 
     repeat:
         g <- the slope beside x, or beside the last way that gained nothing
-        p <- the shortest weighted mean of all slopes so far
+        p <- the shortest weighted mean of all slopes so far, less what bounds hold
         if p is so short that nothing is left to gain: end
         x <- the best point on the line x - t p, if it is better: then forget the slopes
 
@@ -18,25 +18,23 @@ from numpy.typing import NDArray
 from pursuit.checks import Vector
 from pursuit.methods.programs import Box, Finding, Found, Probes
 
-# Steps are tried at lengths from the longest down to this part of it, but not where differences of points
-# would be so many of their roundings.
-EPS, TINY = 2.0**-52, 1e-300
+# The rounding of a value, and a positive number that is nothing beside any other.
+_EPS, _TINY = 2.0**-52, 1e-300
+# Steps are tried at lengths from the longest down to this part of it, if x has that many digits.
 _LENGTHS, _DIGITS = 10.0 ** -np.arange(0.0, 9.0), 1e-9
-# The shortest one is where the slope promises so many times the least gain that counts.
-_PROMISED = 30.0
-# Slopes are differences over a small part of the shortest step, which is to gain so many times their rounding;
-# and they are measured as far beside the way as this part of it.
-_PARTS, _CLEAR, _BESIDE = (1e-6, 1e-3), 100.0, 0.3
-# How many variables there may be: p takes n^2 operations for each slope;
-MOST_VARIABLES = 200
-# and how many slopes there may be, for each variable and beside these.
-_EACH, _MORE = 3, 20
-# How many steps their mean may take, for each of them.
-_TRIES = 20
-# The least gain that counts, as a part of |f|: less may be rounding.
-_ROUNDING = 1e-12
+# The shortest one is where the slope promises so many times the least gain that counts, which is no less than
+# this part of |f|.
+_PROMISED, _ROUNDING = 30.0, 1e-12
+# Slopes are differences over a part of it in which f changes by so many roundings, within these limits.
+# They are measured as far beside the way as the last part, so that no kink is between two of their values.
+_CLEAR, _PARTS, _BESIDE = 100.0, (1e-6, 1e-3), 0.3
+# How many slopes there may be, for each variable and beside these; and how many steps their mean may take,
+# for each of them.
+_EACH, _MORE, _TRIES = 3, 20, 20
 # How far around the best point on a line better ones are looked for, again and again, and how many.
 _AROUND, _FINER = (0.9, 0.2, 0.04), 10
+# The mean takes n^2 operations for each slope, which is nothing for so many variables.
+MOST_VARIABLES = 200
 
 
 def follow_ridge(
@@ -46,9 +44,9 @@ def follow_ridge(
 
     Steps are up to the first step sizes of the box long. After `most` values it ends.
     """
-    start, least, slopes, spent = f, max(least, _ROUNDING * abs(f), TINY), [], 0
+    start, least, slopes, spent = f, max(least, _ROUNDING * abs(f), _TINY), [], 0
     steps = lengths = _LENGTHS[_DIGITS * float(np.max(np.abs(x) / box.sigma0)) <= _LENGTHS]
-    way, part = np.zeros_like(x), float(np.clip(_CLEAR * EPS * abs(f) / (_PROMISED * least), *_PARTS))
+    way, part = np.zeros_like(x), float(np.clip(_CLEAR * _EPS * abs(f) / (_PROMISED * least), *_PARTS))
     while lengths.size and spent < most and len(slopes) < _EACH * x.size + _MORE:
         # Beside the way, as along a ridge it may lead where f has no slope.
         aside = _BESIDE * box.sigma0 * rng.standard_normal(x.size)
@@ -94,7 +92,7 @@ def _slope(x: Vector, step: float, box: Box, rng: np.random.Generator) -> Findin
     steps = np.where(is_inside, steps, -steps)
     f = float((yield x[np.newaxis])[0])
     values = yield Probes(x, np.arange(x.size), steps)
-    slope: Vector = np.nan_to_num((values - f) / steps * box.sigma0)
+    slope: Vector = np.nan_to_num((values - f) / steps * box.sigma0, posinf=0.0, neginf=0.0)
     return slope
 
 
