@@ -44,7 +44,8 @@ def follow_ridge(
 
     Steps are up to the first step sizes of the box long. After `most` values it ends.
     """
-    start, least, slopes, spent = f, max(least, _ROUNDING * abs(f), _TINY), [], 0
+    start, least, spent = f, max(least, _ROUNDING * abs(f), _TINY), 0
+    slopes: list[Vector] = []
     steps = lengths = _LENGTHS[_DIGITS * float(np.max(np.abs(x) / box.sigma0)) <= _LENGTHS]
     way, part = np.zeros_like(x), float(np.clip(_CLEAR * _EPS * abs(f) / (_PROMISED * least), *_PARTS))
     while lengths.size and spent < most and len(slopes) < _EACH * x.size + _MORE:
@@ -107,7 +108,7 @@ def _shortest_mean(slopes: NDArray[np.float64], low: NDArray[np.bool_], high: ND
     target = np.append(np.zeros(slopes.shape[1]), 1.0)
     try:
         weights, _ = nnls(np.vstack([columns, is_slope]), target, maxiter=_TRIES * is_slope.size)
+        mean: Vector = size * (columns @ weights) / weights[is_slope].sum()
     except RuntimeError:  # rounding keeps it from an end
-        return slopes[-1]
-    mean: Vector = size * (columns @ weights) / weights[is_slope].sum()
+        mean = slopes[-1]
     return mean
