@@ -40,8 +40,7 @@ def look_for_noise(state: State) -> Asking:
     """Evaluate f at x again: if the values differ, they are noisy."""
     again = yield state.x[np.newaxis]
     if again[0] != state.f and math.isfinite(again[0]):
-        level = abs(float(again[0]) - state.f) / math.sqrt(2.0)
-        state.noise_model = Noise(level=level, at=abs(state.f), is_random=True)
+        state.noise_model = Noise(is_random=True)
         yield from repeat(state)
 
 
@@ -49,14 +48,17 @@ def is_loud(state: State, rng: np.random.Generator) -> Finding[bool]:
     """Say whether noise hides what values differ by around x."""
     box = state.box
     steps = box.sigma0 * rng.standard_normal((_LINES, state.x.size))
-    values = yield box.clip(state.x + np.concatenate([steps, -steps]))
+    values = yield box.clip(state.x + np.concatenate([steps, -steps, np.zeros((2, state.x.size))]))
+    # Three values alone would make one level in five less than half of what it is.
+    level = math.sqrt((2.0 * state.noise_model.level**2 + 0.5 * (values[-1] - values[-2]) ** 2) / 3.0)
+    values = values[:-2]
     bends = values[:_LINES] + values[_LINES:] - 2.0 * state.f
     values = values[np.isfinite(values)]
     spread = float(np.std(values)) if values.size > 1 else 0.0
     loud = min(_LOUD_BOUNDED if box.is_bounded else _LOUD, _LOUD_OF_MANY / math.sqrt(state.x.size))
     if bends.min() < -_BENT * spread:
         loud = _LOUD_BENT
-    return state.noise_model.level > loud * spread
+    return level > loud * spread
 
 
 def measure_noise(state: State, rng: np.random.Generator) -> Asking:
