@@ -27,7 +27,7 @@ def test_nearly_every_success_is_a_minimum():
 
 
 @pytest.mark.parametrize(
-    "seed", [72_000_078, 72_000_162, 72_000_777, 72_000_667, 94_000_795, 94_000_845, 94_001_016, 94_010_184]
+    "seed", [72_000_078, 72_000_162, 72_000_777, 72_000_667, 94_000_795, 94_001_016, 94_010_184]
 )
 def test_problems_on_which_earlier_versions_were_wrong(seed):
     faulty = [verdict for rng in (None, *range(9)) if (verdict := judged(seed, "auto", rng)).faults]
