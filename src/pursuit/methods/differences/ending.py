@@ -139,8 +139,10 @@ def end_unless_better(
 ) -> Asking:
     """End the run, unless a point around x is better: then continue from there."""
     x, f, _ = state.answer()
+    # What hides gains without noise is part of `small`.
+    noise = state.noise if state.noise_model.is_known else 0.0
     better = yield from find_better(
-        x, f, state.box, state.noise, rng, reach=_way(state), suspect=suspect, least=small
+        x, f, state.box, noise, rng, reach=_way(state), suspect=suspect, least=small
     )
     if better is None:
         state.ending = ending

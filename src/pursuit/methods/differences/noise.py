@@ -17,9 +17,10 @@ from pursuit.methods.programs import Asking, Finding
 # before.
 _REPEATS, _REPEATS_FAR = 3, 5
 # Noise is loud if it is this part of what values differ by at a distance of sigma0, on both sides of x on so
-# many lines. It is a smaller one with bounds, near which slopes under noise are worth less, and where f bends
-# downwards on a line by this part of that: what follows curvatures there may lead nowhere.
-_LOUD, _LOUD_BOUNDED, _LOUD_BENT, _LINES, _BENT = 0.1, 0.03, 0.01, 3, 0.5
+# many lines. It is a smaller one, divided by sqrt(n), for many variables, each of which has a small part in
+# that; with bounds, near which slopes under noise are worth less; and where f bends downwards on a line by
+# this part of that: what follows curvatures there may lead nowhere.
+_LOUD, _LOUD_OF_MANY, _LOUD_BOUNDED, _LOUD_BENT, _LINES, _BENT = 0.1, 0.25, 0.03, 0.01, 3, 0.5
 # The weight of a new measurement beside the earlier ones.
 _LATEST = 0.4
 # What is measured where values are so many times as large says nothing about those at x.
@@ -47,14 +48,17 @@ def is_loud(state: State, rng: np.random.Generator) -> Finding[bool]:
     """Say whether noise hides what values differ by around x."""
     box = state.box
     steps = box.sigma0 * rng.standard_normal((_LINES, state.x.size))
-    values = yield box.clip(state.x + np.concatenate([steps, -steps]))
+    values = yield box.clip(state.x + np.concatenate([steps, -steps, np.zeros((2, state.x.size))]))
+    # Three values alone would make one level in five less than half of what it is.
+    level = math.sqrt((2.0 * state.noise_model.level**2 + 0.5 * (values[-1] - values[-2]) ** 2) / 3.0)
+    values = values[:-2]
     bends = values[:_LINES] + values[_LINES:] - 2.0 * state.f
     values = values[np.isfinite(values)]
     spread = float(np.std(values)) if values.size > 1 else 0.0
-    loud = _LOUD_BOUNDED if box.is_bounded else _LOUD
+    loud = min(_LOUD_BOUNDED if box.is_bounded else _LOUD, _LOUD_OF_MANY / math.sqrt(state.x.size))
     if bends.min() < -_BENT * spread:
         loud = _LOUD_BENT
-    return state.noise_model.level > loud * spread
+    return level > loud * spread
 
 
 def measure_noise(state: State, rng: np.random.Generator) -> Asking:
