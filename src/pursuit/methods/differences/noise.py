@@ -15,7 +15,7 @@ from pursuit.methods.programs import Asking, Finding
 
 # How often a point is evaluated again to measure random noise, and to measure it where f is much lower than
 # before.
-_REPEATS, _REPEATS_FAR = 3, 5
+_REPEATS, _REPEATS_FAR = 2, 5
 # Noise is loud if it is this part of what values differ by at a distance of sigma0, on both sides of x on so
 # many lines. It is a smaller one with bounds, near which slopes under noise are worth less, and where f bends
 # downwards on a line by this part of that: what follows curvatures there may lead nowhere.
@@ -45,13 +45,16 @@ def look_for_noise(state: State) -> Asking:
 
 def is_loud(state: State, rng: np.random.Generator) -> Finding[bool]:
     """Say whether noise hides what values differ by around x."""
-    box = state.box
-    steps = box.sigma0 * rng.standard_normal((_LINES, state.x.size))
-    values = yield box.clip(state.x + np.concatenate([steps, -steps]))
-    bends = values[:_LINES] + values[_LINES:] - 2.0 * state.f
+    if state.opening is not None:
+        # Points to both sides of each coordinate tell as much.
+        values, bends = state.opening.values, state.opening.hessian.diagonal()
+    else:
+        steps = state.box.sigma0 * rng.standard_normal((_LINES, state.x.size))
+        values = yield state.box.clip(state.x + np.concatenate([steps, -steps]))
+        bends = values[:_LINES] + values[_LINES:] - 2.0 * state.f
     values = values[np.isfinite(values)]
     spread = float(np.std(values)) if values.size > 1 else 0.0
-    loud = _LOUD_BOUNDED if box.is_bounded else _LOUD
+    loud = _LOUD_BOUNDED if state.box.is_bounded else _LOUD
     if bends.min() < -_BENT * spread:
         loud = _LOUD_BENT
     return state.noise_model.level > loud * spread

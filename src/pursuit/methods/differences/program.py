@@ -135,14 +135,14 @@ def _open(state: State, rng: np.random.Generator, quiet: bool) -> Asking:
     state.is_open = True
     yield from look_for_noise(state)
     is_random = state.noise_model.is_random
-    if quiet and is_random and (yield from is_loud(state, rng)):
-        state.ending = Ending(LOUD, "Noise is a large part of what values differ by at a distance of sigma0.")
-    elif interpolation.is_worth_it(state):
+    if interpolation.is_worth_it(state):
         yield from interpolation.begin_opening(state)
     elif is_random:
         state.lengths = np.maximum(state.lengths, _NOISY_PROBE * state.box.sigma0)
     elif state.x.size >= FEWEST:
         yield from open_in_blocks(state, rng)
+    if quiet and is_random and (yield from is_loud(state, rng)):
+        state.ending = Ending(LOUD, "Noise is a large part of what values differ by at a distance of sigma0.")
 
 
 def _sweep(state: State, rng: np.random.Generator) -> Asking:
