@@ -20,7 +20,7 @@ import numpy as np
 
 from pursuit.checks import Vector
 from pursuit.methods.differences.matrix import Array, Dense
-from pursuit.methods.differences.noise import repeat
+from pursuit.methods.differences.noise import is_near, repeat
 from pursuit.methods.differences.state import TINY, Opening, State
 from pursuit.methods.differences.sweep import choose_lengths
 from pursuit.methods.programs import Asking, Finding
@@ -44,8 +44,12 @@ _SMALLEST = 1e-9
 _CLOSER = 0.1
 # Points are far away beyond this many trust radii.
 _FAR = 2.0
-_NU = 0.0
-_EXTRA = 0
+_NU = 3.0
+_EXTRA = 2
+_NEAR = 2.0
+_REP = 2
+_COUNT = 1
+_MULT = 0
 # Noise masks the model if the values at its points vary by less than this many times the noise.
 _MASKED = 1.0
 
@@ -150,7 +154,7 @@ def _improve(state: State, opening: Opening, far: int, length: float) -> Asking:
 
 
 def _replaced(opening: Opening, i: int, x: Vector, f: float, state) -> Opening:
-    if state.noise_model.is_random and len(opening.values) < 2 * x.size + 1 + _EXTRA * x.size:
+    if state.noise_model.is_random and len(opening.values) < 2 * x.size + 1 + _EXTRA * x.size and np.linalg.norm((opening.points[i] - x) / state.box.sigma0) <= _NEAR * opening.radius:
         return replace(opening, points=np.vstack([opening.points, x]), values=np.append(opening.values, f))
     points, values = opening.points.copy(), opening.values.copy()
     points[i], values[i] = x, f
@@ -194,12 +198,12 @@ def _come_closer(state: State, opening: Opening) -> Asking:
     """Let points come closer; under noise evaluate the best one again first, for it may have been lucky."""
     spacing = _CLOSER * opening.spacing
     if state.noise_model.is_random:
-        yield from repeat(state)
+        if _REP == 1 or (_REP == 2 and not is_near(state)): yield from repeat(state, _COUNT)
         values = opening.values.copy()
         values[int(np.argmin(values))] = state.f
         spread = float(np.std(values))
         is_masked = spread <= _MASKED * state.noise
-        spacing = 0.0 if is_masked else max(spacing, opening.spacing * math.sqrt(state.noise / spread))
+        spacing = 0.0 if is_masked else max(spacing, _MULT * opening.spacing * math.sqrt(state.noise / spread))
         opening = replace(opening, values=values)
     _fit(state, replace(opening, spacing=spacing, radius=max(0.5 * opening.spacing, spacing)))
 

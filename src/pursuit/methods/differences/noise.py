@@ -15,7 +15,7 @@ from pursuit.methods.programs import Asking, Finding
 
 # How often a point is evaluated again to measure random noise, and to measure it where f is much lower than
 # before.
-_REPEATS, _REPEATS_FAR = 2, 5
+_REPEATS, _REPEATS_FAR = 3, 5
 # Noise is loud if it is this part of what values differ by at a distance of sigma0, on both sides of x on so
 # many lines. It is a smaller one with bounds, near which slopes under noise are worth less, and where f bends
 # downwards on a line by this part of that: what follows curvatures there may lead nowhere.
@@ -40,7 +40,8 @@ def look_for_noise(state: State) -> Asking:
     again = yield state.x[np.newaxis]
     if again[0] != state.f and math.isfinite(again[0]):
         state.noise_model = Noise(is_random=True)
-        yield from repeat(state)
+        _learn(state, abs(float(again[0]) - state.f) / math.sqrt(2.0))
+        state.f = (state.f + float(again[0])) / 2.0
 
 
 def is_loud(state: State, rng: np.random.Generator) -> Finding[bool]:
@@ -57,6 +58,9 @@ def is_loud(state: State, rng: np.random.Generator) -> Finding[bool]:
     loud = _LOUD_BOUNDED if state.box.is_bounded else _LOUD
     if bends.min() < -_BENT * spread:
         loud = _LOUD_BENT
+    if 0.1 * loud * spread < state.noise_model.level < 10.0 * loud * spread:
+        # Two values tell too little to decide that.
+        yield from repeat(state)
     return state.noise_model.level > loud * spread
 
 
@@ -68,15 +72,15 @@ def measure_noise(state: State, rng: np.random.Generator) -> Asking:
         yield from _measure_on_line(state, rng)
 
 
-def repeat(state: State) -> Asking:
+def repeat(state: State, count: int = 0) -> Asking:
     """Evaluate f at x again: what differs is noise, and the mean is a better value."""
-    is_far = state.noise_model.level > 0.0 and not _is_near(state)
-    count = _REPEATS_FAR if is_far else _REPEATS
-    values = yield np.repeat(state.x[np.newaxis], count, axis=0)
+    is_far = state.noise_model.level > 0.0 and not is_near(state)
+    values = yield np.repeat(state.x[np.newaxis], count or (_REPEATS_FAR if is_far else _REPEATS), axis=0)
     values = values[np.isfinite(values)]
-    if values.size > 1:
-        # The value that led to x tends to be a lucky one, so it does not count for the noise.
-        _learn(state, float(np.std(values, ddof=1)))
+    if values.size:
+        # The value that led to x tends to be a lucky one, so it does not count for the noise of many.
+        counting = values if values.size > 1 else [state.f, *values]
+        _learn(state, float(np.std(counting, ddof=1)))
         state.f = float(np.mean([state.f, *values]))
 
 
@@ -122,13 +126,13 @@ def _learn(state: State, level: float, grain: float = 0.0, highest: float = 0.0)
     noise, scale = state.noise_model, abs(state.f) + _CANCELLED * abs(state.start - state.f)
     if not math.isfinite(level) or highest > _FAR_ABOVE * scale:
         return
-    if _is_near(state):
+    if is_near(state):
         level = math.hypot(math.sqrt(1.0 - _LATEST) * noise.level, math.sqrt(_LATEST) * level)
     is_known = level > _ROUNDINGS * EPS * max(scale, highest)
     state.noise_model = replace(noise, level=level, at=abs(state.f), is_known=is_known, grain=grain)
 
 
-def _is_near(state: State) -> bool:
+def is_near(state: State) -> bool:
     """Say whether noise was measured at similar values, so that it can be averaged with new measurements."""
     noise = state.noise_model
     return noise.level > 0.0 and 0.1 * noise.at <= abs(state.f) <= 10.0 * noise.at
