@@ -2,18 +2,22 @@
 
     evaluate x0 and points to both sides of it, sigma0 away; the model goes through them
     repeat: s <- the minimum of the model within the trust radius and the bounds
-            if s is short beside their spacing: replace a point that is far away, or let them come closer
-            evaluate x + s; it replaces a point whose place it takes well
+            unless s is short beside their spacing:
+                evaluate x + s; it replaces a point whose place it takes well
+            if s was short or bad: replace a point that is far away; without any, let them come closer
             the model changes as little as possible, so that it goes through all points
 
 This is Powell's idea (NEWUOA, 2006; BOBYQA, 2009): every value is a point of the model, and points are as far
 apart as steps are long, so that noise matters only at the end. The least change, in the Frobenius norm of the
 Hessian, takes a linear system of 3 n + 2 equations for each value: hence few variables.
+
+Under noise the model need not go through the points: it misses each by so little that the squares of what it
+misses, in units of the noise, and of the change, in units of the Hessian, have the least sum. Up to 4 n + 1
+points that are near are kept then, since more of them average noise out.
 """
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 
 import numpy as np
@@ -26,11 +30,10 @@ from pursuit.methods.differences.sweep import choose_lengths
 from pursuit.methods.programs import Asking, Finding
 from pursuit.methods.regression import lowest_within
 
-# The most variables, and the most evaluations for each of them; sweeps of slopes are worth more then. Without
-# noise and bounds sweeps are worth more from a few variables on.
+# The most variables, and without noise the most evaluations for each of them; sweeps of slopes are worth more
+# then. Without noise and bounds they are worth more from a few variables on.
 _MOST, _MOST_EXACT = 15, 6
-_LONG, _LONG_EXACT = 10, 3
-_LONG_NOISY = 200
+_LONG_BOUNDED, _LONG = 10, 3
 # Without noise the opening is left at once if curvatures differ by more than this factor: sigma0 is no
 # measure of all variables then.
 _ALIKE = 1e3
@@ -44,14 +47,11 @@ _SMALLEST = 1e-9
 _CLOSER = 0.1
 # Points are far away beyond this many trust radii.
 _FAR = 2.0
-_NU = 3.0
-_EXTRA = 2
-_NEAR = 2.0
-_REP = 2
-_COUNT = 1
-_MULT = 0
+# Under noise so many more points per variable are kept if they are not far away, and this is how much a miss
+# by the noise weighs beside a change by the whole Hessian.
+_MORE, _MISS, _MOST_MISSED = 2, 3.0, 1e6
 # Noise masks the model if the values at its points vary by less than this many times the noise.
-_MASKED = 1.0
+_MASKED = 3.0
 
 
 def is_worth_it(state: State) -> bool:
@@ -95,13 +95,11 @@ def iterate_opening(state: State) -> Asking:
     if not is_short and (yield from _try(state, opening, s)):
         return
     opening = state.opening
-    if opening is None:
-        return
+    assert opening is not None
     distances = np.linalg.norm((opening.points - state.x) / unit, axis=1)
     far = int(np.argmax(distances))
     if distances[far] > _FAR * opening.radius:
-        length = max(min(0.1 * distances[far], 0.5 * opening.radius), opening.spacing)
-        yield from _improve(state, opening, far, length)
+        yield from _improve(state, opening, far, distances[far])
     elif is_short or opening.radius <= opening.spacing:
         yield from _come_closer(state, opening)
 
@@ -116,7 +114,8 @@ def _try(state: State, opening: Opening, s: Vector) -> Finding[bool]:
     f, before = float((yield x[np.newaxis])[0]), state.f
     ratio = (f - before) / float(r * opening.gradient @ s + r * r * s @ opening.hessian @ s / 2.0)
     length = r * float(np.linalg.norm(s))
-    radius = max(r, 2.0 * length) if ratio >= _GOOD else 0.5 * length if not ratio >= _BAD else max(0.5 * r, length)
+    is_bad = not ratio >= _BAD
+    radius = max(r, 2.0 * length) if ratio >= _GOOD else 0.5 * length if is_bad else max(0.5 * r, length)
     # The Lagrange polynomials of the points tell how well x takes their places.
     U = (opening.points - state.x) / (r * unit)
     fit = np.abs(_lagrange(U)[: len(U)] @ np.concatenate([0.5 * (U @ s) ** 2, [1.0], s]))
@@ -124,41 +123,37 @@ def _try(state: State, opening: Opening, s: Vector) -> Finding[bool]:
     fit *= np.maximum(1.0, distances / max(0.1, spacing / r)) ** 4
     if not f < before:
         fit[int(np.argmin(opening.values))] = -1.0
-    opening = replace(
-        opening,
-        radius=spacing if radius <= 1.5 * spacing else radius,
-        evaluations=opening.evaluations + 1,
-    )
+    opening = replace(opening, radius=spacing if radius <= 1.5 * spacing else radius)
     replaced = int(np.argmax(fit))
-    if f < before:
-        state.last_step = x - state.x
-    if f < before or fit[replaced] > 1.0:
-        opening = _replaced(opening, replaced, x, f, state)
-    _fit(state, opening)
-    return bool(ratio >= _BAD)
+    _learn(state, opening, replaced if f < before or fit[replaced] > 1.0 else None, x, f)
+    return not is_bad
 
 
-def _improve(state: State, opening: Opening, far: int, length: float) -> Asking:
+def _improve(state: State, opening: Opening, far: int, distance: float) -> Asking:
     """Replace a point that is far away by one that tells the model most."""
-    unit = length * state.box.sigma0
+    unit = max(min(0.1 * distance, 0.5 * opening.radius), opening.spacing) * state.box.sigma0
     U = (opening.points - state.x) / unit
     low, high = (state.box.lower - state.x) / unit, (state.box.upper - state.x) / unit
     x = state.box.after(state.x, unit * _poised(_lagrange(U)[:, far], U, low, high))
     if np.array_equal(x, state.x):
         yield from _come_closer(state, opening)
-        return
-    f, before = float((yield x[np.newaxis])[0]), state.x
-    _fit(state, _replaced(replace(opening, evaluations=opening.evaluations + 1), far, x, f, state))
-    if state.x is not before:
-        state.last_step = state.x - before
+    else:
+        _learn(state, opening, far, x, float((yield x[np.newaxis])[0]))
 
 
-def _replaced(opening: Opening, i: int, x: Vector, f: float, state) -> Opening:
-    if state.noise_model.is_random and len(opening.values) < 2 * x.size + 1 + _EXTRA * x.size and np.linalg.norm((opening.points[i] - x) / state.box.sigma0) <= _NEAR * opening.radius:
-        return replace(opening, points=np.vstack([opening.points, x]), values=np.append(opening.values, f))
-    points, values = opening.points.copy(), opening.values.copy()
-    points[i], values[i] = x, f
-    return replace(opening, points=points, values=values)
+def _learn(state: State, opening: Opening, i: int | None, x: Vector, f: float) -> None:
+    """Let a point replace another one, or none; under noise keep both if they are near each other."""
+    points, values = opening.points, opening.values
+    if i is not None:
+        is_near = np.linalg.norm((points[i] - x) / state.box.sigma0) <= _FAR * opening.radius
+        if is_near and state.noise_model.is_random and len(values) <= (2 + _MORE) * x.size:
+            i = len(values)
+        points = np.vstack([points[:i], x, points[i + 1 :]])
+        values = np.concatenate([values[:i], [f], values[i + 1 :]])
+    if f < state.f:
+        state.last_step = x - state.x
+    evaluations = opening.evaluations + 1
+    _fit(state, replace(opening, points=points, values=values, evaluations=evaluations))
 
 
 def _lagrange(U: Array) -> Array:
@@ -170,11 +165,10 @@ def is_over(state: State) -> bool:
     """Say whether sweeps are worth more now."""
     opening = state.opening
     assert opening is not None
-    long = _LONG if state.box.is_bounded else _LONG_EXACT
-    if state.noise_model.is_random:
-        long = _LONG_NOISY
+    long = _LONG_BOUNDED if state.box.is_bounded else _LONG
+    is_long = opening.evaluations > long * state.x.size and not state.noise_model.is_random
     is_flat = not np.ptp(opening.values) > 0.0
-    return is_flat or opening.evaluations > long * state.x.size or opening.spacing < _CLOSEST
+    return is_flat or is_long or opening.spacing < _CLOSEST
 
 
 def end_opening(state: State) -> None:
@@ -195,16 +189,15 @@ def end_opening(state: State) -> None:
 
 
 def _come_closer(state: State, opening: Opening) -> Asking:
-    """Let points come closer; under noise evaluate the best one again first, for it may have been lucky."""
+    """Let points come closer, unless noise masks the model; it is measured again if f has fallen far."""
     spacing = _CLOSER * opening.spacing
     if state.noise_model.is_random:
-        if _REP == 1 or (_REP == 2 and not is_near(state)): yield from repeat(state, _COUNT)
+        if not is_near(state):
+            yield from repeat(state, 1)
         values = opening.values.copy()
         values[int(np.argmin(values))] = state.f
-        spread = float(np.std(values))
-        is_masked = spread <= _MASKED * state.noise
-        spacing = 0.0 if is_masked else max(spacing, _MULT * opening.spacing * math.sqrt(state.noise / spread))
         opening = replace(opening, values=values)
+        spacing = 0.0 if float(np.std(values)) <= _MASKED * state.noise else spacing
     _fit(state, replace(opening, spacing=spacing, radius=max(0.5 * opening.spacing, spacing)))
 
 
@@ -219,9 +212,10 @@ def _fit(state: State, opening: Opening) -> None:
     S = (opening.points - state.x) / unit
     model = S @ gradient + 0.5 * np.einsum("ij,ij->i", S @ opening.hessian, S)
     missing = np.concatenate([values - state.f - model, np.zeros(S.shape[1] + 1)])
-    size = r * r * float(np.linalg.norm(opening.hessian))
-    nu = _NU * (state.noise / size) ** 2 if state.noise_model.is_random and size > 0.0 else 0.0
-    change, hessian = np.linalg.pinv(_system(S / r, min(nu, 1e6)), rcond=1e-14) @ missing, opening.hessian
+    size, hessian = r * r * float(np.linalg.norm(opening.hessian)), opening.hessian
+    is_free = state.noise_model.is_random and size > 0.0
+    miss = min(_MISS * (state.noise / size) ** 2, _MOST_MISSED) if is_free else 0.0
+    change = np.linalg.pinv(_system(S / r, miss), rcond=1e-14) @ missing
     if np.isfinite(change).all():
         m = len(S)
         hessian = hessian + (S.T * (change[:m] / r**4)) @ S
@@ -229,11 +223,11 @@ def _fit(state: State, opening: Opening) -> None:
     state.opening = replace(opening, values=values, gradient=gradient, hessian=hessian)
 
 
-def _system(U: Array, nu: float = 0.0) -> Array:
+def _system(U: Array, miss: float = 0.0) -> Array:
     """Return the matrix of the equations of a model with the least change, given its points."""
     m, n = U.shape
     W = np.zeros((m + n + 1, m + n + 1))
-    W[:m, :m] = 0.5 * (U @ U.T) ** 2 + nu * np.eye(m)
+    W[:m, :m] = 0.5 * (U @ U.T) ** 2 + miss * np.eye(m)
     W[:m, m] = W[m, :m] = 1.0
     W[:m, m + 1 :], W[m + 1 :, :m] = U, U.T
     return W

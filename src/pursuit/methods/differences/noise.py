@@ -72,15 +72,15 @@ def measure_noise(state: State, rng: np.random.Generator) -> Asking:
         yield from _measure_on_line(state, rng)
 
 
-def repeat(state: State, count: int = 0) -> Asking:
+def repeat(state: State, count: int | None = None) -> Asking:
     """Evaluate f at x again: what differs is noise, and the mean is a better value."""
-    is_far = state.noise_model.level > 0.0 and not is_near(state)
-    values = yield np.repeat(state.x[np.newaxis], count or (_REPEATS_FAR if is_far else _REPEATS), axis=0)
+    if count is None:
+        count = _REPEATS if state.noise_model.level == 0.0 or is_near(state) else _REPEATS_FAR
+    values = yield np.repeat(state.x[np.newaxis], count, axis=0)
     values = values[np.isfinite(values)]
     if values.size:
-        # The value that led to x tends to be a lucky one, so it does not count for the noise of many.
-        counting = values if values.size > 1 else [state.f, *values]
-        _learn(state, float(np.std(counting, ddof=1)))
+        # The value that led to x tends to be a lucky one, so it counts for the noise beside one other only.
+        _learn(state, float(np.std(values if values.size > 1 else [state.f, *values], ddof=1)))
         state.f = float(np.mean([state.f, *values]))
 
 
