@@ -98,7 +98,7 @@ def iterate_opening(state: State) -> Asking:
     assert opening is not None
     distances = np.linalg.norm((opening.points - state.x) / unit, axis=1)
     far = int(np.argmax(distances))
-    if distances[far] > _FAR * opening.radius:
+    if distances[far] > _FAR * opening.radius and (is_short or state.noise_model.is_random):
         yield from _improve(state, opening, far, distances[far])
     elif is_short or opening.radius <= opening.spacing:
         yield from _come_closer(state, opening)
@@ -194,10 +194,14 @@ def _come_closer(state: State, opening: Opening) -> Asking:
     if state.noise_model.is_random:
         if not is_near(state):
             yield from repeat(state, 1)
+        spread = float(np.std(opening.values))
+        if spread <= _MASKED * state.noise:
+            # Few values tell little about noise.
+            yield from repeat(state)
+            spacing = 0.0 if spread <= _MASKED * state.noise else spacing
         values = opening.values.copy()
         values[int(np.argmin(values))] = state.f
         opening = replace(opening, values=values)
-        spacing = 0.0 if float(np.std(values)) <= _MASKED * state.noise else spacing
     _fit(state, replace(opening, spacing=spacing, radius=max(0.5 * opening.spacing, spacing)))
 
 
