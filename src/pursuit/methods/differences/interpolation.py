@@ -24,7 +24,7 @@ import numpy as np
 
 from pursuit.checks import Vector
 from pursuit.methods.differences.matrix import Array, Dense
-from pursuit.methods.differences.noise import is_near, repeat
+from pursuit.methods.differences.noise import repeat
 from pursuit.methods.differences.state import TINY, Opening, State
 from pursuit.methods.differences.sweep import choose_lengths
 from pursuit.methods.programs import Asking, Finding
@@ -189,11 +189,10 @@ def end_opening(state: State) -> None:
 
 
 def _come_closer(state: State, opening: Opening) -> Asking:
-    """Let points come closer, unless noise masks the model; it is measured again if f has fallen far."""
+    """Let points come closer, unless noise masks the model; the best value may have been a lucky one."""
     spacing = _CLOSER * opening.spacing
     if state.noise_model.is_random:
-        if not is_near(state):
-            yield from repeat(state, 1)
+        yield from repeat(state, 1)
         spread = float(np.std(opening.values))
         if spread <= _MASKED * state.noise:
             # Few values tell little about noise.

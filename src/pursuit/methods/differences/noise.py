@@ -75,7 +75,7 @@ def measure_noise(state: State, rng: np.random.Generator) -> Asking:
 def repeat(state: State, count: int | None = None) -> Asking:
     """Evaluate f at x again: what differs is noise, and the mean is a better value."""
     if count is None:
-        count = _REPEATS if state.noise_model.level == 0.0 or is_near(state) else _REPEATS_FAR
+        count = _REPEATS if state.noise_model.level == 0.0 or _is_near(state) else _REPEATS_FAR
     values = yield np.repeat(state.x[np.newaxis], count, axis=0)
     values = values[np.isfinite(values)]
     if values.size:
@@ -126,13 +126,13 @@ def _learn(state: State, level: float, grain: float = 0.0, highest: float = 0.0)
     noise, scale = state.noise_model, abs(state.f) + _CANCELLED * abs(state.start - state.f)
     if not math.isfinite(level) or highest > _FAR_ABOVE * scale:
         return
-    if is_near(state):
+    if _is_near(state):
         level = math.hypot(math.sqrt(1.0 - _LATEST) * noise.level, math.sqrt(_LATEST) * level)
     is_known = level > _ROUNDINGS * EPS * max(scale, highest)
     state.noise_model = replace(noise, level=level, at=abs(state.f), is_known=is_known, grain=grain)
 
 
-def is_near(state: State) -> bool:
+def _is_near(state: State) -> bool:
     """Say whether noise was measured at similar values, so that it can be averaged with new measurements."""
     noise = state.noise_model
     return noise.level > 0.0 and 0.1 * noise.at <= abs(state.f) <= 10.0 * noise.at

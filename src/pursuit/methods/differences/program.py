@@ -30,7 +30,7 @@ from pursuit.methods.differences.line import first_multiple, search
 from pursuit.methods.differences.masked import BLURRED, begin_masked, masked_step, masked_sweep
 from pursuit.methods.differences.matrix import first_matrix, norm
 from pursuit.methods.differences.noise import is_loud, look_for_noise, measure_noise, repeat
-from pursuit.methods.differences.state import EPS, TINY, State, check_state
+from pursuit.methods.differences.state import EPS, TINY, Noise, State, check_state
 from pursuit.methods.differences.sweep import choose_lengths, measuring_sweep, sizes_of, sweep
 from pursuit.methods.programs import LOUD, STUCK, Asking, Box, Ending, Probes, Start
 
@@ -138,6 +138,7 @@ def _open(state: State, rng: np.random.Generator, quiet: bool) -> Asking:
     if interpolation.is_worth_it(state):
         yield from interpolation.begin_opening(state)
     elif is_random:
+        state.noise_model = Noise(is_random=True)
         yield from repeat(state)
         state.lengths = np.maximum(state.lengths, _NOISY_PROBE * state.box.sigma0)
     elif state.x.size >= FEWEST:
