@@ -30,8 +30,8 @@ from pursuit.methods.differences.ending import judge, judge_masked
 from pursuit.methods.differences.line import first_multiple, search
 from pursuit.methods.differences.masked import BLURRED, begin_masked, masked_step, masked_sweep
 from pursuit.methods.differences.matrix import first_matrix, norm
-from pursuit.methods.differences.noise import is_loud, look_for_noise, measure_noise
-from pursuit.methods.differences.state import EPS, TINY, State, check_state
+from pursuit.methods.differences.noise import is_loud, look_for_noise, measure_noise, repeat
+from pursuit.methods.differences.state import EPS, TINY, Noise, State, check_state
 from pursuit.methods.differences.sweep import MANY, choose_lengths, measuring_sweep, sizes_of, sweep
 from pursuit.methods.programs import LOUD, STUCK, Asking, Box, Ending, Probes, Start
 
@@ -136,14 +136,16 @@ def _open(state: State, rng: np.random.Generator, quiet: bool) -> Asking:
     state.is_open = True
     yield from look_for_noise(state)
     is_random = state.noise_model.is_random
-    if quiet and is_random and (yield from is_loud(state, rng)):
-        state.ending = Ending(LOUD, "Noise is a large part of what values differ by at a distance of sigma0.")
-    elif interpolation.is_worth_it(state):
+    if interpolation.is_worth_it(state):
         yield from interpolation.begin_opening(state)
     elif is_random:
+        state.noise_model = Noise(is_random=True)
+        yield from repeat(state)
         state.lengths = np.maximum(state.lengths, _NOISY_PROBE * state.box.sigma0)
     elif state.x.size >= MANY:
         yield from open_in_blocks(state, rng)
+    if quiet and is_random and (yield from is_loud(state, rng)):
+        state.ending = Ending(LOUD, "Noise is a large part of what values differ by at a distance of sigma0.")
 
 
 def _sweep(state: State, rng: np.random.Generator) -> Asking:
