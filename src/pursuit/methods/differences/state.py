@@ -176,7 +176,8 @@ class State:
     @property
     def known_curvatures(self) -> Vector:
         """The curvatures that were measured."""
-        return self.curvature[self.curvature != 0.0]
+        known: Vector = self.curvature[self.curvature != 0.0]
+        return known
 
     def typical_curvature(self) -> float:
         """Return the median size of the measured curvatures; 0 if there are none."""
