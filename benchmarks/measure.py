@@ -100,21 +100,6 @@ def iterating(method: str, n: int, **limits: Any) -> Repeat:
     return run
 
 
-def converging_values(iterations: int) -> list[float]:
-    """Return values for an objective to return in turn, whatever the point: the start's and iterations'.
-
-    Of every hundred trial steps 27 lead to a point better than all before, the rate of successes that
-    adaptive steps aim at, and the others to a worse one. So step sizes stay where they are, and no run
-    stalls, diverges or converges, however long it is: an iteration takes the time of one on the way to the
-    minimum.
-    """
-    rng = np.random.default_rng(1)
-    hundreds = -(-iterations // 100)
-    better = rng.permuted(np.tile(np.arange(100) < 27, (hundreds, 1)), axis=1).ravel()[:iterations]
-    trials: list[float] = np.where(better, -np.arange(1.0, iterations + 1.0) - 0.5, 1.0).tolist()
-    return [0.0, *trials]
-
-
 class EndOfRun(BaseException):
     """All values are used up. It is not an `Exception`, since some solvers catch those and continue."""
 
@@ -198,41 +183,45 @@ class Overhead(NamedTuple):
     own: float
 
 
-def replay(most: int) -> MakeObjective:
-    """Return objectives with prepared values, as of a run on its way to the minimum, no two of them equal.
+def prepared(most: int) -> MakeObjective:
+    """Return objectives that return prepared values in turn, whatever the point.
 
-    Equal values, such as all failures have in `converging_values`, would make populations stop.
+    Of every hundred trial steps 27 lead to a point better than all before, the rate of successes that
+    adaptive steps aim at, and the others to a worse one. So step sizes stay where they are, and no run
+    stalls, diverges or converges, however long it is: an iteration takes the time of one on the way to the
+    minimum. No two values are equal, since that would make populations stop.
     """
-    values = np.array(converging_values(most))
-    failed = values == 1.0
-    values[failed] += np.random.default_rng(2).random(np.count_nonzero(failed))
-    prepared = values.tolist()
-    return lambda count: replaying(itertools.islice(prepared, count))
+    hundreds = -(-most // 100)
+    better = np.random.default_rng(1).permuted(np.tile(np.arange(100) < 27, (hundreds, 1)), axis=1)
+    failed = ~better.ravel()[:most]
+    values = -np.arange(1.0, most + 1.0) - 0.5
+    values[failed] = 1.0 + np.random.default_rng(2).random(np.count_nonzero(failed))
+    found = [0.0, *values.tolist()]
+    return lambda count: replaying(itertools.islice(found, count))
 
 
-def valley(most: int) -> MakeObjective:
-    """Return objectives for solvers that prepared values lead astray: a valley of two variables."""
+def valley(count: int) -> Fun:
+    """Return an objective for solvers that misbehave on prepared values: a valley of two variables."""
+    following = replaying(itertools.repeat(0.0, count))
 
-    def make(count: int) -> Fun:
-        following = replaying(itertools.repeat(0.0, count))
+    def fun(x: Vector) -> float:
+        a, b = float(x[0]), float(x[1])
+        return following(x) + 100.0 * (b - a * a) ** 2 + (1.0 - a) ** 2
 
-        def fun(x: Vector) -> float:
-            following(x)
-            a, b = float(x[0]), float(x[1])
-            return 100.0 * (b - a * a) ** 2 + (1.0 - a) ** 2
-
-        return fun
-
-    return make
+    return fun
 
 
-def objectives_for(solver: Solver, n: int) -> tuple[Callable[[int], MakeObjective], Vector]:
-    """Return the kind of objectives that a solver gets, `replay` or `valley`, and its start."""
+def objectives_for(solver: Solver, most: int) -> MakeObjective:
+    """Return the objectives that a solver gets, for at most so many evaluations."""
+    return prepared(most) if solver.replayable else valley
+
+
+def start_of(solver: Solver, n: int) -> Vector:
+    """Return the start that a solver gets."""
     x0 = np.zeros(n)
-    if solver.replayable:
-        return replay, x0
-    x0[:2] = -1.2, 1.0
-    return valley, x0
+    if not solver.replayable:
+        x0[:2] = -1.2, 1.0
+    return x0
 
 
 def evaluate(solver: Solver, make: MakeObjective, x0: Vector, count: int) -> None:
@@ -250,12 +239,12 @@ def overhead_of(
     solver: Solver, n: int, rounds: int = _ROUNDS, round_seconds: float = _ROUND_SECONDS
 ) -> Overhead:
     """Return the time of a solver per evaluation."""
-    kind, x0 = objectives_for(solver, n)
+    x0 = start_of(solver, n)
 
     def run(count: int) -> None:
         evaluate(solver, make, x0, count)
 
-    make = kind(_PILOT)
+    make = objectives_for(solver, _PILOT)
     # The first run compiles and imports.
     run(_PILOT)
     guess = seconds(lambda: run(_PILOT)) / _PILOT
@@ -264,21 +253,20 @@ def overhead_of(
         times = min(times, _VALLEY_PER_VARIABLE * n if solver.memory == OUTSIDER else _VALLEY)
         times = min(times, (solver.lasts or 2 * times) // 2)
     rounds = max(rounds, min(_MOST_ROUNDS, int(round_seconds / 3.0 / (guess * times))))
-    make = kind(2 * times)
+    make = objectives_for(solver, 2 * times)
     # Slow solvers make few evaluations: for each of them normals are drawn several times.
     repeats = max(1, _FEWEST_NORMALS // (n * times))
     draw = drawing_by_numpy(n)
     each = seconds_each({"solver": run, "normals": lambda count: draw(repeats * count)}, times, rounds)
-    own = own_seconds(kind(100_000), x0, rounds)
+    own = own_seconds(objectives_for(solver, 100_000), x0, rounds)
     return Overhead(times, 1e6 * (each["solver"] - own), 1e6 * each["normals"] / repeats, 1e6 * own)
 
 
 def memory_of(solver: Solver, n: int) -> int:
     """Return the peak of a solver's memory, beyond what the process had before."""
-    kind, few = objectives_for(solver, _FEW)
-    make = kind(MEMORY_EVALUATIONS)
-    evaluate(solver, make, few, MEMORY_EVALUATIONS)
-    _, x0 = objectives_for(solver, n)
+    make = objectives_for(solver, MEMORY_EVALUATIONS)
+    evaluate(solver, make, start_of(solver, _FEW), MEMORY_EVALUATIONS)
+    x0 = start_of(solver, n)
     filler = _fill_up_to_peak()
     before = _peak()
     evaluate(solver, make, x0, MEMORY_EVALUATIONS)
