@@ -1,7 +1,8 @@
 """What several tests need."""
 
 import pursuit
-from pursuit.engine.driving import Here, Interrupts, drive
+from pursuit.engine.driving import Interrupts, drive
+from pursuit.engine.evaluation import Here
 from pursuit.engine.iteration import BlackBox
 from pursuit.engine.run import Run
 from pursuit.engine.snapshot import first_snapshot

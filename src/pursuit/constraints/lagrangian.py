@@ -11,7 +11,7 @@ import numpy as np
 
 from pursuit.checks import Vector
 from pursuit.constraints.forms import Constraints
-from pursuit.engine.driving import Evaluate
+from pursuit.engine.evaluation import Evaluate
 from pursuit.problems.objective import Extended, as_value
 
 _LARGEST_WEIGHT, _LARGEST_MULTIPLIER = 1e12, 1e12

@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pursuit.checks import cut
 
@@ -38,30 +39,26 @@ def entries_of(name: str, value: Any) -> Iterator[tuple[str, Any]]:
     """Yield what a record holds, by dotted names, with the names of classes and the lengths of tuples."""
     if is_record(type(value)):
         yield name, {"class": type(value).__name__}
-        for field in _fields_of(type(value)):
-            yield from entries_of(f"{name}.{field}", getattr(value, field))
+        parts: Any = [(field, getattr(value, field)) for field in _fields_of(type(value))]
     elif isinstance(value, tuple):
         yield name, {"length": len(value)}
-        for j, part in enumerate(value):
-            yield from entries_of(f"{name}.{j}", part)
-    elif isinstance(value, np.ndarray) and value.dtype.names:
-        # A record of numbers, which the file holds as an array of these.
-        yield name, value.view(np.float64)
+        parts = enumerate(value)
     else:
         yield name, value
+        return
+    for part, entry in parts:
+        yield from entries_of(f"{name}.{part}", entry)
 
 
 def write_entries(file: Any, entries: Mapping[str, Any]) -> None:
     """Write entries to a file; those of a record are a table of the header."""
     header: dict[str, Any] = {}
-    arrays: dict[str, Any] = {}
+    arrays: Any = {name: entry for name, entry in entries.items() if isinstance(entry, np.ndarray)}
     for name, entry in entries.items():
         record, _, field = name.partition(".")
-        if isinstance(entry, np.ndarray):
-            arrays[name] = entry
-        elif field:
+        if field and name not in arrays:
             header[record][field] = entry
-        else:
+        elif name not in arrays:
             header[name] = dict(entry) if isinstance(entry, dict) else entry
     np.savez(file, header=np.frombuffer(as_json(header).encode(), dtype=np.uint8), **arrays)
 
@@ -75,11 +72,10 @@ class Entries:
         self._left: dict[str, Any] = {}
         """Those that nobody has taken yet."""
         for name, entry in header.items():
+            self._left[name] = entry
             if isinstance(entry, dict) and "class" in entry:
                 self._left[name] = {"class": entry.pop("class")}
                 self._left |= {f"{name}.{field}": part for field, part in entry.items()}
-            else:
-                self._left[name] = entry
         self._twice = self._left.keys() & arrays.keys()
         self._left |= arrays
 
@@ -97,9 +93,11 @@ class Entries:
         Parts of records must be there in any case.
         """
         kinds = _kinds_of(hint)
-        if name not in self._left and types.NoneType in kinds and "." not in name:
-            return None
-        entry = self._pop(name)
+        if name not in self._left:
+            if types.NoneType in kinds and "." not in name:
+                return None
+            raise ValueError(f"the entry {name} is missing")
+        entry = self._left.pop(name)
         for kind in kinds:
             found = self._as(kind, name, entry)
             if found is not _OTHER:
@@ -108,25 +106,20 @@ class Entries:
 
     def take_like(self, name: str, example: Any) -> Any:
         """Return an entry that is of the same types as an example, whose annotations say nothing."""
-        entry = self._pop(name)
         if is_record(type(example)):
-            if not (isinstance(entry, dict) and entry == {"class": type(example).__name__}):
+            if self._left.pop(name, None) != {"class": type(example).__name__}:
                 raise _wrong_type(name)
             fields = _fields_of(type(example))
             return type(example)(*(self.take_like(f"{name}.{x}", getattr(example, x)) for x in fields))
         if isinstance(example, np.ndarray):
-            dtype = np.dtype(np.float64) if example.dtype.names else example.dtype
-            if not (isinstance(entry, np.ndarray) and entry.dtype == dtype):
-                raise _wrong_type(name)
-            if example.dtype.names:
-                return entry.view(example.dtype)
+            entry = self.take(name, NDArray[example.dtype.type])
             if np.isfinite(example).all() and not np.isfinite(entry).all():
                 raise ValueError(f"the entry {name} must hold finite numbers")
             return entry
         kind = int if isinstance(example, int | np.integer) else float
-        if type(entry) is not kind or not _is_plain(entry, kind):
+        if type(self._left.get(name)) is not kind:
             raise _wrong_type(name)
-        return entry
+        return self.take(name, kind)
 
     def check_all_taken(self) -> None:
         """Reject entries that belong to no field."""
@@ -134,16 +127,11 @@ class Entries:
         if surplus:
             raise ValueError(f"the entry {cut(min(surplus))} is not one of a checkpoint")
 
-    def _pop(self, name: str) -> Any:
-        if name not in self._left:
-            raise ValueError(f"the entry {name} is missing")
-        return self._left.pop(name)
-
     def _as(self, kind: Any, name: str, entry: Any) -> Any:
         """Return an entry as what it stands for, if it is of this kind."""
         origin, parts = typing.get_origin(kind), typing.get_args(kind)
         if is_record(kind):
-            if isinstance(entry, dict) and entry == {"class": kind.__name__}:
+            if entry == {"class": kind.__name__}:
                 hints = typing.get_type_hints(kind)
                 return kind(**{x: self.take(f"{name}.{x}", hints[x]) for x in _fields_of(kind)})
         elif origin is tuple:
@@ -151,8 +139,7 @@ class Entries:
             if type(length) is int and 0 <= length <= len(self._left):
                 return tuple(self.take(f"{name}.{j}", parts[0]) for j in range(length))
         elif origin is np.ndarray:
-            dtype = np.dtype(typing.get_args(parts[1])[0])
-            if isinstance(entry, np.ndarray) and entry.dtype == dtype:
+            if isinstance(entry, np.ndarray) and entry.dtype == np.dtype(typing.get_args(parts[1])[0]):
                 return entry
         elif origin is list:
             kinds = _kinds_of(parts[0])
@@ -181,21 +168,16 @@ def is_record(kind: Any) -> bool:
 
 
 def _fields_of(cls: Any) -> tuple[str, ...]:
-    if dataclasses.is_dataclass(cls):
-        return tuple(field.name for field in dataclasses.fields(cls))
-    fields: tuple[str, ...] = cls._fields
-    return fields
+    names: Any = cls._fields if hasattr(cls, "_fields") else (field.name for field in dataclasses.fields(cls))
+    return tuple(names)
 
 
-def _kinds_of(hint: Any) -> tuple[Any, ...]:
+def _kinds_of(hint: Any) -> list[Any]:
     """Return the types that an annotation allows: from NumPy 2.5 on, `NDArray` is an alias of a type."""
     is_union = typing.get_origin(hint) in (types.UnionType, typing.Union)
     kinds = typing.get_args(hint) if is_union else (hint,)
-    aliases = (getattr(typing.get_origin(kind), "__value__", None) for kind in kinds)
-    return tuple(
-        kind if alias is None else alias[typing.get_args(kind)]
-        for kind, alias in zip(kinds, aliases, strict=True)
-    )
+    alias_of = {kind: getattr(typing.get_origin(kind), "__value__", None) for kind in kinds}
+    return [alias[typing.get_args(kind)] if alias else kind for kind, alias in alias_of.items()]
 
 
 def _is_plain(entry: Any, kind: Any) -> bool:
@@ -266,16 +248,7 @@ def _entry_of(entry: dict[str, Any]) -> Any:
     return np.array(entry["array"], dtype=dtype)
 
 
-_KINDS = {
-    kind.__name__: kind
-    for kind in (
-        np.random.PCG64,
-        np.random.PCG64DXSM,
-        np.random.SFC64,
-        np.random.Philox,
-        np.random.MT19937,
-    )
-}
+_KINDS = ("PCG64", "PCG64DXSM", "SFC64", "Philox", "MT19937")
 # The numbers that NumPy uses unchecked, and their largest safe values.
 _LARGEST = {"pos": 624, "buffer_pos": 4, "has_uint32": 1, "uinteger": 2**32 - 1}
 
@@ -294,7 +267,7 @@ def generator_in_state(state: Any) -> np.random.Generator:
     name = state.get("bit_generator") if isinstance(state, Mapping) else None
     if not isinstance(name, str) or name not in _KINDS:
         raise ValueError(f"the bit generator must be one of {', '.join(_KINDS)}, but is {name!r}")
-    bits: Any = _KINDS[name]()
+    bits: Any = getattr(np.random, name)()
     _check_like(state, bits.state, "generator")
     bits.state = state
     return np.random.Generator(bits)

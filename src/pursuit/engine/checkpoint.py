@@ -36,10 +36,9 @@ from pursuit.engine.archive import (
     write_entries,
 )
 from pursuit.engine.counters import LIMITS, Counters, Trace, check_counters, first_counters
-from pursuit.engine.known import Known
+from pursuit.engine.outcome import Past, check_past
 from pursuit.engine.setup import Setup, set_up, set_up_stage
-from pursuit.engine.snapshot import Counts, Snapshot, check_counts
-from pursuit.engine.stages import Past, check_past
+from pursuit.engine.snapshot import Counts, Known, Snapshot, check_counts
 from pursuit.methods.catalogue import method_text
 from pursuit.methods.contract import Rounds, Scheme, State, is_valid
 from pursuit.methods.programs import ENDINGS, Program, is_program

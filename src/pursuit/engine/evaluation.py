@@ -15,10 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pursuit.checks import Vector, checked_count, shown
-from pursuit.engine.driving import Evaluate, Here
 from pursuit.engine.processes import Processes, take_own_seeds
 from pursuit.problems.objective import as_value, values_at_once
 
+Evaluate = Callable[[list[Vector], list[Any]], None]
+"""Puts the values of points into a list of Nones; values found before an exception stay there.
+
+The points are arrays of nobody else's, which a function may keep or overwrite."""
 Map = Callable[[Callable[[Vector], Any], Iterable[Vector]], Iterable[Any]]
 """A callable like `map`."""
 Submit = Callable[[Vector], Future[Any]]
@@ -27,6 +30,8 @@ Read = Callable[[Any], Any]
 """Checks what an objective has returned."""
 # Every worker is a process, all start together, and Windows cannot wait for more of them.
 _MOST_WORKERS = 61 if sys.platform == "win32" else 1024
+# How long points are evaluated here before others have a turn, in seconds.
+_TURN = 0.05
 
 
 class TimeLimitError(Exception):
@@ -50,6 +55,35 @@ class _Guarded:
             return self._objective(x)
         except StopIteration as stop:
             raise StopIterationError(*stop.args) from stop
+
+
+class Here:
+    """Evaluates points in this process, one after the other.
+
+    What the objective returns is `read`, unless it is a float; by default it must be a real number.
+    """
+
+    def __init__(self, objective: Callable[[Vector], Any], read: Callable[[Any], Any] = as_value) -> None:
+        self._objective, self._read = objective, read
+        self.deadline: float = math.inf
+        """When the time is up, on the clock of `time.perf_counter`."""
+
+    def __call__(self, rows: list[Vector], values: list[Any]) -> None:
+        """Evaluate all points."""
+        objective, read = self._objective, self._read
+        for j, row in enumerate(rows):
+            result = objective(row)
+            values[j] = result if type(result) is float else read(result)
+
+    def some(self, rows: list[Vector], values: list[Any], target: float) -> None:
+        """Evaluate points until one reaches the target, the time is up, or others want to have a turn."""
+        objective, read, clock = self._objective, self._read, time.perf_counter
+        end = min(clock() + _TURN, self.deadline)
+        for j, row in enumerate(rows):
+            result = objective(row)
+            values[j] = result = result if type(result) is float else read(result)
+            if result <= target or clock() >= end:
+                return
 
 
 def by_map(objective: Callable[[Vector], Any], apply: Map, read: Read = as_value) -> Evaluate:

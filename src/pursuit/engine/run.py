@@ -194,7 +194,7 @@ class Run:
                 self._values[j] = value
                 self._entry(receive_one)(self._session, j)
 
-    def run_leg(self, iterations: int) -> bool:
+    def run_chunk(self, iterations: int) -> bool:
         """Run this many iterations in compiled code, or fewer; return whether the run continues."""
         if self._evaluate is not None:
             # Each of them is one round.
@@ -206,9 +206,9 @@ class Run:
         try:
             self._iterate(self.nit + iterations)
         except BaseException:
-            self._finished += self._finish_leg()
+            self._finished += self._finish_chunk()
             raise
-        finished = self._finish_leg()
+        finished = self._finish_chunk()
         reason = self._present_numbers()[2]
         if reason == Reason.MAXFEV:
             # Normals were drawn for an iteration that did not end.
@@ -325,8 +325,8 @@ class Run:
         self._before, self._finished = self._rng.bit_generator.state, 0
         self._draw_normals(self._rng, self._normals)
 
-    def _finish_leg(self) -> int:
-        """Return how many iterations a leg has finished."""
+    def _finish_chunk(self) -> int:
+        """Return how many iterations a chunk has finished."""
         before, self.nit = self.nit, self._present_numbers()[1].nit
         return self.nit - before
 

@@ -17,10 +17,10 @@ from pursuit.checks import (
     shown,
 )
 from pursuit.engine.counters import LIMITS, Limits
-from pursuit.engine.driving import Evaluate, Here
+from pursuit.engine.evaluation import Evaluate, Here
+from pursuit.engine.outcome import Past
 from pursuit.engine.program_run import ProgramRun
 from pursuit.engine.snapshot import Snapshot, first_program_snapshot, first_snapshot
-from pursuit.engine.stages import Past
 from pursuit.methods.catalogue import create_scheme, method_name, method_text, resolved
 from pursuit.methods.contract import Rounds
 from pursuit.methods.programs import Start, is_program

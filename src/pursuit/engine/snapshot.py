@@ -10,9 +10,15 @@ import numpy as np
 
 from pursuit.checks import Vector
 from pursuit.engine.counters import UNLIMITED, Row, Trace, first_counters, trace_of
-from pursuit.engine.known import Known
 from pursuit.methods.contract import Scheme
 from pursuit.methods.programs import Program, Start
+
+
+class Known(NamedTuple):
+    """A point and its value, from elsewhere."""
+
+    x: Vector
+    value: float
 
 
 class Counts(NamedTuple):

@@ -14,12 +14,10 @@ import numpy as np
 
 from pursuit.checks import Vector
 from pursuit.engine.counters import Limits, due_after, empty_trace
-from pursuit.engine.known import Known
-from pursuit.engine.outcome import Outcome, points_at, points_by_iteration
+from pursuit.engine.outcome import LUCK, Outcome, Past, merged, points_at, points_by_iteration
 from pursuit.engine.program_run import ProgramRun
 from pursuit.engine.setup import Setup, set_up_stage
-from pursuit.engine.snapshot import Snapshot
-from pursuit.engine.stages import LUCK, Past, merged
+from pursuit.engine.snapshot import Known, Snapshot
 from pursuit.engine.stopping import Reason
 from pursuit.methods.restarts import next_stage
 from pursuit.methods.stages import AT_BEST, AT_NEW_POINT, Stage
@@ -147,7 +145,7 @@ class StagedRun:
         self._change_to(self._past.stage)
         return True
 
-    def run_leg(self, iterations: int) -> bool:
+    def run_chunk(self, iterations: int) -> bool:
         """Run this many iterations in compiled code, or fewer; return whether the run continues."""
         if self._run is None:
             self._begin_with(self.setup.value_at(self._waiting()))
@@ -155,7 +153,7 @@ class StagedRun:
         run: Any = self._run
         if self._points is not None:
             iterations = min(iterations, self._due - run.nit)
-        is_running = run.run_leg(iterations)
+        is_running = run.run_chunk(iterations)
         self._keep_point()
         return is_running or self._goes_on()
 
