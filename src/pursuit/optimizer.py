@@ -20,9 +20,10 @@ from pursuit.checks import (
 )
 from pursuit.engine import checkpoint
 from pursuit.engine.driving import Interrupts
+from pursuit.engine.outcome import Known
 from pursuit.engine.running import checked_points
 from pursuit.engine.setup import Setup, rounds_of, set_up
-from pursuit.engine.snapshot import Known, Snapshot
+from pursuit.engine.snapshot import Snapshot
 from pursuit.engine.staged import StagedRun
 from pursuit.engine.stopping import FTOL, XTOL, Reason
 from pursuit.methods.catalogue import DEFAULT_METHOD

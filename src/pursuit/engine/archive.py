@@ -113,8 +113,8 @@ class Entries:
             return type(example)(*(self.take_like(f"{name}.{x}", getattr(example, x)) for x in fields))
         if isinstance(example, np.ndarray):
             entry = self.take(name, NDArray[example.dtype.type])
-            if np.isfinite(example).all() and not np.isfinite(entry).all():
-                raise ValueError(f"the entry {name} must hold finite numbers")
+            is_finite = np.isfinite(entry).all() or not np.isfinite(example).all()
+            require(is_finite, f"the entry {name} must hold finite numbers")
             return entry
         kind = int if isinstance(example, int | np.integer) else float
         if type(self._left.get(name)) is not kind:
@@ -124,8 +124,7 @@ class Entries:
     def check_all_taken(self) -> None:
         """Reject entries that belong to no field."""
         surplus = {*self._left, *self._twice}
-        if surplus:
-            raise ValueError(f"the entry {cut(min(surplus))} is not one of a checkpoint")
+        require(not surplus, f"the entry {cut(min(surplus, default=''))} is not one of a checkpoint")
 
     def _as(self, kind: Any, name: str, entry: Any) -> Any:
         """Return an entry as what it stands for, if it is of this kind."""
@@ -156,10 +155,16 @@ class Entries:
         return _OTHER
 
 
+def require(holds: bool | np.bool_, sentence: str) -> None:
+    """Reject what a file says unless something holds."""
+    if not holds:
+        raise ValueError(sentence)
+
+
 def check_shape(name: str, entry: Any, shape: tuple[int, ...]) -> None:
     """Reject an array of another shape."""
-    if isinstance(entry, np.ndarray) and entry.shape != shape:
-        raise ValueError(f"the entry {name} must have shape {shape}, but has {entry.shape}")
+    found = getattr(entry, "shape", shape)
+    require(found == shape, f"the entry {name} must have shape {shape}, but has {found}")
 
 
 def is_record(kind: Any) -> bool:
@@ -200,25 +205,27 @@ def read_arrays(source: str | os.PathLike[str] | BinaryIO) -> dict[str, Any]:
     arrays: dict[str, Any] = {}
     with zipfile.ZipFile(source) as archive:
         for entry in archive.infolist():
-            if entry.compress_type != zipfile.ZIP_STORED or entry.file_size != entry.compress_size:
-                raise ValueError(f"the entry {entry.filename} is compressed")
-            if not entry.filename.endswith(_SUFFIX) or entry.filename.removesuffix(_SUFFIX) in arrays:
-                raise ValueError(f"the entry {entry.filename} is not an array, or occurs twice")
-            arrays[entry.filename.removesuffix(_SUFFIX)] = _read_array(archive, entry)
+            file, name = entry.filename, entry.filename.removesuffix(_SUFFIX)
+            is_stored = entry.compress_type == zipfile.ZIP_STORED and entry.file_size == entry.compress_size
+            require(is_stored, f"the entry {file} is compressed")
+            is_new_array = file.endswith(_SUFFIX) and name not in arrays
+            require(is_new_array, f"the entry {file} is not an array, or occurs twice")
+            arrays[name] = _read_array(archive, entry)
     return arrays
 
 
 def _read_array(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> Any:
+    name = entry.filename
     with archive.open(entry) as file:
         version = np.lib.format.read_magic(file)
-        if version != (1, 0):
-            raise ValueError(f"the entry {entry.filename} has a version that is not supported")
+        require(version == (1, 0), f"the entry {name} has a version that is not supported")
         shape, fortran, dtype = np.lib.format.read_array_header_1_0(file)
-        if dtype.str not in _TYPES or len(shape) > 2:
-            raise ValueError(f"the entry {entry.filename} does not hold plain numbers")
+        is_plain = dtype.str in _TYPES and len(shape) <= 2
+        require(is_plain, f"the entry {name} does not hold plain numbers")
         data = file.read()
-    if any(length < 0 for length in shape) or len(data) != dtype.itemsize * int(np.prod(shape, dtype=object)):
-        raise ValueError(f"the entry {entry.filename} is not as long as it says")
+    size = dtype.itemsize * int(np.prod(shape, dtype=object))
+    is_whole = min(shape, default=0) >= 0 and len(data) == size
+    require(is_whole, f"the entry {name} is not as long as it says")
     # In the order that it had: sums of rows and of columns are rounded differently.
     return np.frombuffer(bytearray(data), dtype=dtype).reshape(shape, order="F" if fortran else "C")
 
@@ -265,8 +272,7 @@ def generator_in_state(state: Any) -> np.random.Generator:
     True
     """
     name = state.get("bit_generator") if isinstance(state, Mapping) else None
-    if not isinstance(name, str) or name not in _KINDS:
-        raise ValueError(f"the bit generator must be one of {', '.join(_KINDS)}, but is {name!r}")
+    require(name in _KINDS, f"the bit generator must be one of {', '.join(_KINDS)}, but is {name!r}")
     bits: Any = getattr(np.random, name)()
     _check_like(state, bits.state, "generator")
     bits.state = state
@@ -276,19 +282,19 @@ def generator_in_state(state: Any) -> np.random.Generator:
 def _check_like(found: Any, like: Any, name: str) -> None:
     """Reject a state that is not made like another: NumPy takes what it is given unchecked."""
     if isinstance(like, dict):
-        if not isinstance(found, Mapping) or found.keys() != like.keys():
-            raise ValueError(f"{name} must have the entries {', '.join(like)}")
+        is_like = isinstance(found, Mapping) and found.keys() == like.keys()
+        require(is_like, f"{name} must have the entries {', '.join(like)}")
         for key, entry in like.items():
             _check_like(found[key], entry, key)
     elif isinstance(like, np.ndarray):
-        if not isinstance(found, np.ndarray) or (found.shape, found.dtype) != (like.shape, like.dtype):
-            raise ValueError(f"{name} must be an array of shape {like.shape} and type {like.dtype}")
+        is_like = isinstance(found, np.ndarray) and (found.shape, found.dtype) == (like.shape, like.dtype)
+        require(is_like, f"{name} must be an array of shape {like.shape} and type {like.dtype}")
     elif isinstance(like, int | np.integer):
         largest = _LARGEST.get(name, 2**128 - 1)
-        if isinstance(found, bool) or not isinstance(found, int) or not 0 <= found <= largest:
-            raise ValueError(f"{name} must be a whole number from 0 to {largest}")
-    elif found != like:
-        raise ValueError(f"{name} must be {like!r}")
+        is_like = type(found) is int and 0 <= found <= largest
+        require(is_like, f"{name} must be a whole number from 0 to {largest}")
+    else:
+        require(found == like, f"{name} must be {like!r}")
 
 
 @contextlib.contextmanager

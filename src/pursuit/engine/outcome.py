@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pursuit.checks import Vector, shown
-from pursuit.engine.archive import check_shape
+from pursuit.engine.archive import check_shape, require
 from pursuit.engine.counters import (
     UNLIMITED,
     Counting,
@@ -20,7 +20,6 @@ from pursuit.engine.counters import (
     empty_trace,
     finished_trace,
 )
-from pursuit.engine.snapshot import Known
 from pursuit.engine.stopping import Reason
 from pursuit.methods.catalogue import list_methods
 from pursuit.methods.contract import State
@@ -148,6 +147,13 @@ _CLEAR = 2.0
 _GAIN = 1e-12
 # How many stages a sentence names one by one.
 _NAMED = 3
+
+
+class Known(NamedTuple):
+    """A point and its value, from elsewhere."""
+
+    x: Vector
+    value: float
 
 
 class Past(NamedTuple):
@@ -309,23 +315,22 @@ def check_past(past: Past, n: int, method: str) -> None:
     ended, stage = past.ended, past.stage
     check_shape("past.x0", past.x0, (n,))
     check_shape("past.best", past.best, (n if ended else 0,))
-    if not (np.isfinite(past.x0).all() and np.isfinite(past.best).all()):
-        raise ValueError("its start and its best point must be finite")
-    if past.trace.nit.ndim != 1 or any(column.shape != past.trace.nit.shape for column in past.trace):
-        raise ValueError("the columns of its trace must have the same length")
-    if not (0 <= past.champion < len(ended) if ended else past.champion == -1):
-        raise ValueError(f"champion must be the number of a stage, but is {past.champion}")
-    if not math.isfinite(past.f0):
-        raise ValueError(f"the value at its start must be a finite number, but is {past.f0}")
+    is_finite = np.isfinite(past.x0).all() and np.isfinite(past.best).all()
+    require(is_finite, "its start and its best point must be finite")
+    rows = past.trace.nit.shape
+    is_table = len(rows) == 1 and all(column.shape == rows for column in past.trace)
+    require(is_table, "the columns of its trace must have the same length")
+    is_stage = 0 <= past.champion < len(ended) if ended else past.champion == -1
+    require(is_stage, f"champion must be the number of a stage, but is {past.champion}")
+    f0, begins, most = past.f0, shown(stage.start), stage.most
+    require(math.isfinite(f0), f"the value at its start must be a finite number, but is {f0}")
     for record in ended:
         counts = (record.nit, record.nfev, record.best_nfev, record.faulty, record.most or 0)
-        if not all(0 <= count <= UNLIMITED for count in counts):
-            raise ValueError("the outcome of a stage must have counts")
-    if stage.method not in (method, *list_methods()):
-        raise ValueError(f"a stage must have the name of a method, but has {shown(stage.method)}")
-    if stage.start not in (AT_START, AT_BEST, AT_NEW_POINT):
-        raise ValueError(
-            f"a stage must begin at the start or at a new point, but begins at {shown(stage.start)}"
-        )
-    if stage.most is not None and stage.most < 1:
-        raise ValueError(f"the most evaluations of a stage must be a count, but are {stage.most}")
+        has_counts = all(0 <= count <= UNLIMITED for count in counts)
+        require(has_counts, "the outcome of a stage must have counts")
+    is_method = stage.method in (method, *list_methods())
+    require(is_method, f"a stage must have the name of a method, but has {shown(stage.method)}")
+    is_start = stage.start in (AT_START, AT_BEST, AT_NEW_POINT)
+    require(is_start, f"a stage must begin at the start or at a new point, but begins at {begins}")
+    is_count = most is None or most > 0
+    require(is_count, f"the most evaluations of a stage must be a count, but are {most}")

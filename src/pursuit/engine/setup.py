@@ -20,7 +20,7 @@ from pursuit.engine.counters import LIMITS, Limits
 from pursuit.engine.evaluation import Evaluate, Here
 from pursuit.engine.outcome import Past
 from pursuit.engine.program_run import ProgramRun
-from pursuit.engine.snapshot import Snapshot, first_program_snapshot, first_snapshot
+from pursuit.engine.snapshot import Snapshot, first_snapshot
 from pursuit.methods.catalogue import create_scheme, method_name, method_text, resolved
 from pursuit.methods.contract import Rounds
 from pursuit.methods.programs import Start, is_program
@@ -132,11 +132,10 @@ class Setup(NamedTuple):
         First steps are `step` times as long as asked for; that is for programs. With a trace "x", the run
         keeps points.
         """
+        begin = self._start_at(start, fx, step) if is_program(self.scheme) else None
+        sigma = self.first_step if begin is None else float(np.min(begin.sigma0))
         at_bound = self.transform.at_bound(start)
-        if is_program(self.scheme):
-            first = first_program_snapshot(self.scheme, self._start_at(start, fx, step), rng, at_bound)
-        else:
-            first = first_snapshot(self.scheme, start, fx, self.first_step, rng, at_bound)
+        first = first_snapshot(self.scheme, start, fx, sigma, rng, at_bound=at_bound, start=begin)
         past = Past.first(self.task.x0, fx, self.stage) if has_stages(self.task) else None
         first.trace.nfev[0] = nfev
         counters = first.counters._replace(nfev=nfev)

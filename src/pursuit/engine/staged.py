@@ -14,10 +14,10 @@ import numpy as np
 
 from pursuit.checks import Vector
 from pursuit.engine.counters import Limits, due_after, empty_trace
-from pursuit.engine.outcome import LUCK, Outcome, Past, merged, points_at, points_by_iteration
+from pursuit.engine.outcome import LUCK, Known, Outcome, Past, merged, points_at, points_by_iteration
 from pursuit.engine.program_run import ProgramRun
 from pursuit.engine.setup import Setup, set_up_stage
-from pursuit.engine.snapshot import Known, Snapshot
+from pursuit.engine.snapshot import Snapshot
 from pursuit.engine.stopping import Reason
 from pursuit.methods.restarts import next_stage
 from pursuit.methods.stages import AT_BEST, AT_NEW_POINT, Stage
