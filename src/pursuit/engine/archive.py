@@ -155,7 +155,7 @@ class Entries:
         return _OTHER
 
 
-def require(holds: bool | np.bool_, sentence: str) -> None:
+def require(holds: object, sentence: str) -> None:
     """Reject what a file says unless something holds."""
     if not holds:
         raise ValueError(sentence)
@@ -273,7 +273,7 @@ def generator_in_state(state: Any) -> np.random.Generator:
     """
     name = state.get("bit_generator") if isinstance(state, Mapping) else None
     require(name in _KINDS, f"the bit generator must be one of {', '.join(_KINDS)}, but is {name!r}")
-    bits: Any = getattr(np.random, name)()
+    bits: Any = getattr(np.random, str(name))()
     _check_like(state, bits.state, "generator")
     bits.state = state
     return np.random.Generator(bits)

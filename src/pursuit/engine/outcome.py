@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -11,15 +12,7 @@ from numpy.typing import NDArray
 
 from pursuit.checks import Vector, shown
 from pursuit.engine.archive import check_shape, require
-from pursuit.engine.counters import (
-    UNLIMITED,
-    Counting,
-    Row,
-    Trace,
-    Unfinished,
-    empty_trace,
-    finished_trace,
-)
+from pursuit.engine.counters import UNLIMITED, Counting, Row, Trace, Unfinished, empty_trace, finished_trace
 from pursuit.engine.stopping import Reason
 from pursuit.methods.catalogue import list_methods
 from pursuit.methods.contract import State
@@ -34,17 +27,17 @@ class Outcome(NamedTuple):
     """The outcome of a run."""
 
     x: Vector
-    fun: float
-    nit: int
-    nfev: int
-    best_nfev: int
-    """The evaluations when the best point was found."""
-    faulty: int
     sigma: float
     reason: Reason
     message: str
     """The reason as a sentence."""
-    trace: Callable[[], Trace]
+    fun: float = math.inf
+    nit: int = 0
+    nfev: int = 0
+    best_nfev: int = 0
+    """The evaluations when the best point was found."""
+    faulty: int = 0
+    trace: Callable[[], Trace] = partial(empty_trace, 0)
     """Puts the trace together, which takes a while."""
     noise: float | None = None
     """The standard deviation of the noise of a value; None if it was not measured."""

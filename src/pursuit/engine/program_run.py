@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from pursuit.checks import Vector
-from pursuit.engine.counters import Limits, Row, Trace, due_after, trace_of
+from pursuit.engine.counters import Limits, Row, Trace, due_after, rows_in, trace_of
 from pursuit.engine.outcome import Outcome
 from pursuit.engine.snapshot import Counts, Snapshot
 from pursuit.engine.stopping import Reason
@@ -92,8 +92,10 @@ class ProgramRun:
         self.reason: Reason = Reason.RUNNING
         self.counts: Counts = snapshot.counters
         self._state, self._x = _with_tolerances(snapshot.state, limits), snapshot.x
-        self._trace = {int(nit): Row(*row) for nit, *row in zip(*snapshot.trace, strict=True)}
+        self._trace = rows_in(snapshot.trace)
         self._due = due_after(max(self._trace))
+        self._answered = 0
+        """How many values of the current request have been received."""
         self._best: int | None = None
         """Which point of the current request is the best of all; None if none is."""
         rng.bit_generator.state = snapshot.generator
@@ -137,9 +139,11 @@ class ProgramRun:
         """Take the values of some of `rows`, after which the run does not continue."""
         known = values.index(None) if None in values else len(values)
         self._take(values[:known])
-        for j, value in enumerate(values[known:], start=self._answered):
-            if value is not None:
-                self._note(j, value)
+        answered = self._answered
+        for place, value in enumerate(values[known:], start=answered):
+            self._answered = place
+            self._take([] if value is None else [value])
+        self._answered = answered
 
     def snapshot(self) -> Snapshot:
         """Return what is needed to resume."""
@@ -167,20 +171,12 @@ class ProgramRun:
         is_own = state.ending is not None and reason == self.reason
         sigma = float(state.sigma)
         return Outcome(
-            x=x if last else x.copy(),
-            fun=fun,
-            nit=counts.nit,
-            nfev=counts.nfev,
-            best_nfev=counts.best_nfev,
-            faulty=counts.faulty,
-            sigma=sigma,
-            reason=reason,
+            x=x if last else x.copy(), fun=fun, nit=counts.nit, nfev=counts.nfev, best_nfev=counts.best_nfev,
+            faulty=counts.faulty, sigma=sigma, reason=reason,
             message=state.ending.sentence if is_own else reason.sentence(counts.nfev - counts.best_nfev),
-            noise=state.noise,
-            is_estimate=is_estimate,
-            error=error,
+            noise=state.noise, is_estimate=is_estimate, error=error,
             trace=lambda: self._whole_trace(state, counts, sigma),
-        )
+        )  # fmt: skip
 
     def _begin_iteration(self) -> None:
         """Keep what is needed to come back here, and begin an iteration that asks for something."""
@@ -270,16 +266,6 @@ class ProgramRun:
             self._best = first + place
             fun, best_nit, best_nfev = lowest, nit + 1, nfev + place + 1
         self.counts = Counts(nit, nfev + len(values), faulty, fun, best_nit, best_nfev, sigma)
-
-    def _note(self, j: int, value: float) -> None:
-        """Count the value of the j-th point of the current request, which comes after one that is missing."""
-        nit, nfev, faulty, fun, best_nit, best_nfev, sigma = self.counts
-        if math.isnan(value):
-            value, faulty = math.inf, faulty + 1
-        self._values[j] = value
-        if value < fun:
-            self._best, fun, best_nit, best_nfev = j, value, nit + 1, nfev + 1
-        self.counts = Counts(nit, nfev + 1, faulty, fun, best_nit, best_nfev, sigma)
 
     def _replay(self, received: Vector) -> None:
         """Take the values of a checkpoint."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -12,24 +13,8 @@ from pursuit.checks import Vector
 from pursuit.compiling.cache import compiled, specialized
 from pursuit.compiling.jit import has_compiler
 from pursuit.compiling.vectors import SERIAL
+from pursuit.engine import iteration
 from pursuit.engine.counters import Counters, Counting, Limits, Unfinished, reason_to_stop
-from pursuit.engine.iteration import (
-    NEW_NORMALS,
-    OPENED,
-    VALUES,
-    Bench,
-    BlackBox,
-    Buffers,
-    advance,
-    draw_normals,
-    evaluate_points,
-    iterate,
-    open_loop,
-    open_session,
-    present,
-    receive_one,
-    write_points,
-)
 from pursuit.engine.outcome import BestPoint, Outcome, outcome_of
 from pursuit.engine.snapshot import Snapshot
 from pursuit.engine.stopping import Reason
@@ -89,7 +74,7 @@ class Run:
         self._finished = 0
         """How many iterations have ended since the generator was in the state `_before`."""
         self._scheme, self._limits, self._arrays = scheme, limits, snapshot.state.arrays
-        self._transform = Transform() if transform is None else transform
+        self._transform = transform or Transform()
         self._move = self._transform.move
         self._trace = snapshot.trace
         buffers = _buffers(needs, snapshot.x.size, loops=loops, in_turn=whole and apart)
@@ -97,16 +82,16 @@ class Run:
         self._rows = list(self._points)
 
         # What a session need not know is not compiled for each problem.
-        self._known = problem if needs_problem(scheme) else BlackBox(self._transform)
+        self._known = problem if needs_problem(scheme) else iteration.BlackBox(self._transform)
         rng.bit_generator.state = self._before = snapshot.generator
         # A loop draws its normals itself.
-        self._draw_normals = draw_normals
+        self._draw_normals = iteration.draw_normals
         if not loops:
-            self._draw_normals = specialized(compiled(draw_normals), rng, self._normals)
+            self._draw_normals = specialized(compiled(iteration.draw_normals), rng, self._normals)
             self._draw()
         self._session = self._opened(snapshot, buffers, loops=loops)
         # All of this is compiled now, so that the time of a run is that of its iterations.
-        self._present = specialized(self._entry(present), self._session)
+        self._present = specialized(self._entry(iteration.present), self._session)
         self._received: list[float] = []
         self.rows: list[Vector] = []
         """The points whose values are wanted now, or the first of them; none if the run has stopped."""
@@ -119,30 +104,25 @@ class Run:
         if loops:
             self._iterate = self._iterated_on(problem)
         else:
-            self._advance = specialized(self._entry(advance), self._session, OPENED)
-            self._show(self._advance(self._session, OPENED)[0])
+            self._advance = specialized(self._entry(iteration.advance), self._session, iteration.OPENED)
+            self._show(self._advance(self._session, iteration.OPENED)[0])
             self._recall(snapshot.received.tolist())
 
     def _entry(self, function: Callable[..., Any]) -> Any:
         """Return a function compiled for sessions of this scheme."""
         return compiled(function, self._scheme, self._known)
 
-    def _opened(self, snapshot: Snapshot, buffers: Buffers, *, loops: bool) -> Any:
+    def _opened(self, snapshot: Snapshot, buffers: iteration.Buffers, *, loops: bool) -> Any:
         """Return the session in which compiled code keeps what changes."""
         numbers, counters = snapshot.state.numbers, snapshot.counters
         beginning = numbers, counters, reason_to_stop(counters, self._limits, numbers)
-        self._bench = Bench(
-            team=SERIAL,
-            scheme=self._scheme,
-            problem=self._known,
-            arrays=self._arrays,
-            trace=snapshot.trace,
-            limits=self._limits,
-            buffers=buffers,
+        known, limits, trace = self._known, self._limits, snapshot.trace
+        self._bench = iteration.Bench(
+            SERIAL, self._scheme, known, self._arrays, trace=trace, limits=limits, buffers=buffers
         )
         if loops:
-            return self._entry(open_loop)(*beginning)
-        return self._entry(open_session)(self._bench, *beginning)
+            return self._entry(iteration.open_loop)(*beginning)
+        return self._entry(iteration.open_session)(self._bench, *beginning)
 
     def _recall(self, received: list[float]) -> None:
         """Take the values of a checkpoint, round by round; some of those of the last round may be missing."""
@@ -192,7 +172,7 @@ class Run:
         for j, value in enumerate([*self._told, *values]):
             if value is not None:
                 self._values[j] = value
-                self._entry(receive_one)(self._session, j)
+                self._entry(iteration.receive_one)(self._session, j)
 
     def run_chunk(self, iterations: int) -> bool:
         """Run this many iterations in compiled code, or fewer; return whether the run continues."""
@@ -219,8 +199,7 @@ class Run:
 
     def _present_numbers(self) -> tuple[Any, Counters, int, Unfinished]:
         """Return numbers and counters after the last iteration, the reason to stop, and what followed."""
-        seen: tuple[Any, Counters, int, Unfinished] = self._present(self._session)
-        return seen
+        return self._present(self._session)  # type: ignore[no-any-return]
 
     def snapshot(self) -> Snapshot:
         """Return what is needed to resume. Its arrays are the run's own: write them to disk at once."""
@@ -244,23 +223,15 @@ class Run:
         If it is the `last` outcome, its point is the run's own and not a copy.
         """
         numbers, counters, own_reason, unfinished = self._present_numbers()
-        state = State(self._arrays, numbers)
+        state, counting = State(self._arrays, numbers), Counting(counters, self._trace, self._limits)
         z, fun = state.arrays.x, numbers.fx
         if unfinished.value < fun:
             z, fun = self._point_at(state, unfinished.position), unfinished.value
         is_for_people = last or z is not state.arrays.x
         x = z if is_for_people and self._move is None else self._transform.moved(z)
-        if own_reason != Reason.RUNNING:
-            reason = Reason(own_reason)
-        counting = Counting(counters, self._trace, self._limits)
-        return outcome_of(
-            BestPoint(x, z, fun),
-            state,
-            counting,
-            unfinished=unfinished,
-            reason=reason,
-            transform=self._transform,
-        )
+        reason, best = Reason(own_reason or reason), BestPoint(x, z, fun)
+        transform = self._transform
+        return outcome_of(best, state, counting, unfinished=unfinished, reason=reason, transform=transform)
 
     def _point_at(self, state: State, position: float) -> Vector:
         """Return a point of the current iteration, whose query is asked again with the same normals."""
@@ -273,39 +244,32 @@ class Run:
 
     def _iterated_on(self, problem: Any) -> Callable[[int], None]:
         """Return what runs the loop compiled whole up to an iteration."""
-        loop = compiled(iterate, self._scheme, problem)
         around = self._session, self._bench, problem, self._rng
-        call = specialized(loop, *around, self.nit)
+        call = specialized(compiled(iteration.iterate, self._scheme, problem), *around, self.nit)
         return lambda until: call(*around, until)
 
     def _evaluated_by(self, problem: Any) -> Callable[[int], None]:
         """Return what evaluates a problem at the points of a round in compiled code, given their number."""
         finished, at_once = np.zeros(len(self._values), dtype=np.int64), len(self._points)
 
+        @functools.cache
         def arguments(first: int, end: int) -> tuple[Any, ...]:
             return SERIAL, problem, self._points[: end - first], self._values[first:end], finished[first:end]
 
-        written = [arguments(0, k) for k in range(at_once + 1)]
-        call = specialized(compiled(evaluate_points, problem), *written[-1])
-        write = specialized(self._entry(write_points), self._session, 0, 0)
-
-        def evaluate_others(count: int) -> None:
-            for first in range(at_once, count, at_once):
-                end = min(first + at_once, count)
-                write(self._session, first, end)
-                call(*arguments(first, end))
+        call = specialized(compiled(iteration.evaluate_points, problem), *arguments(0, at_once))
+        write = specialized(self._entry(iteration.write_points), self._session, 0, 0)
 
         def evaluate(count: int) -> None:
             finished.fill(0)
             try:
-                if count <= at_once:
-                    call(*written[count])
-                else:
-                    call(*written[at_once])
-                    evaluate_others(count)
+                for first in range(0, count, at_once):
+                    end = min(first + at_once, count)
+                    if first > 0:
+                        write(self._session, first, end)
+                    call(*arguments(first, end))
             except BaseException:
                 for j in np.flatnonzero(finished):
-                    self._entry(receive_one)(self._session, int(j))
+                    self._entry(iteration.receive_one)(self._session, int(j))
                 raise
 
         return evaluate
@@ -313,11 +277,11 @@ class Run:
     def _take_round(self) -> None:
         """Continue with the values that were written, and write the next points."""
         before = self.nit
-        wanted, self.nit, is_running = self._advance(self._session, VALUES)
+        wanted, self.nit, is_running = self._advance(self._session, iteration.VALUES)
         self._finished += self.nit - before
         if wanted == 0 and is_running:
             self._draw()
-            wanted, _, _ = self._advance(self._session, NEW_NORMALS)
+            wanted, _, _ = self._advance(self._session, iteration.NEW_NORMALS)
         self._show(wanted)
 
     def _draw(self) -> None:
@@ -362,14 +326,14 @@ class Run:
             self.rows = [row.copy() for row in self.rows]
 
 
-def _buffers(needs: Needs, n: int, *, loops: bool, in_turn: bool) -> Buffers:
+def _buffers(needs: Needs, n: int, *, loops: bool, in_turn: bool) -> iteration.Buffers:
     """Return the arrays of a run; a loop compiled whole needs the normals of one iteration, and one point.
 
     Points that are written and evaluated `in_turn` need room for a few of them.
     """
     draws, points = needs.normals, needs.points
     at_once = min(points, max(1, _NUMBERS_AT_ONCE // n)) if in_turn else points
-    return Buffers(
+    return iteration.Buffers(
         normals=np.empty((1 if loops else _rows_at_once(draws), draws)),
         points=np.empty((1 if loops else at_once, n)),
         values=np.empty(points),

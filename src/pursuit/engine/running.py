@@ -248,11 +248,7 @@ def _same(one: Any, other: Any) -> bool:
 
 
 def _check_objective(
-    path: str | os.PathLike[str],
-    setup: Setup,
-    snapshot: Snapshot,
-    evaluate: Evaluate | None,
-    extras: Extras,
+    path: str | os.PathLike[str], setup: Setup, snapshot: Snapshot, evaluate: Evaluate | None, extras: Extras
 ) -> None:
     """Reject an objective that is not that of the checkpoint, judged by its value at the best point."""
     state, x, noise = snapshot.state, snapshot.x, 0.0

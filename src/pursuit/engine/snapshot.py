@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -36,7 +37,7 @@ class Snapshot(NamedTuple):
 
     x: Vector
     """The best point, as the method sees it; the start, while that has not been evaluated."""
-    generator: dict[str, Any]
+    generator: Mapping[str, Any]
     """The state of the generator."""
     state: Any = None
     """That of the method; None, like the next three, while the start has not been evaluated."""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pursuit.checks import Vector
-from pursuit.engine.counters import Limits, due_after, empty_trace
+from pursuit.engine.counters import Limits, due_after
 from pursuit.engine.outcome import LUCK, Known, Outcome, Past, merged, points_at, points_by_iteration
 from pursuit.engine.program_run import ProgramRun
 from pursuit.engine.setup import Setup, set_up_stage
@@ -188,18 +188,8 @@ class StagedRun:
 
     def _unstarted(self, reason: Reason) -> Outcome:
         """Return the outcome of a stage whose start has not been evaluated."""
-        return Outcome(
-            x=self.setup.transform.moved(self._waiting()),
-            fun=math.inf,
-            nit=0,
-            nfev=0,
-            best_nfev=0,
-            faulty=0,
-            sigma=self.setup.first_step,
-            reason=reason,
-            message=reason.sentence(),
-            trace=lambda: empty_trace(0),
-        )
+        x = self.setup.transform.moved(self._waiting())
+        return Outcome(x, self.setup.first_step, reason, reason.sentence())
 
     def _set_up(self, setup: Setup) -> None:
         """Take the setup of a stage."""
@@ -319,7 +309,6 @@ class StagedRun:
         limits, past = self.setup.limits, self._past
         if past is None:
             return limits
-        evaluations = limits.evaluations - past.nfev
-        if past.stage.most is not None:
-            evaluations = min(evaluations, past.stage.most + past.is_start_known)
+        most = math.inf if past.stage.most is None else past.stage.most + past.is_start_known
+        evaluations = int(min(limits.evaluations - past.nfev, most))
         return limits._replace(evaluations=evaluations, iterations=limits.iterations - past.nit)
