@@ -22,6 +22,15 @@ if TYPE_CHECKING:
     # Numba compiles it, and is imported only for step methods.
     from pursuit.problems.transform import Transform
 
+# By how many standard deviations of the noise a single value must be below an estimate to be better.
+LUCK = 3.0
+# How many standard errors are added to estimates when they are compared.
+_CLEAR = 2.0
+# A stage that has gained less than this part of |f| at its start has gained nothing but rounding.
+_GAIN = 1e-12
+# How many stages a sentence names one by one.
+_NAMED = 3
+
 
 class Outcome(NamedTuple):
     """The outcome of a run."""
@@ -94,25 +103,14 @@ def outcome_of(
 
     def whole_trace() -> Trace:
         last = Row(counters.nfev, numbers.f, numbers.sigma, transform.at_bound(arrays.x))
-        end = (
-            Row(nfev, unfinished.value, numbers.sigma, transform.at_bound(best.z))
-            if unfinished.nfev
-            else None
-        )
-        return finished_trace(counters, trace, last, end)
+        end = Row(nfev, unfinished.value, numbers.sigma, transform.at_bound(best.z))
+        return finished_trace(counters, trace, last, end if unfinished.nfev else None)
 
     return Outcome(
-        x=best.x,
-        fun=best.fun,
-        nit=counters.nit,
-        nfev=nfev,
-        best_nfev=counters.best.nfev,
-        faulty=counters.faulty + unfinished.faulty,
-        sigma=numbers.sigma,
-        reason=reason,
-        message=reason.sentence(idle=nfev - counters.best.nfev),
-        trace=whole_trace,
-    )
+        x=best.x, fun=best.fun, nit=counters.nit, nfev=nfev, best_nfev=counters.best.nfev,
+        faulty=counters.faulty + unfinished.faulty, sigma=numbers.sigma, reason=reason,
+        message=reason.sentence(idle=nfev - counters.best.nfev), trace=whole_trace,
+    )  # fmt: skip
 
 
 def points_at(trace: Callable[[], Trace], kept: Mapping[int, Vector], best: Vector) -> NDArray[np.float64]:
@@ -130,16 +128,6 @@ def points_by_iteration(outcome: Outcome) -> dict[int, Vector]:
     """Return the points of an outcome by the iterations of its trace."""
     assert outcome.points is not None
     return dict(zip(outcome.trace().nit.tolist(), outcome.points(), strict=True))
-
-
-# By how many standard deviations of the noise a single value must be below an estimate to be better.
-LUCK = 3.0
-# How many standard errors are added to estimates when they are compared.
-_CLEAR = 2.0
-# A stage that has gained less than this part of |f| at its start has gained nothing but rounding.
-_GAIN = 1e-12
-# How many stages a sentence names one by one.
-_NAMED = 3
 
 
 class Known(NamedTuple):
@@ -190,16 +178,17 @@ class Past(NamedTuple):
         """Whether the value at the start of the present stage was known before."""
         return bool(self.ended) and self.stage.start != AT_NEW_POINT
 
+    def with_present(self, now: Outcome) -> tuple[tuple[Stage, ...], int]:
+        """Return all stages, the present one as the last, and which of them has found the best point."""
+        champion = len(self.ended) if self.is_beaten_by(now) else self.champion
+        return (*self.ended, self.record(now)), champion
+
     def after(self, now: Outcome, following: Stage) -> Past:
         """Return the past once the present stage has ended and another follows."""
-        ended = (*self.ended, self.record(now))
-        is_better = self.is_beaten_by(now)
+        ended, champion = self.with_present(now)
+        best = now.x.copy() if champion == len(self.ended) else self.best
         return self._replace(
-            stage=following,
-            ended=ended,
-            champion=len(ended) - 1 if is_better else self.champion,
-            best=now.x.copy() if is_better else self.best,
-            trace=self.joined(now),
+            stage=following, ended=ended, champion=champion, best=best, trace=self.joined(now)
         )
 
     def left_for(self, known: Known, now: Outcome) -> Past:
@@ -212,18 +201,11 @@ class Past(NamedTuple):
     def record(self, now: Outcome) -> Stage:
         """Return the present stage with what has come of it."""
         return self.stage._replace(
-            nit=now.nit,
-            nfev=now.nfev - self.is_start_known,
-            best_nfev=self.nfev + now.best_nfev,
-            fun=now.fun,
-            has_gained=bool(now.fun < self.f0 - _GAIN * abs(self.f0)),
-            faulty=now.faulty,
-            reason=now.reason,
-            sentence=now.message,
-            noise=now.noise,
-            is_estimate=now.is_estimate,
+            nit=now.nit, nfev=now.nfev - self.is_start_known, best_nfev=self.nfev + now.best_nfev,
+            fun=now.fun, has_gained=bool(now.fun < self.f0 - _GAIN * abs(self.f0)), faulty=now.faulty,
+            reason=now.reason, sentence=now.message, noise=now.noise, is_estimate=now.is_estimate,
             error=None if now.error is None else float(now.error),
-        )
+        )  # fmt: skip
 
     def is_beaten_by(self, now: Outcome) -> bool:
         """Say whether the present stage has the best point, and not by luck if the other is an estimate."""
@@ -258,9 +240,7 @@ class Past(NamedTuple):
 
 def merged(past: Past, now: Outcome, *, is_begun: bool) -> Outcome:
     """Return the outcome of a whole run, given that of its present stage, which may not have begun."""
-    records = (*past.ended, past.record(now)) if is_begun else past.ended
-    is_better = is_begun and past.is_beaten_by(now)
-    champion = len(records) - 1 if is_better else past.champion
+    records, champion = past.with_present(now) if is_begun else (past.ended, past.champion)
     best = records[champion]
     reason, sentence = now.reason, now.message
     nfev = past.nfev + now.nfev
@@ -271,20 +251,12 @@ def merged(past: Past, now: Outcome, *, is_begun: bool) -> Outcome:
         sentence = reason.sentence(idle=nfev - best.best_nfev)
     return now._replace(
         # Callers may write into what they get.
-        x=now.x if is_better else past.best.copy(),
-        fun=best.fun,
-        nit=past.nit + now.nit,
-        nfev=nfev,
-        best_nfev=best.best_nfev,
-        faulty=sum(record.faulty for record in records),
-        reason=reason,
-        message=f"{sentence} {_story(records, champion)}".rstrip(),
-        noise=best.noise,
-        is_estimate=best.is_estimate,
-        error=best.error,
-        trace=lambda: past.joined(now),
-        stages=records,
-    )
+        x=now.x if champion == len(past.ended) else past.best.copy(),
+        fun=best.fun, nit=past.nit + now.nit, nfev=nfev, best_nfev=best.best_nfev,
+        faulty=sum(record.faulty for record in records), reason=reason,
+        message=f"{sentence} {_story(records, champion)}".rstrip(), noise=best.noise,
+        is_estimate=best.is_estimate, error=best.error, trace=lambda: past.joined(now), stages=records,
+    )  # fmt: skip
 
 
 def _story(records: tuple[Stage, ...], champion: int) -> str:

@@ -8,21 +8,15 @@ import math
 import os
 from collections.abc import Callable
 from concurrent.futures import Executor
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pursuit.checks import (
-    Vector,
-    checked_array,
-    checked_flag,
-    checked_generator,
-    checked_number,
-    checked_trace,
-    shown,
-)
+from pursuit import checks
+from pursuit.checks import Vector, checked_number, shown
 from pursuit.engine.checkpoint import Checkpoint, to_bytes
 from pursuit.engine.counters import UNLIMITED
 from pursuit.engine.driving import Interrupts, Monitor, Saver, driven, keep_to, scipy_style
@@ -83,24 +77,27 @@ class Conduct(NamedTuple):
             raise ValueError(
                 "With vectorized=True one call evaluates all points of a round: leave workers at 1."
             )
-        longest = math.inf
-        if self.eval_timeout is not None:
-            longest = checked_number("eval_timeout", self.eval_timeout, above=0.0)
-            if self.vectorized or not isinstance(workers, int):
-                raise ValueError(
-                    "With eval_timeout, evaluations are made in processes that can be killed: pass their "
-                    "number as workers, and leave vectorized at False."
-                )
+        longest = _checked_time("eval_timeout", self.eval_timeout)
+        if longest < math.inf and (self.vectorized or not isinstance(workers, int)):
+            raise ValueError(
+                "With eval_timeout, evaluations are made in processes that can be killed: pass their "
+                "number as workers, and leave vectorized at False."
+            )
         return self._replace(
-            rng=checked_generator(self.rng),
+            rng=checks.checked_generator(self.rng),
             workers=workers,
-            maxtime=math.inf if self.maxtime is None else checked_number("maxtime", self.maxtime, above=0.0),
-            trace=checked_trace(self.trace),
-            progress=checked_flag("progress", self.progress),
+            maxtime=_checked_time("maxtime", self.maxtime),
+            trace=checks.checked_trace(self.trace),
+            progress=checks.checked_flag("progress", self.progress),
             checkpoint_every=checked_number("checkpoint_every", self.checkpoint_every, at_least=0.0),
-            checkpoint_check=checked_flag("checkpoint_check", self.checkpoint_check),
+            checkpoint_check=checks.checked_flag("checkpoint_check", self.checkpoint_check),
             eval_timeout=longest,
         )
+
+
+def _checked_time(name: str, seconds: Any) -> float:
+    """Return a time limit as a number, infinite if there is none."""
+    return math.inf if seconds is None else checked_number(name, seconds, above=0.0)
 
 
 def minimize_task(task: Task, conduct: Conduct) -> Result:
@@ -132,18 +129,12 @@ def minimize_task(task: Task, conduct: Conduct) -> Result:
                 error.add_note(failures.remark)
             raise
         with Interrupts() as interrupts:
-
-            def open_run() -> StagedRun:
-                return StagedRun(setup, snapshot, rng, here=is_here, extras=extras)
-
+            open_run = partial(StagedRun, setup, snapshot, rng, here=is_here, extras=extras)
             run = open_run() if found is None else found.checked(open_run)
             monitor = Monitor(
-                maxtime=conduct.maxtime,
-                callback=call,
-                save=save,
-                save_every=conduct.checkpoint_every,
-                progress=conduct.progress,
-            )
+                maxtime=conduct.maxtime, callback=call, save=save,
+                save_every=conduct.checkpoint_every, progress=conduct.progress,
+            )  # fmt: skip
             keep_to(evaluate, monitor.deadline)
             try:
                 reason = driven(
@@ -255,9 +246,8 @@ def _check_objective(
     if not is_program(setup.scheme):
         stored = state.numbers.fx
     else:
-        stored, noise = snapshot.counters.fun, state.noise or 0.0
-        if state.estimate:
-            x, stored = setup.scheme.best(state)[:2]
+        noise = state.noise or 0.0
+        x, stored, *_ = setup.scheme.best(state) if state.estimate else (x, snapshot.counters.fun)
     found = setup.value_at(x, evaluate, extras)
     if found != stored and not abs(found - stored) <= _LUCK * noise:
         raise ValueError(
@@ -273,7 +263,7 @@ def checked_points(X: Any, structure: Structure, n: int, name: str = "X") -> NDA
         if not isinstance(X, list | tuple):
             raise TypeError(f"{name} must be a list of points, but {shown(X)} was given.")
         X = [structure.flat(point, f"{name}[{number}]") for number, point in enumerate(X)]  # noqa: N806
-    points = checked_array(name, X)
+    points = checks.checked_array(name, X)
     if points.ndim != 2 or points.shape[1] != n:
         raise ValueError(
             f"{name} must have a point of {n} variables in each row, but its shape is {points.shape}."
