@@ -109,7 +109,6 @@ def drive(
         Called after every chunk or every round of evaluations.
     """
     chunk, running = 1, True
-    in_turn = getattr(evaluate, "some", None)
     while running:
         if run.whole:
             before = time.perf_counter()
@@ -121,13 +120,9 @@ def drive(
             if not rows:
                 break
             values: list[Any] = [None] * len(rows)
-            target = None if in_turn is None else run.target
             interrupts.allow()
             try:
-                if in_turn is None or target is None:
-                    evaluate(rows, values)
-                else:
-                    in_turn(rows, values, target)
+                evaluate(rows, values, run.target)
             except BaseException:
                 interrupts.hold()
                 run.receive_part(values)

@@ -18,10 +18,13 @@ from pursuit.checks import Vector, checked_count, shown
 from pursuit.engine.processes import Processes, take_own_seeds
 from pursuit.problems.objective import as_value, values_at_once
 
-Evaluate = Callable[[list[Vector], list[Any]], None]
-"""Puts the values of points into a list of Nones; values found before an exception stay there.
+Evaluate = Callable[..., None]
+"""`evaluate(rows, values, target)` puts the values of points into a list of Nones; those found before an
+exception stay there.
 
-The points are arrays of nobody else's, which a function may keep or overwrite."""
+The points are arrays of nobody else's, which a function may keep or overwrite. With a target, which may be
+left out or None, the first of them will do: the points of the next call begin with those that have no values.
+"""
 Map = Callable[[Callable[[Vector], Any], Iterable[Vector]], Iterable[Any]]
 """A callable like `map`."""
 Submit = Callable[[Vector], Future[Any]]
@@ -68,21 +71,14 @@ class Here:
         self.deadline: float = math.inf
         """When the time is up, on the clock of `time.perf_counter`."""
 
-    def __call__(self, rows: list[Vector], values: list[Any]) -> None:
-        """Evaluate all points."""
-        objective, read = self._objective, self._read
-        for j, row in enumerate(rows):
-            result = objective(row)
-            values[j] = result if type(result) is float else read(result)
-
-    def some(self, rows: list[Vector], values: list[Any], target: float) -> None:
-        """Evaluate points until one reaches the target, the time is up, or others want to have a turn."""
+    def __call__(self, rows: list[Vector], values: list[Any], target: float | None = None) -> None:
+        """Evaluate points; with a target until one reaches it, the time is up, or others want a turn."""
         objective, read, clock = self._objective, self._read, time.perf_counter
         end = min(clock() + _TURN, self.deadline)
         for j, row in enumerate(rows):
             result = objective(row)
             values[j] = result = result if type(result) is float else read(result)
-            if result <= target or clock() >= end:
+            if target is not None and (result <= target or clock() >= end):
                 return
 
 
@@ -90,7 +86,7 @@ def by_map(objective: Callable[[Vector], Any], apply: Map, read: Read = as_value
     """Return what evaluates points by a callable like `map`."""
     guarded = _Guarded(objective)
 
-    def evaluate(rows: list[Vector], values: list[Any]) -> None:
+    def evaluate(rows: list[Vector], values: list[Any], target: float | None = None) -> None:
         count = 0
         try:
             for result in apply(guarded, rows):
@@ -108,7 +104,7 @@ def by_map(objective: Callable[[Vector], Any], apply: Map, read: Read = as_value
 def at_once(fun: Callable[[NDArray[np.float64]], Any]) -> Evaluate:
     """Return what evaluates a round by one call of a function that takes the points one per row."""
 
-    def evaluate(rows: list[Vector], values: list[Any]) -> None:
+    def evaluate(rows: list[Vector], values: list[Any], target: float | None = None) -> None:
         values[:] = values_at_once(fun(np.array(rows)), len(rows))
 
     return evaluate
@@ -134,24 +130,14 @@ class Others:
         self.deadline: float = math.inf
         """When to stop waiting, on the clock of `time.perf_counter`."""
 
-    def __call__(self, rows: list[Vector], values: list[Any]) -> None:
-        """Evaluate all points."""
-        self._evaluate(rows, values, len(rows))
+    def __call__(self, rows: list[Vector], values: list[Any], target: float | None = None) -> None:
+        """Evaluate points; with a target until a quarter of them have values, or one of these reaches it.
 
-    def some(self, rows: list[Vector], values: list[Any], target: float) -> None:
-        """Evaluate points until the first quarter of them have values, or one of these reaches the target.
-
-        The others go on meanwhile: the points of the next call are to begin with those that have no values.
+        The others go on meanwhile.
         """
-        done = self._evaluate(rows, values, -(-len(rows) // 4))
-        reached = next((j for j in range(done) if values[j] <= target), done)
-        values[reached + 1 :] = [None] * len(values[reached + 1 :])
-
-    def _evaluate(self, rows: list[Vector], values: list[Any], enough: int) -> int:
-        """Put values into the list until so many of the first ones are there; return how many are."""
         futures = self._begin(rows)
         try:
-            done = self._await(futures, enough)
+            done = self._await(futures, len(rows) if target is None else -(-len(rows) // 4))
         except BaseException:
             for j, future in enumerate(futures):
                 if not future.cancel() and future.done() and future.exception() is None:
@@ -160,7 +146,8 @@ class Others:
         self._left = self._left[done:]
         for j, future in enumerate(futures[:done]):
             values[j] = self._read(future.result())
-        return done
+            if target is not None and values[j] <= target:
+                return
 
     def _begin(self, rows: list[Vector]) -> list[Future[Any]]:
         """Begin to evaluate points, unless that was done before."""
