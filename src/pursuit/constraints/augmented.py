@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from pursuit.checks import Vector, checked_number, shown
 from pursuit.constraints.forms import checked_constraints
 from pursuit.constraints.lagrangian import Lagrangian, Parts
-from pursuit.engine.counters import UNLIMITED, Trace
+from pursuit.engine.counters import Trace
 from pursuit.engine.driving import Interrupts, Monitor, driven, keep_to, scipy_style
 from pursuit.engine.evaluation import Evaluate, at_once, evaluator
 from pursuit.engine.outcome import Outcome
@@ -316,7 +316,6 @@ class _Rounds:
             seen.evaluate,
             interrupts=interrupts,
             monitor=watch,
-            longest_chunk=UNLIMITED,
             found=lambda: self._result_of(self.outcome(), trace=self._conduct.trace or True),
         )
         run.settle()

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pursuit.checks import checked_limit, checked_number
-from pursuit.compiling.jit import compilable, inlined
+from pursuit.compiling.jit import inlined
 from pursuit.engine.stopping import FTOL, LARGEST_STEP, RUNAWAY, SMALLEST_STEP, XTOL, Reason
 from pursuit.methods.contract import Scheme, elitist_patience, patience_of
 
@@ -307,12 +307,6 @@ def count_iteration(counting: Any, numbers: Any, unfinished: Any, length: Any) -
     )  # fmt: skip
 
 
-@compilable
-def reason_at_target(limits: Any) -> Any:
-    """Return why a run stops whose best value is not above the target; without one, it is minus infinity."""
-    return Reason.TARGET if limits.target > -math.inf else Reason.UNBOUNDED
-
-
 @inlined
 def reason_to_stop(counters: Any, limits: Any, numbers: Any) -> Any:
     """Return why a run with these numbers has to stop, or `Reason.RUNNING`."""
@@ -332,7 +326,7 @@ def reason_to_stop(counters: Any, limits: Any, numbers: Any) -> Any:
     if not may_stop:
         return Reason.RUNNING
     if best.value <= limits.target:
-        return reason_at_target(limits)
+        return Reason.TARGET if limits.target > -math.inf else Reason.UNBOUNDED
     if numbers.sigma == math.inf:
         return Reason.UNBOUNDED
     if numbers.sigma > RUNAWAY * counters.largest_sigma or math.isnan(numbers.sigma):

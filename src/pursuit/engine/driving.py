@@ -139,17 +139,11 @@ def drive(
 
 
 def driven(
-    run: StagedRun,
-    evaluate: Evaluate,
-    *,
-    interrupts: Interrupts,
-    monitor: Callable[[Any], Reason] | None,
-    longest_chunk: int,
-    found: Callable[[], Any],
+    run: StagedRun, evaluate: Evaluate, *, interrupts: Interrupts, found: Callable[[], Any], **how: Any
 ) -> Reason:
     """Drive a run to its end; attach what was `found` to an exception that ends it early."""
     try:
-        reason = drive(run, evaluate, interrupts=interrupts, longest_chunk=longest_chunk, monitor=monitor)
+        reason = drive(run, evaluate, interrupts=interrupts, **how)
     except KeyboardInterrupt:
         reason = Reason.INTERRUPTED
     except TimeLimitError:

@@ -28,15 +28,10 @@ from pursuit.problems.contract import value
 from pursuit.problems.transform import Transform, at_bound, transformed_at_bound
 
 
-class BlackBox(NamedTuple):
-    """A problem of which nothing is known but where points lie, and the values that Python supplies."""
-
-    transform: Transform = Transform()
-
-
-@at_bound.register(BlackBox)
-def _at_bound(team, black_box, x, room):
-    return transformed_at_bound(team, black_box.transform, x, room)
+@at_bound.register(Transform)
+def _at_bound(team, transform, x, room):
+    # It stands for a problem of which no more is known: Python supplies the values.
+    return transformed_at_bound(team, transform, x, room)
 
 
 class Buffers(NamedTuple):
@@ -166,12 +161,8 @@ def iterate(session: Any, bench: Any, problem: Any, rng: Any, until: Any) -> Any
     """
     team, scheme, problem = bench.team, lent(bench.scheme), lent(problem)
     arrays, trace, limits, buffers = lent(bench.arrays), lent(bench.trace), bench.limits, lent(bench.buffers)
-    numbers, counters, unfinished, reason = (
-        session.numbers,
-        session.counters,
-        session.unfinished,
-        session.reason,
-    )
+    numbers, counters = session.numbers, session.counters
+    unfinished, reason = session.unfinished, session.reason
     normals, point, values = buffers.normals[0], buffers.points[0], buffers.values
     while reason == Reason.RUNNING and counters.nit < until:
         _draw(rng, normals)
@@ -209,27 +200,16 @@ def iterate(session: Any, bench: Any, problem: Any, rng: Any, until: Any) -> Any
 def open_session(bench: Any, numbers: Any, counters: Any, reason: Any) -> Any:
     """Return a session whose next query is asked, with the first row of normals, but not evaluated yet."""
     bench = lent(bench)
-    return _opened(bench, _asked(bench, numbers, 0), numbers, counters, reason)
+    query, query_state = _asked(bench, numbers, 0)
+    return Session(
+        numbers, counters, nothing(), reason, bench=bench, query=query, query_state=query_state, last=0, row=1
+    )
 
 
 def open_loop(numbers: Any, counters: Any, reason: Any) -> Any:
     """Return a session for `iterate`."""
-    return _opened(None, (None, None), numbers, counters, reason)
-
-
-@inlined
-def _opened(bench: Any, asked: Any, numbers: Any, counters: Any, reason: Any) -> Any:
-    query, query_state = asked
     return Session(
-        numbers=numbers,
-        counters=counters,
-        unfinished=nothing(),
-        reason=reason,
-        bench=bench,
-        query=query,
-        query_state=query_state,
-        last=0,
-        row=1,
+        numbers, counters, nothing(), reason, bench=None, query=None, query_state=None, last=0, row=0
     )
 
 

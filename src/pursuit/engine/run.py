@@ -35,8 +35,8 @@ class Run:
     ----------
     scheme : Scheme
         Created for this many variables.
-    problem : Problem or BlackBox
-        What is minimised; a black box if Python evaluates it.
+    problem : Problem or Transform
+        What is minimised; a transform if Python evaluates it.
     snapshot : Snapshot
         Where to begin; its arrays are overwritten.
     rng : numpy.random.Generator
@@ -82,7 +82,7 @@ class Run:
         self._rows = list(self._points)
 
         # What a session need not know is not compiled for each problem.
-        self._known = problem if needs_problem(scheme) else iteration.BlackBox(self._transform)
+        self._known = problem if needs_problem(scheme) else self._transform
         rng.bit_generator.state = self._before = snapshot.generator
         # A loop draws its normals itself.
         self._draw_normals = iteration.draw_normals

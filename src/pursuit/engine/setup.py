@@ -66,9 +66,7 @@ class Setup(NamedTuple):
     @property
     def problem(self) -> Any:
         """What compiled code knows of the objective."""
-        from pursuit.engine.iteration import BlackBox
-
-        return self.objective if self.can_be_compiled else BlackBox()
+        return self.objective if self.can_be_compiled else Transform()
 
     @property
     def can_be_compiled(self) -> bool:
