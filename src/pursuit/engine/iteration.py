@@ -4,7 +4,7 @@ An iteration asks the scheme, evaluates what it wants round by round, and tells 
 here once. Three drivers put them together, with the same trajectory, bit for bit, on a CPU:
 
 - `advance`, between two rounds of evaluations, for points that others evaluate: any Python function, or
-  `evaluate_points` where a scheme is compiled apart from the problem;
+  `evaluate_round` where a scheme is compiled apart from the problem;
 - `iterate`, a loop around a problem;
 - a GPU's kernel (`gpu/loop.py`), for many runs at once.
 
@@ -40,7 +40,7 @@ class Buffers(NamedTuple):
     normals: Matrix
     """Standard normals for some iterations, a row for each."""
     points: Matrix
-    """The points of a round of evaluations, one per row, or as many of them as are evaluated at a time."""
+    """The points of a round of evaluations, one per row, or room for one if they are evaluated in turn."""
     values: Vector
     """Their values."""
 
@@ -223,7 +223,6 @@ def _asked(bench, numbers, row):
 def advance(session: Any, event: Any) -> Any:
     """Take the values of the points written, unless something else has happened, and write the next points.
 
-    If there is no room for all of them, these are the first ones, and `write_points` writes the others.
     Returns the number of points, which is 0 if the session has stopped or has used up its normals, and
     negative for the last points of all, for which no answer will come; the number of iterations so far; and
     whether the session is running.
@@ -281,27 +280,21 @@ def _write_round(session, bench):
         session.last = count
         if count == 0:
             session.reason = Reason.MAXFEV
-    _write_rows(bench, query, query_state, 0, min(count, bench.buffers.points.shape[0]))
+    # Where there is no room for them, `evaluate_round` writes them one by one.
+    if count <= bench.buffers.points.shape[0]:
+        for j in range(count):
+            write_point(bench.team, query, position_of(query, query_state, j), bench.buffers.points[j])
     return -count if is_last else count
 
 
-def write_points(session: Any, first: Any, end: Any) -> Any:
-    """Write the points from the first one to before the end, where there is no room for all at once."""
-    _write_rows(lent(session.bench), session.query, session.query_state, first, end)
-
-
-@inlined
-def _write_rows(bench, query, query_state, first, end):
-    for j in range(first, end):
-        position = position_of(query, query_state, j)
-        write_point(bench.team, query, position, bench.buffers.points[j - first])
-
-
-def evaluate_points(team: Any, problem: Any, points: Any, values: Any, finished: Any) -> Any:
-    """Evaluate a problem at points, one per row; `finished` marks those done, whatever exception comes."""
-    for j in range(points.shape[0]):
-        values[j] = value(team, problem, points[j])
-        finished[j] = 1
+def evaluate_round(session: Any, problem: Any, count: Any, done: Any) -> Any:
+    """Evaluate a problem at the points of a round; `done` says at how many, whatever exception comes."""
+    bench, problem = lent(session.bench), lent(problem)
+    query, query_state, point = session.query, session.query_state, bench.buffers.points[0]
+    for j in range(count):
+        write_point(bench.team, query, position_of(query, query_state, j), point)
+        bench.buffers.values[j] = value(bench.team, problem, point)
+        done[0] = j + 1
 
 
 def receive_one(session: Any, j: Any) -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import importlib
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -24,8 +23,6 @@ from pursuit.problems.transform import Transform
 
 # The normals that the Python loop draws at a time, so that passing the generator costs little.
 _NORMALS_AT_ONCE = 32_768
-# The numbers in the points that are written and evaluated in turn: so many stay in a CPU's cache.
-_NUMBERS_AT_ONCE = 32_768
 
 
 class Run:
@@ -77,7 +74,7 @@ class Run:
         self._transform = transform or Transform()
         self._move = self._transform.move
         self._trace = snapshot.trace
-        buffers = _buffers(needs, snapshot.x.size, loops=loops, in_turn=whole and apart)
+        buffers = _buffers(needs, snapshot.x.size, loops=loops, in_turn=whole)
         self._normals, self._points, self._values = buffers
         self._rows = list(self._points)
 
@@ -250,26 +247,17 @@ class Run:
 
     def _evaluated_by(self, problem: Any) -> Callable[[int], None]:
         """Return what evaluates a problem at the points of a round in compiled code, given their number."""
-        finished, at_once = np.zeros(len(self._values), dtype=np.int64), len(self._points)
-
-        @functools.cache
-        def arguments(first: int, end: int) -> tuple[Any, ...]:
-            return SERIAL, problem, self._points[: end - first], self._values[first:end], finished[first:end]
-
-        call = specialized(compiled(iteration.evaluate_points, problem), *arguments(0, at_once))
-        write = specialized(self._entry(iteration.write_points), self._session, 0, 0)
+        done = np.zeros(1, dtype=np.int64)
+        round_of = compiled(iteration.evaluate_round, self._scheme, problem)
+        call = specialized(round_of, self._session, problem, 0, done)
 
         def evaluate(count: int) -> None:
-            finished.fill(0)
+            done[0] = 0
             try:
-                for first in range(0, count, at_once):
-                    end = min(first + at_once, count)
-                    if first > 0:
-                        write(self._session, first, end)
-                    call(*arguments(first, end))
+                call(self._session, problem, count, done)
             except BaseException:
-                for j in np.flatnonzero(finished):
-                    self._entry(iteration.receive_one)(self._session, int(j))
+                for j in range(int(done[0])):
+                    self._entry(iteration.receive_one)(self._session, j)
                 raise
 
         return evaluate
@@ -327,17 +315,13 @@ class Run:
 
 
 def _buffers(needs: Needs, n: int, *, loops: bool, in_turn: bool) -> iteration.Buffers:
-    """Return the arrays of a run; a loop compiled whole needs the normals of one iteration, and one point.
+    """Return the arrays of a run; a loop compiled whole needs the normals of one iteration.
 
-    Points that are written and evaluated `in_turn` need room for a few of them.
+    Points that are written and evaluated `in_turn` need room for one of them.
     """
-    draws, points = needs.normals, needs.points
-    at_once = min(points, max(1, _NUMBERS_AT_ONCE // n)) if in_turn else points
-    return iteration.Buffers(
-        normals=np.empty((1 if loops else _rows_at_once(draws), draws)),
-        points=np.empty((1 if loops else at_once, n)),
-        values=np.empty(points),
-    )
+    rows = 1 if loops else _rows_at_once(needs.normals)
+    points = np.empty((1 if in_turn else needs.points, n))
+    return iteration.Buffers(np.empty((rows, needs.normals)), points, np.empty(needs.points))
 
 
 def _rows_at_once(draws: int) -> int:
