@@ -137,12 +137,6 @@ def note_at_bound(team: Any, problem: Any, counting: Any, counters: Any, x: Any,
 # --- A loop around a problem -----------------------------------------------------------------------
 
 
-def draw_normals(rng: Any, normals: Any) -> Any:
-    """Fill the rows with new standard normals."""
-    for row in range(normals.shape[0]):
-        _draw(rng, normals[row])
-
-
 @compilable
 def _draw(rng, normals):
     rng.standard_normal(out=normals)

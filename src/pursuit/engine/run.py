@@ -21,7 +21,7 @@ from pursuit.methods.contract import Needs, Scheme, State, ask, write_point
 from pursuit.methods.line_searches import needs_problem
 from pursuit.problems.transform import Transform
 
-# The normals that the Python loop draws at a time, so that passing the generator costs little.
+# The normals that the Python loop draws at a time, so that drawing them costs little.
 _NORMALS_AT_ONCE = 32_768
 
 
@@ -82,9 +82,7 @@ class Run:
         self._known = problem if needs_problem(scheme) else self._transform
         rng.bit_generator.state = self._before = snapshot.generator
         # A loop draws its normals itself.
-        self._draw_normals = iteration.draw_normals
         if not loops:
-            self._draw_normals = specialized(compiled(iteration.draw_normals), rng, self._normals)
             self._draw()
         self._session = self._opened(snapshot, buffers, loops=loops)
         # All of this is compiled now, so that the time of a run is that of its iterations.
@@ -234,9 +232,8 @@ class Run:
         """Return a point of the current iteration, whose query is asked again with the same normals."""
         generator = self._another_generator(self._state_of_generator())
         x: Vector = np.empty_like(state.arrays.x)
-        normals = np.empty((1, self._normals.shape[1]))
-        self._draw_normals(generator, normals)
-        write_point(SERIAL, ask(SERIAL, self._scheme, *state, normals[0]), position, x)
+        normals = generator.standard_normal((1, self._normals.shape[1]))[0]
+        write_point(SERIAL, ask(SERIAL, self._scheme, *state, normals), position, x)
         return x
 
     def _iterated_on(self, problem: Any) -> Callable[[int], None]:
@@ -275,7 +272,7 @@ class Run:
     def _draw(self) -> None:
         """Draw normals for the next iterations."""
         self._before, self._finished = self._rng.bit_generator.state, 0
-        self._draw_normals(self._rng, self._normals)
+        self._rng.standard_normal(out=self._normals)
 
     def _finish_chunk(self) -> int:
         """Return how many iterations a chunk has finished."""
@@ -287,10 +284,9 @@ class Run:
         if self._finished == 0:
             return self._before
         generator = self._another_generator(self._before)
-        draws = self._normals.shape[1]
-        again = np.empty((min(self._finished, _rows_at_once(draws)), draws))
-        for start in range(0, self._finished, len(again)):
-            self._draw_normals(generator, again[: self._finished - start])
+        draws, left = self._normals.shape[1], self._finished
+        while left > 0:
+            left -= len(generator.standard_normal((min(left, _rows_at_once(draws)), draws)))
         state: Mapping[str, Any] = generator.bit_generator.state
         return state
 
