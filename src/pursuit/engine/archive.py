@@ -250,8 +250,7 @@ def _entry_of(entry: dict[str, Any]) -> Any:
     if set(entry) != {"array", "dtype"}:
         return entry
     dtype = np.dtype(str(entry["dtype"]))
-    if dtype.kind not in "iufb":
-        raise ValueError(f"arrays must hold numbers, but {dtype} was found")
+    require(dtype.kind in "iufb", f"arrays must hold numbers, but {dtype} was found")
     return np.array(entry["array"], dtype=dtype)
 
 
@@ -311,7 +310,9 @@ def replacing(path: Path) -> Iterator[Path]:
         part.unlink()
     try:
         yield part
-        _flush(part)
+        # A power failure must not leave it empty.
+        with part.open("rb") as file:
+            os.fsync(file.fileno())
         part.replace(path)
     except BaseException:
         with contextlib.suppress(OSError):
@@ -332,9 +333,3 @@ def _places(path: Path) -> tuple[Path, Path]:
     if path.exists() and not path.is_file():
         raise OSError(errno.EINVAL, "It is a folder or a device, not a file", str(path))
     return path, path.with_name(f".{path.name}.part")
-
-
-def _flush(path: Path) -> None:
-    """Have the system write a file to the disk, so that a power failure cannot leave it empty."""
-    with path.open("rb") as file:
-        os.fsync(file.fileno())

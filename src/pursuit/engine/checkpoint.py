@@ -46,6 +46,8 @@ from pursuit.methods.programs import ENDINGS, Program, is_program
 from pursuit.methods.stages import Task, Unknown
 
 _FORMAT, _VERSION = "pursuit checkpoint", 9
+# What a file holds of a task as it is.
+_OF_TASK = ("options", "restarts", "sigma0", "limits")
 T = TypeVar("T")
 Told = Sequence[float | None]
 """The values of a round that were told, None where they are missing; empty if none were."""
@@ -105,16 +107,13 @@ def _entries(setup: Setup, snapshot: Snapshot, told: Told) -> dict[str, Any]:
     task, box, state, points = setup.task, setup.box, snapshot.state, snapshot.points
     stored = Stored(
         method=method_text(task.method),
-        options=task.options,
-        restarts=task.restarts,
         rounds=list(task.rounds) if task.rounds else None,
         n=setup.n,
-        sigma0=task.sigma0,
         lower=box.lower if box else None,
         upper=box.upper if box else None,
         x0=setup.x0,
-        limits=task.limits,
         told=list(told) if any(value is not None for value in told) else None,
+        **{field: getattr(task, field) for field in _OF_TASK},
     )
     fields = {"format": _FORMAT, "version": _VERSION, **stored._asdict(), **snapshot._asdict()}
     if points is not None:
@@ -203,17 +202,9 @@ class Checkpoint:
         require(is_named, f"its method is a class, {stored.method}: pass that class as method")
         lower, upper = stored.lower, stored.upper
         bounds = None if lower is None or upper is None else list(zip(lower, upper, strict=True))
-        return Task(
-            x0=np.zeros(stored.n) if bounds is None else np.clip(0.0, lower, upper),
-            method=method or stored.method,
-            limits=stored.limits,
-            sigma0=stored.sigma0,
-            bounds=bounds,
-            options=stored.options,
-            restarts=stored.restarts,
-            rounds=stored.sizes,
-            fun=Unknown(),
-        )
+        x0 = np.zeros(stored.n) if bounds is None else np.clip(0.0, lower, upper)
+        alike = {field: getattr(stored, field) for field in _OF_TASK}
+        return Task(x0, method or stored.method, bounds=bounds, rounds=stored.sizes, fun=Unknown(), **alike)
 
     def _setup_of_stage(self, setup: Setup) -> Setup:
         past, stage, x0 = self.past, setup.stage, self.stored.x0
@@ -254,11 +245,10 @@ class Checkpoint:
         return stored
 
     def _read_past(self) -> Past | None:
-        if "past" not in self._entries:
-            return None
-        past: Past = self._entries.take("past", Past)
-        check_past(past, self.stored.n, self.stored.method)
-        require(past.ended or self.is_begun, "one of its stages must have begun")
+        past: Past | None = self._entries.take("past", Past | None)
+        if past is not None:
+            check_past(past, self.stored.n, self.stored.method)
+            require(past.ended or self.is_begun, "one of its stages must have begun")
         return past
 
     def _read_points(self) -> dict[int, Vector] | None:

@@ -67,7 +67,9 @@ class Excused:
         except StopIteration:
             raise
         except Exception as error:
-            return Failure.of(RAISED, _text_of(error))
+            # On one line without a full stop.
+            text = " ".join(f"{type(error).__name__}: {error}".split()).rstrip(":. ")
+            return Failure.of(RAISED, cut(text, 100))
 
 
 class Failures:
@@ -126,12 +128,6 @@ class Failures:
 def failures_for(on_error: Any) -> Failures:
     """Return what counts failures."""
     return Failures(excuses=checked_choice("on_error", on_error, ON_ERROR) == "nan")
-
-
-def _text_of(error: Exception) -> str:
-    """Return an exception in words, on one line without a full stop."""
-    text = " ".join(f"{type(error).__name__}: {error}".split()).rstrip(":. ")
-    return cut(text, 100)
 
 
 # After so many processes that end before they can evaluate anything no more are started.
@@ -331,13 +327,9 @@ def take_own_seeds() -> None:
 
 def begin_worker() -> None:
     """Prepare a process that makes runs or evaluates points."""
-    ignore_interrupts()
-    take_own_seeds()
-
-
-def ignore_interrupts() -> None:
-    """Leave Ctrl-C, which reaches all processes of a terminal, to the one that waits for the others."""
+    # Ctrl-C reaches all processes of a terminal: the one that waits for the others takes it.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    take_own_seeds()
 
 
 def check_pickles(function: Callable[..., Any], name: str = "fun") -> None:

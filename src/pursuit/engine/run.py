@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -97,7 +98,9 @@ class Run:
         """The values of points before these, of the same round, that a checkpoint has brought."""
         self._evaluate = self._evaluated_by(problem) if whole and apart else None
         if loops:
-            self._iterate = self._iterated_on(problem)
+            around = self._session, self._bench, problem, rng
+            loop = specialized(compiled(iteration.iterate, scheme, problem), *around, self.nit)
+            self._iterate = partial(loop, *around)
         else:
             self._advance = specialized(self._entry(iteration.advance), self._session, iteration.OPENED)
             self._show(self._advance(self._session, iteration.OPENED)[0])
@@ -235,12 +238,6 @@ class Run:
         normals = generator.standard_normal((1, self._normals.shape[1]))[0]
         write_point(SERIAL, ask(SERIAL, self._scheme, *state, normals), position, x)
         return x
-
-    def _iterated_on(self, problem: Any) -> Callable[[int], None]:
-        """Return what runs the loop compiled whole up to an iteration."""
-        around = self._session, self._bench, problem, self._rng
-        call = specialized(compiled(iteration.iterate, self._scheme, problem), *around, self.nit)
-        return lambda until: call(*around, until)
 
     def _evaluated_by(self, problem: Any) -> Callable[[int], None]:
         """Return what evaluates a problem at the points of a round in compiled code, given their number."""

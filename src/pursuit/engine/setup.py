@@ -154,11 +154,6 @@ class Setup(NamedTuple):
         return Run(self.scheme, self.problem, snapshot, rng, self.limits, whole=whole, transform=moved)
 
 
-def checked_steps(sigma0: Any, n: int) -> float | Vector:
-    """Return the first step size, or one for each variable."""
-    return checks.checked_numbers("sigma0", sigma0, n, at_least=_SMALLEST_SIGMA0, below=_LARGEST_SIGMA0)
-
-
 def rounds_of(batch: Any, workers: int | None = None, *, vectorized: bool = False) -> Rounds | None:
     """Return how large rounds are to be: as asked for, or as suits the workers if their number is known.
 
@@ -186,15 +181,15 @@ def set_up(task: Task) -> tuple[Setup, Vector]:
 
 def _checked(task: Task) -> Task:
     """Return what is asked for with its arguments checked; the function is checked when it is wrapped."""
-    x0 = checks.checked_point("x0", task.x0)
+    x0, least, most = checks.checked_point("x0", task.x0), _SMALLEST_SIGMA0, _LARGEST_SIGMA0
     if task.rounds is not None:
-        most = task.rounds.most
-        checks.checked_memory(f"A round of {most} points of n={x0.size} variables", most * x0.size)
+        size = task.rounds.most
+        checks.checked_memory(f"A round of {size} points of n={x0.size} variables", size * x0.size)
     return task._replace(
         x0=x0,
         options=checks.checked_options(task.options),
         restarts=checks.checked_count("restarts", task.restarts, at_least=0),
-        sigma0=checked_steps(task.sigma0, x0.size),
+        sigma0=checks.checked_numbers("sigma0", task.sigma0, x0.size, at_least=least, below=most),
     )
 
 
