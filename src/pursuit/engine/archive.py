@@ -129,28 +129,23 @@ class Entries:
     def _as(self, kind: Any, name: str, entry: Any) -> Any:
         """Return an entry as what it stands for, if it is of this kind."""
         origin, parts = typing.get_origin(kind), typing.get_args(kind)
-        if is_record(kind):
-            if entry == {"class": kind.__name__}:
-                hints = typing.get_type_hints(kind)
-                return kind(**{x: self.take(f"{name}.{x}", hints[x]) for x in _fields_of(kind)})
-        elif origin is tuple:
-            length = entry.get("length") if isinstance(entry, dict) else None
+        if is_record(kind) and entry == {"class": kind.__name__}:
+            hints = typing.get_type_hints(kind)
+            return kind(**{x: self.take(f"{name}.{x}", hints[x]) for x in _fields_of(kind)})
+        if origin is tuple and isinstance(entry, dict):
+            length = entry.get("length")
             if type(length) is int and 0 <= length <= len(self._left):
                 return tuple(self.take(f"{name}.{j}", parts[0]) for j in range(length))
-        elif origin is np.ndarray:
-            if isinstance(entry, np.ndarray) and entry.dtype == np.dtype(typing.get_args(parts[1])[0]):
-                return entry
-        elif origin is list:
+        if origin is np.ndarray and isinstance(entry, np.ndarray):
+            return entry if entry.dtype == np.dtype(typing.get_args(parts[1])[0]) else _OTHER
+        if origin is list and isinstance(entry, list):
             kinds = _kinds_of(parts[0])
-            if isinstance(entry, list) and all(any(_is_plain(x, part) for part in kinds) for x in entry):
-                return entry
-        elif origin is dict:
-            if isinstance(entry, dict):
-                return entry
-        elif isinstance(kind, type) and issubclass(kind, enum.IntEnum):
-            if type(entry) is int:
-                return kind(entry)
-        elif _is_plain(entry, kind):
+            return entry if all(any(_is_plain(x, part) for part in kinds) for x in entry) else _OTHER
+        if origin is dict and isinstance(entry, dict):
+            return entry
+        if isinstance(kind, enum.EnumType) and type(entry) is int:
+            return kind(entry)
+        if _is_plain(entry, kind):
             return float(entry) if kind is float else entry
         return _OTHER
 

@@ -25,17 +25,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pursuit.checks import Vector, checked_memory, cut, shown
-from pursuit.engine.archive import (
-    Entries,
-    as_json,
-    check_shape,
-    entries_of,
-    generator_in_state,
-    is_record,
-    replacing,
-    require,
-    write_entries,
-)
+from pursuit.engine import archive
+from pursuit.engine.archive import check_shape, require
 from pursuit.engine.counters import LIMITS, Counters, Trace, check_counters, first_counters
 from pursuit.engine.outcome import Known, Past, check_past
 from pursuit.engine.setup import Setup, set_up, set_up_stage
@@ -87,19 +78,19 @@ class _Points(NamedTuple):
 
 def check_options(setup: Setup) -> None:
     """Reject options that a checkpoint cannot hold."""
-    as_json({"options": setup.task.options})
+    archive.as_json({"options": setup.task.options})
 
 
 def save(path: str | os.PathLike[str], setup: Setup, snapshot: Snapshot, told: Told = ()) -> None:
     """Write a checkpoint; whatever was at `path` stays whole until the new one is."""
-    with replacing(Path(path)) as part, part.open("wb") as file:
-        write_entries(file, _entries(setup, snapshot, told))
+    with archive.replacing(Path(path)) as part, part.open("wb") as file:
+        archive.write_entries(file, _entries(setup, snapshot, told))
 
 
 def to_bytes(setup: Setup, snapshot: Snapshot, told: Told = ()) -> bytes:
     """Return a checkpoint as bytes."""
     file = io.BytesIO()
-    write_entries(file, _entries(setup, snapshot, told))
+    archive.write_entries(file, _entries(setup, snapshot, told))
     return file.getvalue()
 
 
@@ -128,7 +119,7 @@ def _entries(setup: Setup, snapshot: Snapshot, told: Told) -> dict[str, Any]:
         part: entry
         for name, whole in fields.items()
         if whole is not None
-        for part, entry in entries_of(name, whole)
+        for part, entry in archive.entries_of(name, whole)
     }
 
 
@@ -146,7 +137,7 @@ class Checkpoint:
     def __init__(self, source: str | os.PathLike[str] | BinaryIO, name: str = "The optimizer") -> None:
         self._path = os.fspath(source) if isinstance(source, str | os.PathLike) else name
         try:
-            self._entries = Entries(source)
+            self._entries = archive.Entries(source)
             kind, version = self._entries.take("format", str), self._entries.take("version", int)
         except Exception as error:
             # Readers of archives, arrays and JSON raise errors of many kinds for nonsense.
@@ -278,7 +269,7 @@ class Checkpoint:
             is_finite = np.isfinite(known.x).all() and math.isfinite(known.value)
             require(is_finite, "the point that was told, and its value, must be finite")
         self._entries.check_all_taken()
-        return found, generator_in_state(generator)
+        return found, archive.generator_in_state(generator)
 
     def _of_program(self, program: Program, found: Snapshot) -> Snapshot:
         counts, received = self._entries.take("counters", Counts), found.received
@@ -331,7 +322,7 @@ class Checkpoint:
             for record in like
         ]
         found, small, large = (
-            dict(entries_of("state", record)) for record in (records[0], like[0], larger[0])
+            dict(archive.entries_of("state", record)) for record in (records[0], like[0], larger[0])
         )
         for name, array in found.items():
             if isinstance(array, np.ndarray):
@@ -346,7 +337,7 @@ class Checkpoint:
 def _state_class(program: Program) -> Any:
     """Return the class of a program's states, which `begin` names."""
     cls = typing.get_type_hints(type(program).begin).get("return")
-    if not is_record(cls):
+    if not archive.is_record(cls):
         raise TypeError(
             f"the method begin of {type(program).__qualname__} must say of which class states are"
         )
