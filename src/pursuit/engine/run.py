@@ -48,6 +48,9 @@ class Run:
         What moves the points of the scheme to where they are evaluated; None if nothing is to be done.
     """
 
+    target: float | None = None
+    """Rounds of step methods are evaluated to their end."""
+
     def __init__(
         self,
         scheme: Scheme,
@@ -148,11 +151,6 @@ class Run:
         """The step size at present."""
         return float(self._present_numbers()[0].sigma)
 
-    @property
-    def target(self) -> None:
-        """Rounds of step methods are evaluated to their end."""
-        return
-
     def receive(self, values: list[float]) -> None:
         """Take the values of `rows`, and write the next points."""
         values, self._told = [*self._told, *values], []
@@ -202,14 +200,8 @@ class Run:
     def snapshot(self) -> Snapshot:
         """Return what is needed to resume. Its arrays are the run's own: write them to disk at once."""
         numbers, counters, _, _ = self._present_numbers()
-        return Snapshot(
-            x=self._arrays.x,
-            generator=self._state_of_generator(),
-            state=State(self._arrays, numbers),
-            counters=counters,
-            trace=self._trace,
-            received=np.array(self._received),
-        )
+        generator, state = self._state_of_generator(), State(self._arrays, numbers)
+        return Snapshot(self._arrays.x, generator, state, counters, self._trace, np.array(self._received))
 
     def settle(self) -> None:
         """Leave the generator where the last finished iteration did, whatever was drawn since."""

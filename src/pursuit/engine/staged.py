@@ -20,7 +20,7 @@ from pursuit.engine.setup import Setup, set_up_stage
 from pursuit.engine.snapshot import Snapshot
 from pursuit.engine.stopping import Reason
 from pursuit.methods.restarts import next_stage
-from pursuit.methods.stages import AT_BEST, AT_NEW_POINT, Stage
+from pursuit.methods.stages import AT_BEST, AT_NEW_POINT
 from pursuit.problems.objective import Extras
 
 if TYPE_CHECKING:
@@ -138,11 +138,8 @@ class StagedRun:
             return False
         self.receive_part(values)
         run.settle()
-        if self._points is not None:
-            self._points = points_by_iteration(self.outcome())
         past = self._past or Past.first(self.setup.task.x0, known.value, self.setup.stage)
-        self._past = past.left_for(known, run.outcome())
-        self._change_to(self._past.stage)
+        self._change_to(past.left_for(known, run.outcome()))
         return True
 
     def run_chunk(self, iterations: int) -> bool:
@@ -266,15 +263,14 @@ class StagedRun:
         following = next_stage(self.setup.task, ended) if left > 0 else None
         if following is None:
             return False
-        if self._points is not None:
-            self._points = points_by_iteration(self.outcome())
-        self._past = past.after(now, following)
-        self._change_to(following)
+        self._change_to(past.after(now, following))
         return True
 
-    def _change_to(self, stage: Stage) -> None:
-        assert self._past is not None
-        past = self._past
+    def _change_to(self, past: Past) -> None:
+        """Begin another stage."""
+        if self._points is not None:
+            self._points = points_by_iteration(self.outcome())
+        self._past, stage = past, past.stage
         self._extras.settle(past.best)
         is_best = stage.start == AT_BEST
         if stage.start == AT_NEW_POINT:
