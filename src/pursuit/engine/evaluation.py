@@ -188,15 +188,11 @@ def by_executor(objective: Callable[[Vector], Any], executor: Executor, read: Re
 
 def checked_workers(workers: Any) -> int | Map | Executor:
     """Return an executor or a callable as it is, and anything else as a number of processes."""
-    if isinstance(workers, Executor):
-        return workers
-    if hasattr(workers, "get_executor"):
-        # A client of Dask.
-        executor: Executor = workers.get_executor()
-        return executor
-    if callable(workers):
-        apply: Map = workers
-        return apply
+    # A client of Dask has an executor.
+    workers = workers.get_executor() if hasattr(workers, "get_executor") else workers
+    if isinstance(workers, Executor) or callable(workers):
+        others: Executor | Map = workers
+        return others
     count = checked_count("workers", workers, at_least=-1)
     if count == 0:
         raise ValueError("workers must be positive, or -1 for one per core, but 0 was given.")

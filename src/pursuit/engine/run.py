@@ -172,24 +172,21 @@ class Run:
 
     def run_chunk(self, iterations: int) -> bool:
         """Run this many iterations in compiled code, or fewer; return whether the run continues."""
+        before, until = self.nit, self.nit + iterations
         if self._evaluate is not None:
             # Each of them is one round.
-            until = self.nit + iterations
             while self.rows and self.nit < until:
                 self._evaluate(self._wanted)
                 self._take_round()
             return bool(self.rows)
         try:
-            self._iterate(self.nit + iterations)
-        except BaseException:
-            self._finished += self._finish_chunk()
-            raise
-        finished = self._finish_chunk()
+            self._iterate(until)
+        finally:
+            self.nit = self._present_numbers()[1].nit
+            self._finished += self.nit - before
         reason = self._present_numbers()[2]
-        if reason == Reason.MAXFEV:
-            # Normals were drawn for an iteration that did not end.
-            self._finished += finished
-        elif finished:
+        # With MAXFEV, normals were drawn for an iteration that did not end.
+        if reason != Reason.MAXFEV and self.nit > before:
             self._before, self._finished = self._rng.bit_generator.state, 0
         return reason == Reason.RUNNING
 
@@ -262,11 +259,6 @@ class Run:
         """Draw normals for the next iterations."""
         self._before, self._finished = self._rng.bit_generator.state, 0
         self._rng.standard_normal(out=self._normals)
-
-    def _finish_chunk(self) -> int:
-        """Return how many iterations a chunk has finished."""
-        before, self.nit = self.nit, self._present_numbers()[1].nit
-        return self.nit - before
 
     def _state_of_generator(self) -> Mapping[str, Any]:
         """Return the state of the generator before it drew the normals of the current iteration."""
