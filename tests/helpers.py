@@ -4,9 +4,9 @@ import pursuit
 from pursuit.engine.driving import Interrupts, drive
 from pursuit.engine.evaluation import Here
 from pursuit.engine.run import Run
+from pursuit.engine.setup import Setup
 from pursuit.engine.snapshot import first_snapshot
 from pursuit.methods.line_searches import ExactStep
-from pursuit.problems.transform import Transform
 
 PAPER = (
     "rp", "rp-exact", "sarp", "sarp-exact", "cma",
@@ -43,6 +43,8 @@ def run_scheme(scheme, problem, *, rng, limits, whole):
     x0 = problem.x0
     first = first_snapshot(scheme, x0, problem(x0), 1.0, rng)
     known = whole or isinstance(getattr(scheme, "line_search", None), ExactStep)
-    run = Run(scheme, problem if known else Transform(), first, rng, limits, whole=whole)
+    objective = problem if known else problem.__call__
+    setup = Setup(task=None, stage=None, scheme=scheme, objective=objective, limits=limits)
+    run = Run(setup, first, rng, here=whole)
     outcome = run.outcome(drive(run, Here(problem), interrupts=Interrupts()))
     return outcome._replace(trace=outcome.trace())

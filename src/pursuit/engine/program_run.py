@@ -16,11 +16,11 @@ import numpy as np
 from pursuit.checks import Vector
 from pursuit.engine.counters import Limits, Row, Trace, due_after, rows_in, trace_of
 from pursuit.engine.outcome import Outcome
+from pursuit.engine.setup import Setup
 from pursuit.engine.snapshot import Counts, Snapshot
 from pursuit.engine.stopping import Reason
-from pursuit.methods.contract import Rounds
-from pursuit.methods.programs import CONVERGED, Program, Request, rows_of
-from pursuit.problems.boxes import Box, number_at_bound
+from pursuit.methods.programs import CONVERGED, Request, rows_of
+from pursuit.problems.boxes import number_at_bound
 
 # The most points of a chunk, and the most numbers in them, if no size of rounds is asked for: enough to make
 # the cost of a chunk small beside f, and no more memory than a few points where n is large.
@@ -54,44 +54,28 @@ class ProgramRun:
 
     Parameters
     ----------
-    program : Program
-        Created for this many variables.
+    setup : Setup
+        That of the stage, whose scheme is the program; tolerances are the program's affair.
     snapshot : Snapshot
         Where to begin.
     rng : numpy.random.Generator
         The source of all randomness; its state is set to the snapshot's.
-    limits : Limits
-        When to stop; its tolerances are the program's affair.
-    rounds : Rounds or None
-        How many points are evaluated at a time; None if that is left to the run.
-    in_turn : bool
-        Whether the points of a round are evaluated one after the other, so that they need not all be there.
-    box : Box or None
-        The bounds.
+    here : bool
+        Whether this process evaluates points, one after the other: then a round need not have all of them.
     """
 
-    def __init__(
-        self,
-        program: Program,
-        snapshot: Snapshot,
-        rng: np.random.Generator,
-        limits: Limits,
-        *,
-        rounds: Rounds | None = None,
-        in_turn: bool = False,
-        box: Box | None = None,
-    ) -> None:
-        self._program, self._rng, self._limits, self._box = program, rng, limits, box
-        n = snapshot.x.size
+    def __init__(self, setup: Setup, snapshot: Snapshot, rng: np.random.Generator, *, here: bool) -> None:
+        self._program, self._rng, self._limits, self._box = setup.scheme, rng, setup.limits, setup.box
+        n, rounds = snapshot.x.size, setup.task.rounds
         chunk = min(_MOST_POINTS, max(1, _MOST_NUMBERS // n))
         self._round = 1 if rounds is None or rounds.flow else rounds.size(n)
         """The target ends a run after a multiple of this many points, or at the end of a request."""
-        self._chunk = chunk if in_turn or rounds is None else rounds.size(n)
+        self._chunk = chunk if here or rounds is None else rounds.size(n)
         self.rows: list[Vector] = []
         """The points whose values are wanted now; none if the run has stopped."""
         self.reason: Reason = Reason.RUNNING
         self.counts: Counts = snapshot.counters
-        self._state, self._x = _with_tolerances(snapshot.state, limits), snapshot.x
+        self._state, self._x = _with_tolerances(snapshot.state, setup.limits), snapshot.x
         self._trace = rows_in(snapshot.trace)
         self._due = due_after(max(self._trace))
         self._answered = 0

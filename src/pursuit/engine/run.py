@@ -14,11 +14,12 @@ from pursuit.compiling.cache import compiled, specialized
 from pursuit.compiling.jit import has_compiler
 from pursuit.compiling.vectors import SERIAL
 from pursuit.engine import iteration
-from pursuit.engine.counters import Counters, Counting, Limits, Unfinished, reason_to_stop
+from pursuit.engine.counters import Counters, Counting, Unfinished, reason_to_stop
 from pursuit.engine.outcome import BestPoint, Outcome, outcome_of
+from pursuit.engine.setup import Setup
 from pursuit.engine.snapshot import Snapshot
 from pursuit.engine.stopping import Reason
-from pursuit.methods.contract import Needs, Scheme, State, ask, write_point
+from pursuit.methods.contract import Needs, State, ask, write_point
 from pursuit.methods.line_searches import needs_problem
 from pursuit.problems.transform import Transform
 
@@ -31,54 +32,39 @@ class Run:
 
     Parameters
     ----------
-    scheme : Scheme
-        Created for this many variables.
-    problem : Problem or Transform
-        What is minimised; a transform if Python evaluates it.
+    setup : Setup
+        That of the stage.
     snapshot : Snapshot
         Where to begin; its arrays are overwritten.
     rng : numpy.random.Generator
         The source of all randomness; its state is set to the snapshot's.
-    limits : Limits
-        When to stop.
-    whole : bool
-        Whether the problem is evaluated in compiled code, in a loop that is compiled whole unless the scheme
-        is compiled apart. The trajectory is the same.
-    transform : Transform or None
-        What moves the points of the scheme to where they are evaluated; None if nothing is to be done.
+    here : bool
+        Whether this process evaluates the objective: in compiled code if it is a problem, in a loop that is
+        compiled whole unless the scheme is compiled apart. The trajectory is the same.
     """
 
     target: float | None = None
     """Rounds of step methods are evaluated to their end."""
 
-    def __init__(
-        self,
-        scheme: Scheme,
-        problem: Any,
-        snapshot: Snapshot,
-        rng: np.random.Generator,
-        limits: Limits,
-        *,
-        whole: bool,
-        transform: Transform | None = None,
-    ) -> None:
+    def __init__(self, setup: Setup, snapshot: Snapshot, rng: np.random.Generator, *, here: bool) -> None:
         if has_compiler():
             # It has to know what a session is before it compiles what works with one.
             importlib.import_module("pursuit.engine.sessions")
-        self.whole: bool = whole
+        scheme, problem = setup.scheme, setup.problem
+        self.whole: bool = here and setup.can_be_compiled
         needs = scheme.needs(snapshot.x.size)
         apart = needs.is_compiled_apart
-        loops = whole and not apart
+        loops = self.whole and not apart
         self.nit: int = snapshot.counters.nit
         self._rng = rng
         self._before: Mapping[str, Any] = {}
         self._finished = 0
         """How many iterations have ended since the generator was in the state `_before`."""
-        self._scheme, self._limits, self._arrays = scheme, limits, snapshot.state.arrays
-        self._transform = transform or Transform()
+        self._scheme, self._limits, self._arrays = scheme, setup.limits, snapshot.state.arrays
+        self._transform: Transform = setup.transform
         self._move = self._transform.move
         self._trace = snapshot.trace
-        buffers = _buffers(needs, snapshot.x.size, loops=loops, in_turn=whole)
+        buffers = _buffers(needs, snapshot.x.size, loops=loops, in_turn=self.whole)
         self._normals, self._points, self._values = buffers
         self._rows = list(self._points)
 
@@ -99,7 +85,7 @@ class Run:
         """Whether they are the last points, for which no answer will come."""
         self._told: list[float] = []
         """The values of points before these, of the same round, that a checkpoint has brought."""
-        self._evaluate = self._evaluated_by(problem) if whole and apart else None
+        self._evaluate = self._evaluated_by(problem) if self.whole and apart else None
         if loops:
             around = self._session, self._bench, problem, rng
             loop = specialized(compiled(iteration.iterate, scheme, problem), *around, self.nit)

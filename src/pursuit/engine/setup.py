@@ -12,7 +12,6 @@ from pursuit.checks import Vector, shown
 from pursuit.engine.counters import LIMITS, Limits
 from pursuit.engine.evaluation import Evaluate, Here
 from pursuit.engine.outcome import Past
-from pursuit.engine.program_run import ProgramRun
 from pursuit.engine.snapshot import Snapshot, first_snapshot
 from pursuit.methods.catalogue import create_scheme, method_name, method_text, resolved
 from pursuit.methods.contract import Rounds
@@ -141,17 +140,6 @@ class Setup(NamedTuple):
             # One call for many points does not make any of them free.
             batch=1 if rounds is None or rounds.at_once == 1 else rounds.size(n),
         )
-
-    def run(self, snapshot: Snapshot, rng: np.random.Generator, *, here: bool) -> Any:
-        """Return a run that begins with a snapshot; one that is evaluated `here` is compiled if it can be."""
-        if is_program(self.scheme):
-            rounds, box = self.task.rounds, self.box
-            return ProgramRun(self.scheme, snapshot, rng, self.limits, rounds=rounds, in_turn=here, box=box)
-        # Numba compiles what this imports.
-        from pursuit.engine.run import Run
-
-        whole, moved = here and self.can_be_compiled, self.transform
-        return Run(self.scheme, self.problem, snapshot, rng, self.limits, whole=whole, transform=moved)
 
 
 def rounds_of(batch: Any, workers: int | None = None, *, vectorized: bool = False) -> Rounds | None:

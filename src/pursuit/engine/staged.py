@@ -19,6 +19,7 @@ from pursuit.engine.program_run import ProgramRun
 from pursuit.engine.setup import Setup, set_up_stage
 from pursuit.engine.snapshot import Snapshot
 from pursuit.engine.stopping import Reason
+from pursuit.methods.programs import is_program
 from pursuit.methods.restarts import next_stage
 from pursuit.methods.stages import AT_BEST, AT_NEW_POINT
 from pursuit.problems.objective import Extras
@@ -206,8 +207,14 @@ class StagedRun:
         """Begin the present stage, or continue it."""
         self._start, self.rows = None, []
         self._past = self._past or snapshot.past
-        setup = self.setup._replace(limits=self._limits())
-        self._run = setup.run(snapshot, self._rng, here=self._is_here)
+        setup, rng = self.setup._replace(limits=self._limits()), self._rng
+        if is_program(setup.scheme):
+            self._run = ProgramRun(setup, snapshot, rng, here=self._is_here)
+        else:
+            # Numba compiles what this imports.
+            from pursuit.engine.run import Run
+
+            self._run = Run(setup, snapshot, rng, here=self._is_here)
         if self._points is not None:
             before = 0 if self._past is None else self._past.nit
             self._due = due_after(max(self._points, default=-1) - before)
