@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -9,10 +10,10 @@ import numpy as np
 
 from pursuit import checks
 from pursuit.checks import Vector, shown
-from pursuit.engine.counters import LIMITS, Limits
+from pursuit.engine.counters import LIMITS, Limits, Row, first_counters, trace_of
 from pursuit.engine.evaluation import Evaluate, Here
 from pursuit.engine.outcome import Past
-from pursuit.engine.snapshot import Snapshot, first_snapshot
+from pursuit.engine.snapshot import Counts, Snapshot
 from pursuit.methods.catalogue import create_scheme, method_name, method_text, resolved
 from pursuit.methods.contract import Rounds
 from pursuit.methods.programs import Start, is_program
@@ -114,32 +115,35 @@ class Setup(NamedTuple):
     ) -> Snapshot:
         """Return the snapshot of a run that has evaluated its start, and perhaps points that were worse.
 
-        First steps are `step` times as long as asked for; that is for programs. With a trace "x", the run
+        The run may overwrite the start. First steps are `step` times as long as asked for; that is for programs. With a trace "x", the run
         keeps points.
         """
-        begin = self._start_at(start, fx, step) if is_program(self.scheme) else None
-        sigma = self.first_step if begin is None else float(np.min(begin.sigma0))
-        at_bound = self.transform.at_bound(start)
-        first = first_snapshot(self.scheme, start, fx, sigma, rng, at_bound=at_bound, start=begin)
+        if not math.isfinite(fx):
+            raise ValueError(f"The objective must be finite at x0, but it is {fx} there.")
+        x, at_bound = start, self.transform.at_bound(start)
+        counters: Any
+        if is_program(self.scheme):
+            begin = self._start_at(start, fx, step)
+            sigma = float(np.min(begin.sigma0))
+            state, table = self.scheme.begin(begin), trace_of({0: Row(1, fx, sigma, at_bound)})
+            counters = Counts(0, nfev=1, faulty=0, fun=fx, best_nit=0, best_nfev=1, best_sigma=sigma)
+        else:
+            counters, table = first_counters(fx, self.first_step, at_bound)
+            state = self.scheme.init(start, fx, self.first_step)
+            x = state.arrays.x
+        table.nfev[0] = nfev
         past = Past.first(self.task.x0, fx, self.stage) if has_stages(self.task) else None
-        first.trace.nfev[0] = nfev
-        counters = first.counters._replace(nfev=nfev)
-        return first._replace(counters=counters, past=past, points={} if trace == "x" else None)
+        first = Snapshot(x, rng.bit_generator.state, state, counters._replace(nfev=nfev), table, np.empty(0))
+        return first._replace(past=past, points={} if trace == "x" else None)
 
     def _start_at(self, x: Vector, fx: float, step: float) -> Start:
         """Return the start of a program."""
-        n, box, rounds = self.n, self.box, self.task.rounds
-        return Start(
-            x=x,
-            value=fx,
-            sigma0=np.full(n, step * np.asarray(self.task.sigma0)),
-            lower=np.full(n, -np.inf) if box is None else box.lower,
-            upper=np.full(n, np.inf) if box is None else box.upper,
-            xtol=self.limits.xtol,
-            ftol=self.limits.ftol,
-            # One call for many points does not make any of them free.
-            batch=1 if rounds is None or rounds.at_once == 1 else rounds.size(n),
-        )
+        n, box, rounds, limits = self.n, self.box, self.task.rounds, self.limits
+        lower, upper = (np.full(n, -np.inf), np.full(n, np.inf)) if box is None else box[:2]
+        sigma0 = np.full(n, step * np.asarray(self.task.sigma0))
+        # One call for many points does not make any of them free.
+        batch = 1 if rounds is None or rounds.at_once == 1 else rounds.size(n)
+        return Start(x, fx, sigma0, lower, upper, xtol=limits.xtol, ftol=limits.ftol, batch=batch)
 
 
 def rounds_of(batch: Any, workers: int | None = None, *, vectorized: bool = False) -> Rounds | None:

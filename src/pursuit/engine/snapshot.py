@@ -10,9 +10,8 @@ import numpy as np
 
 from pursuit.checks import Vector
 from pursuit.engine.archive import require
-from pursuit.engine.counters import UNLIMITED, Row, Trace, first_counters, trace_of
+from pursuit.engine.counters import UNLIMITED, Trace
 from pursuit.engine.outcome import Known, Past
-from pursuit.methods.programs import Start
 
 
 class Counts(NamedTuple):
@@ -53,32 +52,6 @@ class Snapshot(NamedTuple):
     """The best points so far at entries of the trace, by iteration; None if they are not kept."""
     known: Known | None = None
     """A point that the caller has told the value of, to go on from if it is better than the start."""
-
-
-def first_snapshot(
-    method: Any,
-    x0: Vector,
-    fx: float,
-    sigma0: float,
-    rng: np.random.Generator,
-    *,
-    at_bound: int = 0,
-    start: Start | None = None,
-) -> Snapshot:
-    """Return that of a run that has evaluated its start, which it may overwrite, and nothing else.
-
-    A program has more to begin with than a step method: a `start`.
-    """
-    if not math.isfinite(fx):
-        raise ValueError(f"The objective must be finite at x0, but it is {fx} there.")
-    begun = Snapshot(x0, rng.bit_generator.state, received=np.empty(0))
-    if start is None:
-        counters, trace = first_counters(fx, sigma0, at_bound)
-        state = method.init(x0, fx, sigma0)
-        return begun._replace(x=state.arrays.x, state=state, counters=counters, trace=trace)
-    counts = Counts(0, nfev=1, faulty=0, fun=fx, best_nit=0, best_nfev=1, best_sigma=sigma0)
-    trace = trace_of({0: Row(1, fx, sigma0, at_bound)})
-    return begun._replace(state=method.begin(start), counters=counts, trace=trace)
 
 
 def check_counts(counts: Counts, trace: Trace) -> None:
