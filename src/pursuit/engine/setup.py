@@ -115,18 +115,17 @@ class Setup(NamedTuple):
     ) -> Snapshot:
         """Return the snapshot of a run that has evaluated its start, and perhaps points that were worse.
 
-        The run may overwrite the start. First steps are `step` times as long as asked for; that is for programs. With a trace "x", the run
-        keeps points.
+        The run may overwrite the start. First steps are `step` times as long as asked for; that is for
+        programs. With a trace "x", the run keeps points.
         """
         if not math.isfinite(fx):
             raise ValueError(f"The objective must be finite at x0, but it is {fx} there.")
         x, at_bound = start, self.transform.at_bound(start)
-        counters: Any
         if is_program(self.scheme):
             begin = self._start_at(start, fx, step)
             sigma = float(np.min(begin.sigma0))
             state, table = self.scheme.begin(begin), trace_of({0: Row(1, fx, sigma, at_bound)})
-            counters = Counts(0, nfev=1, faulty=0, fun=fx, best_nit=0, best_nfev=1, best_sigma=sigma)
+            counters: Any = Counts(0, nfev=1, faulty=0, fun=fx, best_nit=0, best_nfev=1, best_sigma=sigma)
         else:
             counters, table = first_counters(fx, self.first_step, at_bound)
             state = self.scheme.init(start, fx, self.first_step)
