@@ -23,7 +23,7 @@ from pursuit.methods.contract import Needs, State, ask, write_point
 from pursuit.methods.line_searches import needs_problem
 from pursuit.problems.transform import Transform
 
-# The normals that the Python loop draws at a time, so that drawing them costs little.
+# The normals that the Python loop draws at a time, so that passing the generator costs little.
 _NORMALS_AT_ONCE = 32_768
 
 
@@ -73,6 +73,7 @@ class Run:
         rng.bit_generator.state = self._before = snapshot.generator
         # A loop draws its normals itself.
         if not loops:
+            self._draw_normals = specialized(compiled(iteration.draw_normals), rng, self._normals)
             self._draw()
         self._session = self._opened(snapshot, buffers, loops=loops)
         # All of this is compiled now, so that the time of a run is that of its iterations.
@@ -244,7 +245,7 @@ class Run:
     def _draw(self) -> None:
         """Draw normals for the next iterations."""
         self._before, self._finished = self._rng.bit_generator.state, 0
-        self._rng.standard_normal(out=self._normals)
+        self._draw_normals(self._rng, self._normals)
 
     def _state_of_generator(self) -> Mapping[str, Any]:
         """Return the state of the generator before it drew the normals of the current iteration."""
