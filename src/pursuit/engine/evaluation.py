@@ -74,11 +74,11 @@ class Here:
     def __call__(self, rows: list[Vector], values: list[Any], target: float | None = None) -> None:
         """Evaluate points; with a target until one reaches it, the time is up, or others want a turn."""
         objective, read, clock = self._objective, self._read, time.perf_counter
-        end = None if target is None else min(clock() + _TURN, self.deadline)
+        end = math.inf if target is None else min(clock() + _TURN, self.deadline)
         for j, row in enumerate(rows):
             result = objective(row)
             values[j] = result = result if type(result) is float else read(result)
-            if end is not None and (result <= target or clock() >= end):
+            if target is not None and (result <= target or clock() >= end):
                 return
 
 

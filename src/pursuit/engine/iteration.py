@@ -1,7 +1,7 @@
 """What happens in an iteration, and the two loops around it on a CPU.
 
-An iteration asks the scheme, evaluates what it wants round by round, and tells it. These parts are defined
-here once. Three drivers put them together, with the same trajectory, bit for bit, on a CPU:
+An iteration asks the scheme, evaluates what it wants round by round, and tells it. Three drivers put these
+parts together, on a CPU with the same trajectory, bit for bit:
 
 - `advance`, between two rounds of evaluations, for points that others evaluate: any Python function, or
   `evaluate_round` where a scheme is compiled apart from the problem;
@@ -28,11 +28,8 @@ from pursuit.methods.line_searches import Line, begin_search, continue_search, k
 from pursuit.problems.contract import value
 from pursuit.problems.transform import Transform, at_bound, transformed_at_bound
 
-
-@at_bound.register(Transform)
-def _at_bound(team, transform, x, room):
-    # It stands for a problem of which no more is known: Python supplies the values.
-    return transformed_at_bound(team, transform, x, room)
+# A transform stands for a problem of which no more is known: Python supplies the values.
+at_bound.register(Transform)(transformed_at_bound)
 
 
 class Buffers(NamedTuple):
@@ -81,16 +78,15 @@ class Session:
     """The row of the normals that comes next."""
 
 
-# What has happened before `advance`: the session was opened, and has written no points yet; the values of the
-# points written have come in; or there are new normals, with which the next iteration begins.
+# What has happened before `advance`: the session was opened and has written no points, the values of the
+# points have come in, or there are new normals, with which the next iteration begins.
 OPENED, VALUES, NEW_NORMALS = range(3)
 
 
 # --- How a query is evaluated ----------------------------------------------------------------------
 #
-# Which points it wants, and what answer their values amount to. There are two kinds. A line is searched step
-# by step by the scheme's line search; a batch of points, whatever its class, is evaluated at once. Both are
-# handled alike: while `query_state.wanted` is not 0, that many points are wanted.
+# A line is searched step by step by the scheme's line search; a batch of points, whatever its class, is
+# evaluated at once. Both are handled alike: while `query_state.wanted` is not 0, that many points are wanted.
 
 
 class BatchState(NamedTuple):
@@ -102,7 +98,7 @@ class BatchState(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """What the scheme is told, in a record: on a GPU no function returns a part of an array by itself."""
+    """What the scheme is told: on a GPU no function returns a part of an array by itself."""
 
     content: Any
 
@@ -124,7 +120,7 @@ def _open_line(team, scheme, problem, line):
 def points_to_spend(query: Any, left: int) -> int:
     """Return how many points of a query to evaluate at the end, if too few evaluations are left for all.
 
-    The query will not be answered. But points of a batch are in order, and any may be the best of all.
+    The query will not be answered. But any point of a batch, in their order, may be the best of all.
     """
     return max(left, 0)
 
