@@ -1,11 +1,12 @@
 """What several tests need."""
 
 import pursuit
-from pursuit.engine.driving import Here, Interrupts, drive
-from pursuit.engine.iteration import BlackBox
+from pursuit.engine.driving import Interrupts, drive
+from pursuit.engine.evaluation import Here
 from pursuit.engine.run import Run
-from pursuit.engine.snapshot import first_snapshot
+from pursuit.engine.setup import Setup
 from pursuit.methods.line_searches import ExactStep
+from pursuit.methods.stages import Task
 
 PAPER = (
     "rp", "rp-exact", "sarp", "sarp-exact", "cma",
@@ -40,8 +41,9 @@ def run_scheme(scheme, problem, *, rng, limits, whole):
     The Python loop treats the problem as a black box, unless its exact line minimiser is wanted.
     """
     x0 = problem.x0
-    first = first_snapshot(scheme, x0, problem(x0), 1.0, rng)
     known = whole or isinstance(getattr(scheme, "line_search", None), ExactStep)
-    run = Run(scheme, problem if known else BlackBox(), first, rng, limits, whole=whole)
+    objective = problem if known else problem.__call__
+    setup = Setup(Task(x0, "rp", {}), None, scheme, objective, limits)
+    run = Run(setup, setup.first_snapshot(x0, problem(x0), rng), rng, here=whole)
     outcome = run.outcome(drive(run, Here(problem), interrupts=Interrupts()))
     return outcome._replace(trace=outcome.trace())

@@ -21,11 +21,10 @@ from pursuit.checks import (
     checked_trace,
     with_known_arguments,
 )
-from pursuit.engine.driving import Here, Interrupts, drive
-from pursuit.engine.evaluation import checked_workers
-from pursuit.engine.failures import Excused, failures_for
+from pursuit.engine.driving import Interrupts, drive
+from pursuit.engine.evaluation import Here, checked_workers
 from pursuit.engine.outcome import Outcome
-from pursuit.engine.processes import begin_worker, check_pickles
+from pursuit.engine.processes import Excused, begin_worker, check_pickles, failures_for
 from pursuit.engine.setup import Setup, set_up
 from pursuit.engine.staged import StagedRun
 from pursuit.engine.stopping import FTOL, XTOL, Reason

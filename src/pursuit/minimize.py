@@ -13,7 +13,7 @@ from pursuit.checks import checked_flag, with_known_arguments
 from pursuit.constraints.augmented import minimize_within
 from pursuit.constraints.forms import given_constraints
 from pursuit.engine.evaluation import Map, number_of_workers
-from pursuit.engine.failures import failures_for
+from pursuit.engine.processes import failures_for
 from pursuit.engine.running import Conduct, minimize_task
 from pursuit.engine.setup import rounds_of
 from pursuit.engine.stopping import FTOL, XTOL

@@ -20,7 +20,8 @@ from pursuit.checks import (
 )
 from pursuit.engine import checkpoint
 from pursuit.engine.driving import Interrupts
-from pursuit.engine.known import Known, checked_points
+from pursuit.engine.outcome import Known
+from pursuit.engine.running import checked_points
 from pursuit.engine.setup import Setup, rounds_of, set_up
 from pursuit.engine.snapshot import Snapshot
 from pursuit.engine.staged import StagedRun

@@ -10,7 +10,7 @@ import scipy.optimize
 import pursuit
 from pursuit.compiling import cache as caching
 from pursuit.compiling.jit import announcing
-from pursuit.engine.monitor import Monitor
+from pursuit.engine.driving import Monitor
 from pursuit.engine.stopping import Reason
 
 EXP = pursuit.problems.exp(5, 100.0)

@@ -85,10 +85,7 @@ def is_compilable(function: Callable[..., Any]) -> bool:
 
 
 def replaceable(
-    function: Callable[..., Any],
-    choose: Callable[..., Callable[..., Any] | None],
-    *,
-    inlined: bool = False,
+    function: Callable[..., Any], choose: Callable[..., Callable[..., Any] | None], *, inlined: bool = False
 ) -> None:
     """Let compiled code call, in place of a function, what `choose` returns for its arguments' types."""
     options: dict[str, Any] = {"forceinline": True} if inlined else {"error_model": "numpy"}

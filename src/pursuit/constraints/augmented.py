@@ -28,12 +28,11 @@ from numpy.typing import NDArray
 from pursuit.checks import Vector, checked_number, shown
 from pursuit.constraints.forms import checked_constraints
 from pursuit.constraints.lagrangian import Lagrangian, Parts
-from pursuit.engine.counters import UNLIMITED, Trace
-from pursuit.engine.driving import Evaluate, Interrupts
-from pursuit.engine.evaluation import at_once, evaluator
-from pursuit.engine.monitor import Monitor, scipy_style
+from pursuit.engine.counters import Trace
+from pursuit.engine.driving import Interrupts, Monitor, driven, keep_to, scipy_style
+from pursuit.engine.evaluation import Evaluate, at_once, evaluator
 from pursuit.engine.outcome import Outcome
-from pursuit.engine.running import Conduct, driven, excused, keep_to
+from pursuit.engine.running import Conduct, excused
 from pursuit.engine.setup import Setup, set_up
 from pursuit.engine.staged import StagedRun
 from pursuit.engine.stopping import Reason
@@ -322,7 +321,6 @@ class _Rounds:
             seen.evaluate,
             interrupts=interrupts,
             monitor=watch,
-            longest_leg=UNLIMITED,
             found=lambda: self._result_of(self.outcome(), trace=self._conduct.trace or True),
         )
         run.settle()

@@ -11,7 +11,7 @@ import numpy as np
 
 from pursuit.checks import Vector
 from pursuit.constraints.forms import Constraints
-from pursuit.engine.driving import Evaluate
+from pursuit.engine.evaluation import Evaluate
 from pursuit.problems.objective import Extended, as_value
 
 _LARGEST_WEIGHT, _LARGEST_MULTIPLIER = 1e12, 1e12
@@ -85,7 +85,7 @@ class Lagrangian:
         """What f returned beside its value at the best point, if it returned pairs."""
         return (self.best.f.extra,) if isinstance(self.best.f, Extended) else ()
 
-    def evaluate(self, rows: list[Vector], values: list[Any]) -> None:
+    def evaluate(self, rows: list[Vector], values: list[Any], target: float | None = None) -> None:
         """Put the Lagrangian at points into a list of the same length; what precedes an exception stays."""
         points = [row.copy() for row in rows]
         found: list[Any] = [None] * len(rows)

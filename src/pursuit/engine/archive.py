@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pursuit.checks import cut
 
@@ -38,30 +39,26 @@ def entries_of(name: str, value: Any) -> Iterator[tuple[str, Any]]:
     """Yield what a record holds, by dotted names, with the names of classes and the lengths of tuples."""
     if is_record(type(value)):
         yield name, {"class": type(value).__name__}
-        for field in _fields_of(type(value)):
-            yield from entries_of(f"{name}.{field}", getattr(value, field))
+        parts: Any = [(field, getattr(value, field)) for field in _fields_of(type(value))]
     elif isinstance(value, tuple):
         yield name, {"length": len(value)}
-        for j, part in enumerate(value):
-            yield from entries_of(f"{name}.{j}", part)
-    elif isinstance(value, np.ndarray) and value.dtype.names:
-        # A record of numbers, which the file holds as an array of these.
-        yield name, value.view(np.float64)
+        parts = enumerate(value)
     else:
         yield name, value
+        return
+    for part, entry in parts:
+        yield from entries_of(f"{name}.{part}", entry)
 
 
 def write_entries(file: Any, entries: Mapping[str, Any]) -> None:
     """Write entries to a file; those of a record are a table of the header."""
     header: dict[str, Any] = {}
-    arrays: dict[str, Any] = {}
+    arrays: Any = {name: entry for name, entry in entries.items() if isinstance(entry, np.ndarray)}
     for name, entry in entries.items():
         record, _, field = name.partition(".")
-        if isinstance(entry, np.ndarray):
-            arrays[name] = entry
-        elif field:
+        if field and name not in arrays:
             header[record][field] = entry
-        else:
+        elif name not in arrays:
             header[name] = dict(entry) if isinstance(entry, dict) else entry
     np.savez(file, header=np.frombuffer(as_json(header).encode(), dtype=np.uint8), **arrays)
 
@@ -75,11 +72,10 @@ class Entries:
         self._left: dict[str, Any] = {}
         """Those that nobody has taken yet."""
         for name, entry in header.items():
+            self._left[name] = entry
             if isinstance(entry, dict) and "class" in entry:
                 self._left[name] = {"class": entry.pop("class")}
                 self._left |= {f"{name}.{field}": part for field, part in entry.items()}
-            else:
-                self._left[name] = entry
         self._twice = self._left.keys() & arrays.keys()
         self._left |= arrays
 
@@ -97,9 +93,11 @@ class Entries:
         Parts of records must be there in any case.
         """
         kinds = _kinds_of(hint)
-        if name not in self._left and types.NoneType in kinds and "." not in name:
-            return None
-        entry = self._pop(name)
+        if name not in self._left:
+            if types.NoneType in kinds and "." not in name:
+                return None
+            raise ValueError(f"the entry {name} is missing")
+        entry = self._left.pop(name)
         for kind in kinds:
             found = self._as(kind, name, entry)
             if found is not _OTHER:
@@ -108,71 +106,60 @@ class Entries:
 
     def take_like(self, name: str, example: Any) -> Any:
         """Return an entry that is of the same types as an example, whose annotations say nothing."""
-        entry = self._pop(name)
         if is_record(type(example)):
-            if not (isinstance(entry, dict) and entry == {"class": type(example).__name__}):
+            if self._left.pop(name, None) != {"class": type(example).__name__}:
                 raise _wrong_type(name)
             fields = _fields_of(type(example))
             return type(example)(*(self.take_like(f"{name}.{x}", getattr(example, x)) for x in fields))
         if isinstance(example, np.ndarray):
-            dtype = np.dtype(np.float64) if example.dtype.names else example.dtype
-            if not (isinstance(entry, np.ndarray) and entry.dtype == dtype):
-                raise _wrong_type(name)
-            if example.dtype.names:
-                return entry.view(example.dtype)
-            if np.isfinite(example).all() and not np.isfinite(entry).all():
-                raise ValueError(f"the entry {name} must hold finite numbers")
+            entry = self.take(name, NDArray[example.dtype.type])
+            is_finite = np.isfinite(entry).all() or not np.isfinite(example).all()
+            require(is_finite, f"the entry {name} must hold finite numbers")
             return entry
         kind = int if isinstance(example, int | np.integer) else float
-        if type(entry) is not kind or not _is_plain(entry, kind):
+        if type(self._left.get(name)) is not kind:
             raise _wrong_type(name)
-        return entry
+        return self.take(name, kind)
 
     def check_all_taken(self) -> None:
         """Reject entries that belong to no field."""
         surplus = {*self._left, *self._twice}
-        if surplus:
-            raise ValueError(f"the entry {cut(min(surplus))} is not one of a checkpoint")
-
-    def _pop(self, name: str) -> Any:
-        if name not in self._left:
-            raise ValueError(f"the entry {name} is missing")
-        return self._left.pop(name)
+        require(not surplus, f"the entry {cut(min(surplus, default=''))} is not one of a checkpoint")
 
     def _as(self, kind: Any, name: str, entry: Any) -> Any:
         """Return an entry as what it stands for, if it is of this kind."""
         origin, parts = typing.get_origin(kind), typing.get_args(kind)
-        if is_record(kind):
-            if isinstance(entry, dict) and entry == {"class": kind.__name__}:
-                hints = typing.get_type_hints(kind)
-                return kind(**{x: self.take(f"{name}.{x}", hints[x]) for x in _fields_of(kind)})
-        elif origin is tuple:
-            length = entry.get("length") if isinstance(entry, dict) else None
+        if is_record(kind) and entry == {"class": kind.__name__}:
+            hints = typing.get_type_hints(kind)
+            return kind(**{x: self.take(f"{name}.{x}", hints[x]) for x in _fields_of(kind)})
+        if origin is tuple and isinstance(entry, dict):
+            length = entry.get("length")
             if type(length) is int and 0 <= length <= len(self._left):
                 return tuple(self.take(f"{name}.{j}", parts[0]) for j in range(length))
-        elif origin is np.ndarray:
-            dtype = np.dtype(typing.get_args(parts[1])[0])
-            if isinstance(entry, np.ndarray) and entry.dtype == dtype:
-                return entry
-        elif origin is list:
+        if origin is np.ndarray and isinstance(entry, np.ndarray):
+            return entry if entry.dtype == np.dtype(typing.get_args(parts[1])[0]) else _OTHER
+        if origin is list and isinstance(entry, list):
             kinds = _kinds_of(parts[0])
-            if isinstance(entry, list) and all(any(_is_plain(x, part) for part in kinds) for x in entry):
-                return entry
-        elif origin is dict:
-            if isinstance(entry, dict):
-                return entry
-        elif isinstance(kind, type) and issubclass(kind, enum.IntEnum):
-            if type(entry) is int:
-                return kind(entry)
-        elif _is_plain(entry, kind):
+            return entry if all(any(_is_plain(x, part) for part in kinds) for x in entry) else _OTHER
+        if origin is dict and isinstance(entry, dict):
+            return entry
+        if isinstance(kind, enum.EnumType) and type(entry) is int:
+            return kind(entry)
+        if _is_plain(entry, kind):
             return float(entry) if kind is float else entry
         return _OTHER
 
 
+def require(holds: object, sentence: str) -> None:
+    """Reject what a file says unless something holds."""
+    if not holds:
+        raise ValueError(sentence)
+
+
 def check_shape(name: str, entry: Any, shape: tuple[int, ...]) -> None:
     """Reject an array of another shape."""
-    if isinstance(entry, np.ndarray) and entry.shape != shape:
-        raise ValueError(f"the entry {name} must have shape {shape}, but has {entry.shape}")
+    found = getattr(entry, "shape", shape)
+    require(found == shape, f"the entry {name} must have shape {shape}, but has {found}")
 
 
 def is_record(kind: Any) -> bool:
@@ -181,21 +168,16 @@ def is_record(kind: Any) -> bool:
 
 
 def _fields_of(cls: Any) -> tuple[str, ...]:
-    if dataclasses.is_dataclass(cls):
-        return tuple(field.name for field in dataclasses.fields(cls))
-    fields: tuple[str, ...] = cls._fields
-    return fields
+    names: Any = cls._fields if hasattr(cls, "_fields") else (field.name for field in dataclasses.fields(cls))
+    return tuple(names)
 
 
-def _kinds_of(hint: Any) -> tuple[Any, ...]:
+def _kinds_of(hint: Any) -> list[Any]:
     """Return the types that an annotation allows: from NumPy 2.5 on, `NDArray` is an alias of a type."""
     is_union = typing.get_origin(hint) in (types.UnionType, typing.Union)
     kinds = typing.get_args(hint) if is_union else (hint,)
-    aliases = (getattr(typing.get_origin(kind), "__value__", None) for kind in kinds)
-    return tuple(
-        kind if alias is None else alias[typing.get_args(kind)]
-        for kind, alias in zip(kinds, aliases, strict=True)
-    )
+    alias_of = {kind: getattr(typing.get_origin(kind), "__value__", None) for kind in kinds}
+    return [alias[typing.get_args(kind)] if alias else kind for kind, alias in alias_of.items()]
 
 
 def _is_plain(entry: Any, kind: Any) -> bool:
@@ -218,25 +200,27 @@ def read_arrays(source: str | os.PathLike[str] | BinaryIO) -> dict[str, Any]:
     arrays: dict[str, Any] = {}
     with zipfile.ZipFile(source) as archive:
         for entry in archive.infolist():
-            if entry.compress_type != zipfile.ZIP_STORED or entry.file_size != entry.compress_size:
-                raise ValueError(f"the entry {entry.filename} is compressed")
-            if not entry.filename.endswith(_SUFFIX) or entry.filename.removesuffix(_SUFFIX) in arrays:
-                raise ValueError(f"the entry {entry.filename} is not an array, or occurs twice")
-            arrays[entry.filename.removesuffix(_SUFFIX)] = _read_array(archive, entry)
+            file, name = entry.filename, entry.filename.removesuffix(_SUFFIX)
+            is_stored = entry.compress_type == zipfile.ZIP_STORED and entry.file_size == entry.compress_size
+            require(is_stored, f"the entry {file} is compressed")
+            is_new_array = file.endswith(_SUFFIX) and name not in arrays
+            require(is_new_array, f"the entry {file} is not an array, or occurs twice")
+            arrays[name] = _read_array(archive, entry)
     return arrays
 
 
 def _read_array(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> Any:
+    name = entry.filename
     with archive.open(entry) as file:
         version = np.lib.format.read_magic(file)
-        if version != (1, 0):
-            raise ValueError(f"the entry {entry.filename} has a version that is not supported")
+        require(version == (1, 0), f"the entry {name} has a version that is not supported")
         shape, fortran, dtype = np.lib.format.read_array_header_1_0(file)
-        if dtype.str not in _TYPES or len(shape) > 2:
-            raise ValueError(f"the entry {entry.filename} does not hold plain numbers")
+        is_plain = dtype.str in _TYPES and len(shape) <= 2
+        require(is_plain, f"the entry {name} does not hold plain numbers")
         data = file.read()
-    if any(length < 0 for length in shape) or len(data) != dtype.itemsize * int(np.prod(shape, dtype=object)):
-        raise ValueError(f"the entry {entry.filename} is not as long as it says")
+    size = dtype.itemsize * int(np.prod(shape, dtype=object))
+    is_whole = min(shape, default=0) >= 0 and len(data) == size
+    require(is_whole, f"the entry {name} is not as long as it says")
     # In the order that it had: sums of rows and of columns are rounded differently.
     return np.frombuffer(bytearray(data), dtype=dtype).reshape(shape, order="F" if fortran else "C")
 
@@ -261,21 +245,11 @@ def _entry_of(entry: dict[str, Any]) -> Any:
     if set(entry) != {"array", "dtype"}:
         return entry
     dtype = np.dtype(str(entry["dtype"]))
-    if dtype.kind not in "iufb":
-        raise ValueError(f"arrays must hold numbers, but {dtype} was found")
+    require(dtype.kind in "iufb", f"arrays must hold numbers, but {dtype} was found")
     return np.array(entry["array"], dtype=dtype)
 
 
-_KINDS = {
-    kind.__name__: kind
-    for kind in (
-        np.random.PCG64,
-        np.random.PCG64DXSM,
-        np.random.SFC64,
-        np.random.Philox,
-        np.random.MT19937,
-    )
-}
+_KINDS = ("PCG64", "PCG64DXSM", "SFC64", "Philox", "MT19937")
 # The numbers that NumPy uses unchecked, and their largest safe values.
 _LARGEST = {"pos": 624, "buffer_pos": 4, "has_uint32": 1, "uinteger": 2**32 - 1}
 
@@ -292,9 +266,8 @@ def generator_in_state(state: Any) -> np.random.Generator:
     True
     """
     name = state.get("bit_generator") if isinstance(state, Mapping) else None
-    if not isinstance(name, str) or name not in _KINDS:
-        raise ValueError(f"the bit generator must be one of {', '.join(_KINDS)}, but is {name!r}")
-    bits: Any = _KINDS[name]()
+    require(name in _KINDS, f"the bit generator must be one of {', '.join(_KINDS)}, but is {name!r}")
+    bits: Any = getattr(np.random, str(name))()
     _check_like(state, bits.state, "generator")
     bits.state = state
     return np.random.Generator(bits)
@@ -303,19 +276,19 @@ def generator_in_state(state: Any) -> np.random.Generator:
 def _check_like(found: Any, like: Any, name: str) -> None:
     """Reject a state that is not made like another: NumPy takes what it is given unchecked."""
     if isinstance(like, dict):
-        if not isinstance(found, Mapping) or found.keys() != like.keys():
-            raise ValueError(f"{name} must have the entries {', '.join(like)}")
+        is_like = isinstance(found, Mapping) and found.keys() == like.keys()
+        require(is_like, f"{name} must have the entries {', '.join(like)}")
         for key, entry in like.items():
             _check_like(found[key], entry, key)
     elif isinstance(like, np.ndarray):
-        if not isinstance(found, np.ndarray) or (found.shape, found.dtype) != (like.shape, like.dtype):
-            raise ValueError(f"{name} must be an array of shape {like.shape} and type {like.dtype}")
+        is_like = isinstance(found, np.ndarray) and (found.shape, found.dtype) == (like.shape, like.dtype)
+        require(is_like, f"{name} must be an array of shape {like.shape} and type {like.dtype}")
     elif isinstance(like, int | np.integer):
         largest = _LARGEST.get(name, 2**128 - 1)
-        if isinstance(found, bool) or not isinstance(found, int) or not 0 <= found <= largest:
-            raise ValueError(f"{name} must be a whole number from 0 to {largest}")
-    elif found != like:
-        raise ValueError(f"{name} must be {like!r}")
+        is_like = type(found) is int and 0 <= found <= largest
+        require(is_like, f"{name} must be a whole number from 0 to {largest}")
+    else:
+        require(found == like, f"{name} must be {like!r}")
 
 
 @contextlib.contextmanager
@@ -332,7 +305,9 @@ def replacing(path: Path) -> Iterator[Path]:
         part.unlink()
     try:
         yield part
-        _flush(part)
+        # A power failure must not leave it empty.
+        with part.open("rb") as file:
+            os.fsync(file.fileno())
         part.replace(path)
     except BaseException:
         with contextlib.suppress(OSError):
@@ -353,9 +328,3 @@ def _places(path: Path) -> tuple[Path, Path]:
     if path.exists() and not path.is_file():
         raise OSError(errno.EINVAL, "It is a folder or a device, not a file", str(path))
     return path, path.with_name(f".{path.name}.part")
-
-
-def _flush(path: Path) -> None:
-    """Have the system write a file to the disk, so that a power failure cannot leave it empty."""
-    with path.open("rb") as file:
-        os.fsync(file.fileno())

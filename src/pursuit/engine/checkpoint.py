@@ -25,27 +25,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pursuit.checks import Vector, checked_memory, cut, shown
-from pursuit.engine.archive import (
-    Entries,
-    as_json,
-    check_shape,
-    entries_of,
-    generator_in_state,
-    is_record,
-    replacing,
-    write_entries,
-)
+from pursuit.engine import archive
+from pursuit.engine.archive import check_shape, require
 from pursuit.engine.counters import LIMITS, Counters, Trace, check_counters, first_counters
-from pursuit.engine.known import Known
+from pursuit.engine.outcome import Known, Past, check_past
 from pursuit.engine.setup import Setup, set_up, set_up_stage
 from pursuit.engine.snapshot import Counts, Snapshot, check_counts
-from pursuit.engine.stages import Past, check_past
 from pursuit.methods.catalogue import method_text
 from pursuit.methods.contract import Rounds, Scheme, State, is_valid
 from pursuit.methods.programs import ENDINGS, Program, is_program
 from pursuit.methods.stages import Task, Unknown
 
 _FORMAT, _VERSION = "pursuit checkpoint", 9
+# What a file holds of a task as it is.
+_OF_TASK = ("options", "restarts", "sigma0", "limits")
 T = TypeVar("T")
 Told = Sequence[float | None]
 """The values of a round that were told, None where they are missing; empty if none were."""
@@ -85,56 +78,49 @@ class _Points(NamedTuple):
 
 def check_options(setup: Setup) -> None:
     """Reject options that a checkpoint cannot hold."""
-    as_json({"options": setup.task.options})
+    archive.as_json({"options": setup.task.options})
 
 
 def save(path: str | os.PathLike[str], setup: Setup, snapshot: Snapshot, told: Told = ()) -> None:
     """Write a checkpoint; whatever was at `path` stays whole until the new one is."""
-    with replacing(Path(path)) as part, part.open("wb") as file:
-        write_entries(file, _entries(setup, snapshot, told))
+    with archive.replacing(Path(path)) as part, part.open("wb") as file:
+        archive.write_entries(file, _entries(setup, snapshot, told))
 
 
 def to_bytes(setup: Setup, snapshot: Snapshot, told: Told = ()) -> bytes:
     """Return a checkpoint as bytes."""
     file = io.BytesIO()
-    write_entries(file, _entries(setup, snapshot, told))
+    archive.write_entries(file, _entries(setup, snapshot, told))
     return file.getvalue()
 
 
 def _entries(setup: Setup, snapshot: Snapshot, told: Told) -> dict[str, Any]:
-    task, state, points = setup.task, snapshot.state, snapshot.points
+    task, box, state, points = setup.task, setup.box, snapshot.state, snapshot.points
     stored = Stored(
         method=method_text(task.method),
-        options=task.options,
-        restarts=task.restarts,
-        rounds=None if task.rounds is None else list(task.rounds),
+        rounds=list(task.rounds) if task.rounds else None,
         n=setup.n,
-        sigma0=task.sigma0,
-        lower=None if setup.box is None else setup.box.lower,
-        upper=None if setup.box is None else setup.box.upper,
+        lower=box.lower if box else None,
+        upper=box.upper if box else None,
         x0=setup.x0,
-        limits=task.limits,
         told=list(told) if any(value is not None for value in told) else None,
+        **{field: getattr(task, field) for field in _OF_TASK},
     )
-    fields = {
-        "format": _FORMAT,
-        "version": _VERSION,
-        **stored._asdict(),
-        **snapshot._asdict(),
-        "points": _Points(np.array(list(points), np.int64), np.array(list(points.values())))
-        if points
-        else None,
-    }
-    entries: dict[str, Any] = {}
+    fields = {"format": _FORMAT, "version": _VERSION, **stored._asdict(), **snapshot._asdict()}
+    if points is not None:
+        kept = _Points(np.array(list(points), np.int64), np.array(list(points.values())))
+        fields["points"] = kept if points else None
     if isinstance(state, State):
         # A step method's records of arrays and numbers have no fields in common.
+        both = {**state.arrays._asdict(), **state.numbers._asdict()}
         fields |= {"x": None, "state": {"class": State.__name__}}
-        for field, entry in {**state.arrays._asdict(), **state.numbers._asdict()}.items():
-            fields[f"state.{field}"] = entry
-    for name, entry in fields.items():
-        if entry is not None:
-            entries |= entries_of(name, entry)
-    return entries
+        fields |= {f"state.{field}": entry for field, entry in both.items()}
+    return {
+        part: entry
+        for name, whole in fields.items()
+        if whole is not None
+        for part, entry in archive.entries_of(name, whole)
+    }
 
 
 class Checkpoint:
@@ -151,7 +137,7 @@ class Checkpoint:
     def __init__(self, source: str | os.PathLike[str] | BinaryIO, name: str = "The optimizer") -> None:
         self._path = os.fspath(source) if isinstance(source, str | os.PathLike) else name
         try:
-            self._entries = Entries(source)
+            self._entries = archive.Entries(source)
             kind, version = self._entries.take("format", str), self._entries.take("version", int)
         except Exception as error:
             # Readers of archives, arrays and JSON raise errors of many kinds for nonsense.
@@ -201,23 +187,15 @@ class Checkpoint:
         A class is never imported because a file names it: whoever loads the file passes it as `method`.
         """
         stored = self.stored
-        if method is not None and method_text(method) != stored.method:
-            raise ValueError(f"its method is {stored.method}, but {method_text(method)} was passed")
-        if method is None and ":" in stored.method:
-            raise ValueError(f"its method is a class, {stored.method}: pass that class as method")
+        given = stored.method if method is None else method_text(method)
+        require(given == stored.method, f"its method is {stored.method}, but {given} was passed")
+        is_named = method is not None or ":" not in stored.method
+        require(is_named, f"its method is a class, {stored.method}: pass that class as method")
         lower, upper = stored.lower, stored.upper
         bounds = None if lower is None or upper is None else list(zip(lower, upper, strict=True))
-        return Task(
-            x0=np.zeros(stored.n) if bounds is None else np.clip(0.0, lower, upper),
-            method=stored.method if method is None else method,
-            limits=stored.limits,
-            sigma0=stored.sigma0,
-            bounds=bounds,
-            options=stored.options,
-            restarts=stored.restarts,
-            rounds=stored.sizes,
-            fun=Unknown(),
-        )
+        x0 = np.zeros(stored.n) if bounds is None else np.clip(0.0, lower, upper)
+        alike = {field: getattr(stored, field) for field in _OF_TASK}
+        return Task(x0, method or stored.method, bounds=bounds, rounds=stored.sizes, fun=Unknown(), **alike)
 
     def _setup_of_stage(self, setup: Setup) -> Setup:
         past, stage, x0 = self.past, setup.stage, self.stored.x0
@@ -226,8 +204,8 @@ class Checkpoint:
         if past is not None:
             task, stage = task._replace(x0=past.x0), past.stage
         setup, _ = set_up_stage(task, stage, task.x0.copy() if x0 is None else x0)
-        if (setup.x0 is None) != (x0 is None):
-            raise ValueError(f"its entry x0 is {'missing' if x0 is None else 'not one of its method'}")
+        wrong = "missing" if x0 is None else "not one of its method"
+        require((setup.x0 is None) == (x0 is None), f"its entry x0 is {wrong}")
         return setup
 
     def _read_record(self, cls: Any) -> Any:
@@ -237,33 +215,31 @@ class Checkpoint:
 
     def _read_stored(self) -> Stored:
         stored: Stored = self._read_record(Stored)
-        n = stored.n
+        n, sizes = stored.n, stored.sizes
         # No memory is allocated that the file does not fill.
-        if self._entries.shape_of("x", "state.x") != (n,):
-            raise ValueError(f"its points must have n variables, but n is {n}")
+        has_n = self._entries.shape_of("x", "state.x") == (n,)
+        require(has_n, f"its points must have n variables, but n is {n}")
         for name in ("lower", "upper", "x0", "sigma0"):
             check_shape(name, getattr(stored, name), (n,))
-        if (stored.lower is None) != (stored.upper is None):
-            raise ValueError("it must have bounds on both sides, or none")
-        if stored.x0 is not None and not np.isfinite(stored.x0).all():
-            raise ValueError("the numbers of its x0 must be finite ones")
-        if stored.limits.keys() != set(LIMITS):
-            raise ValueError(
-                f"its limits must be {', '.join(LIMITS)}, but are {cut(', '.join(stored.limits))}"
-            )
-        if stored.sizes is not None:
-            if not 1 <= stored.sizes.at_once <= stored.sizes.most:
-                raise ValueError(f"rounds must be two whole numbers, but is {shown(stored.rounds)}")
-            checked_memory("A round of points", stored.sizes.most * n)
+        has_sides = (stored.lower is None) == (stored.upper is None)
+        require(has_sides, "it must have bounds on both sides, or none")
+        is_finite = stored.x0 is None or np.isfinite(stored.x0).all()
+        require(is_finite, "the numbers of its x0 must be finite ones")
+        named = cut(", ".join(stored.limits))
+        require(
+            stored.limits.keys() == set(LIMITS), f"its limits must be {', '.join(LIMITS)}, but are {named}"
+        )
+        if sizes is not None:
+            is_size = 1 <= sizes.at_once <= sizes.most
+            require(is_size, f"rounds must be two whole numbers, but is {shown(stored.rounds)}")
+            checked_memory("A round of points", sizes.most * n)
         return stored
 
     def _read_past(self) -> Past | None:
-        if "past" not in self._entries:
-            return None
-        past: Past = self._entries.take("past", Past)
-        check_past(past, self.stored.n, self.stored.method)
-        if not (past.ended or self.is_begun):
-            raise ValueError("one of its stages must have begun")
+        past: Past | None = self._entries.take("past", Past | None)
+        if past is not None:
+            check_past(past, self.stored.n, self.stored.method)
+            require(past.ended or self.is_begun, "one of its stages must have begun")
         return past
 
     def _read_points(self) -> dict[int, Vector] | None:
@@ -272,10 +248,9 @@ class Checkpoint:
             return None
         nit, x = points
         check_shape("points.x", x, (nit.size, self.stored.n))
-        if nit.ndim != 1 or nit.size == 0 or nit[0] != 0 or (np.diff(nit) <= 0).any():
-            raise ValueError("the iterations of its points must rise from 0")
-        if not np.isfinite(x).all():
-            raise ValueError("the points of its trace must be finite")
+        rises = nit.ndim == 1 and nit.size > 0 and nit[0] == 0 and (np.diff(nit) > 0).all()
+        require(rises, "the iterations of its points must rise from 0")
+        require(np.isfinite(x).all(), "the points of its trace must be finite")
         return dict(zip(nit.tolist(), x, strict=True))
 
     def _read_snapshot(self, scheme: Any) -> tuple[Snapshot, np.random.Generator]:
@@ -288,27 +263,28 @@ class Checkpoint:
             found = found._replace(trace=take("trace", Trace), received=take("received", Vector))
             found = self._of_program(scheme, found) if of_program else self._of_scheme(scheme, found)
         check_shape("x", found.x, (self.stored.n,))
-        if not np.isfinite(found.x).all():
-            raise ValueError("its start and its best point must be finite")
+        require(np.isfinite(found.x).all(), "its start and its best point must be finite")
         if known is not None:
             check_shape("known.x", known.x, (self.stored.n,))
-            if not (np.isfinite(known.x).all() and math.isfinite(known.value)):
-                raise ValueError("the point that was told, and its value, must be finite")
+            is_finite = np.isfinite(known.x).all() and math.isfinite(known.value)
+            require(is_finite, "the point that was told, and its value, must be finite")
         self._entries.check_all_taken()
-        return found, generator_in_state(generator)
+        return found, archive.generator_in_state(generator)
 
     def _of_program(self, program: Program, found: Snapshot) -> Snapshot:
         counts, received = self._entries.take("counters", Counts), found.received
         state = self._entries.take("state", _state_class(program))
         check_counts(counts, found.trace)
-        if received.ndim != 1 or np.isnan(received).any():
-            raise ValueError("its values must be numbers")
-        if not (state.x.shape == (self.stored.n,) and np.isfinite(state.x).all() and not math.isnan(state.f)):
-            raise ValueError("its iterate must be finite, and the value there a number")
-        if state.ending is not None and state.ending.reason not in ENDINGS:
-            raise ValueError(
-                f"a program ends because of {', '.join(ENDINGS)}, but not of {shown(state.ending.reason)}"
-            )
+        is_list = received.ndim == 1 and not np.isnan(received).any()
+        require(is_list, "its values must be numbers")
+        is_there = (
+            state.x.shape == (self.stored.n,) and np.isfinite(state.x).all() and not math.isnan(state.f)
+        )
+        require(is_there, "its iterate must be finite, and the value there a number")
+        if state.ending is not None:
+            reason = state.ending.reason
+            sentence = f"a program ends because of {', '.join(ENDINGS)}, but not of {shown(reason)}"
+            require(reason in ENDINGS, sentence)
         program.check(state, self.stored.n)
         return found._replace(state=state, counters=counts)
 
@@ -316,20 +292,16 @@ class Checkpoint:
         counters, trace = self._entries.take("counters", Counters), found.trace
         check_counters(counters)
         arrays, numbers = self._read_state(scheme)
-        if not is_valid(scheme, arrays, numbers):
-            raise ValueError("the entries of its state contradict each other")
-        if not (np.isfinite(numbers.fx) and np.isfinite(numbers.sigma)):
-            raise ValueError("its best value and its step size must be finite")
-        if np.isnan(numbers.f):
-            raise ValueError("the value of its latest iterate must be a number")
-        if counters.best.value != numbers.fx:
-            raise ValueError("its best value is not that at its best point")
+        require(is_valid(scheme, arrays, numbers), "the entries of its state contradict each other")
+        is_finite = np.isfinite(numbers.fx) and np.isfinite(numbers.sigma)
+        require(is_finite, "its best value and its step size must be finite")
+        require(not np.isnan(numbers.f), "the value of its latest iterate must be a number")
+        require(counters.best.value == numbers.fx, "its best value is not that at its best point")
         for name, column, like in zip(Trace._fields, trace, first_counters(0.0, 1.0)[1], strict=True):
             check_shape(f"trace.{name}", column, like.shape)
-        if np.isnan(trace.fun[: counters.rows]).any():
-            raise ValueError("the values of its trace must be numbers")
-        if not np.isfinite(trace.sigma[: counters.rows]).all():
-            raise ValueError("the step sizes of its trace must be finite")
+        filled = Trace(*(column[: counters.rows] for column in trace))
+        require(not np.isnan(filled.fun).any(), "the values of its trace must be numbers")
+        require(np.isfinite(filled.sigma).all(), "the step sizes of its trace must be finite")
         check_shape("received", found.received, (found.received.size,))
         return found._replace(x=arrays.x, state=State(arrays, numbers), counters=counters)
 
@@ -350,7 +322,7 @@ class Checkpoint:
             for record in like
         ]
         found, small, large = (
-            dict(entries_of("state", record)) for record in (records[0], like[0], larger[0])
+            dict(archive.entries_of("state", record)) for record in (records[0], like[0], larger[0])
         )
         for name, array in found.items():
             if isinstance(array, np.ndarray):
@@ -365,7 +337,7 @@ class Checkpoint:
 def _state_class(program: Program) -> Any:
     """Return the class of a program's states, which `begin` names."""
     cls = typing.get_type_hints(type(program).begin).get("return")
-    if not is_record(cls):
+    if not archive.is_record(cls):
         raise TypeError(
             f"the method begin of {type(program).__qualname__} must say of which class states are"
         )

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pursuit.checks import checked_limit, checked_number
-from pursuit.compiling.jit import compilable, inlined
+from pursuit.compiling.jit import inlined
 from pursuit.engine.stopping import FTOL, LARGEST_STEP, RUNAWAY, SMALLEST_STEP, XTOL, Reason
 from pursuit.methods.contract import Scheme, elitist_patience, patience_of
 
@@ -174,42 +174,28 @@ class Row(NamedTuple):
 
 def empty_trace(capacity: int) -> Trace:
     """Return a trace with room for so many rows."""
-    return Trace(
-        nit=np.empty(capacity, dtype=np.int64),
-        nfev=np.empty(capacity, dtype=np.int64),
-        fun=np.empty(capacity),
-        sigma=np.empty(capacity),
-        at_bound=np.empty(capacity, dtype=np.int64),
-    )
+    kinds: Any = (np.int64, np.int64, np.float64, np.float64, np.int64)
+    return Trace(*(np.empty(capacity, dtype=kind) for kind in kinds))
 
 
 def first_counters(start: float, sigma: float, at_bound: int = 0) -> tuple[Counters, Trace]:
     """Return the counters and the trace of a run that has evaluated its start and nothing else."""
-    trace = empty_trace(_CAPACITY)
+    trace, best = empty_trace(_CAPACITY), Best(value=start, nit=0, nfev=1, sigma=sigma, repeats=0)
     for column, entry in zip(trace, (0, *Row(1, start, sigma, at_bound)), strict=True):
         column[0] = entry
+    recent = Recent(since=0, until=0, highest=-math.inf, longest=0.0)
     counters = Counters(
-        nit=0,
-        nfev=1,
-        faulty=0,
-        start=start,
-        best=Best(value=start, nit=0, nfev=1, sigma=sigma, repeats=0),
-        largest_sigma=sigma,
-        longest=0.0,
-        recent=Recent(since=0, until=0, highest=-math.inf, longest=0.0),
-        due=1,
-        rows=1,
-    )
+        nit=0, nfev=1, faulty=0, start=start, best=best,
+        largest_sigma=sigma, longest=0.0, recent=recent, due=1, rows=1,
+    )  # fmt: skip
     return counters, trace
 
 
 def check_counters(counters: Counters) -> None:
     """Reject counters that no run can have: compiled code relies on it to fill the trace."""
-    due, rows = 1, 1
+    due, rows, best = 1, 1, counters.best
     while due <= counters.nit:
-        rows += 1
-        due = max(due + 1, math.ceil(due * GROWTH))
-    best = counters.best
+        due, rows = due_after(due), rows + 1
     if not (
         (counters.due, counters.rows) == (due, rows)
         and 0 <= best.nit <= counters.nit
@@ -233,10 +219,7 @@ def finished_trace(counters: Counters, trace: Trace, last: Row, end: Row | None)
         The same with the evaluations of an iteration that did not end, if there were any, and their
         smallest value, which counts if it is the best.
     """
-    rows = {
-        nit: Row(*row)
-        for nit, *row in zip(*(column[: counters.rows].tolist() for column in trace), strict=True)
-    }
+    rows = rows_in(trace, counters.rows)
     rows[counters.nit] = last
     best = counters.best
     if end is not None and end.fun < best.value:
@@ -247,6 +230,12 @@ def finished_trace(counters: Counters, trace: Trace, last: Row, end: Row | None)
     if end is not None:
         rows[counters.nit] = rows[counters.nit]._replace(nfev=end.nfev)
     return trace_of(rows)
+
+
+def rows_in(trace: Trace, count: int | None = None) -> dict[int, Row]:
+    """Return the first rows of a trace, or all, by iteration."""
+    columns = (column[:count].tolist() for column in trace)
+    return {nit: Row(*row) for nit, *row in zip(*columns, strict=True)}
 
 
 def trace_of(rows: Mapping[int, Row]) -> Trace:
@@ -311,24 +300,11 @@ def count_iteration(counting: Any, numbers: Any, unfinished: Any, length: Any) -
         rows += 1
         # math.ceil is a float on a GPU.
         due = max(nit + 1, int(math.ceil(nit * GROWTH)))  # noqa: RUF046
+    faulty = counters.faulty + unfinished.faulty
     return Counters(
-        nit=nit,
-        nfev=nfev,
-        faulty=counters.faulty + unfinished.faulty,
-        start=counters.start,
-        best=best,
-        largest_sigma=largest_sigma,
-        longest=longest,
-        recent=recent,
-        due=due,
-        rows=rows,
-    )
-
-
-@compilable
-def reason_at_target(limits: Any) -> Any:
-    """Return why a run stops whose best value is not above the target; without one, it is minus infinity."""
-    return Reason.TARGET if limits.target > -math.inf else Reason.UNBOUNDED
+        nit=nit, nfev=nfev, faulty=faulty, start=counters.start, best=best,
+        largest_sigma=largest_sigma, longest=longest, recent=recent, due=due, rows=rows,
+    )  # fmt: skip
 
 
 @inlined
@@ -350,7 +326,7 @@ def reason_to_stop(counters: Any, limits: Any, numbers: Any) -> Any:
     if not may_stop:
         return Reason.RUNNING
     if best.value <= limits.target:
-        return reason_at_target(limits)
+        return Reason.TARGET if limits.target > -math.inf else Reason.UNBOUNDED
     if numbers.sigma == math.inf:
         return Reason.UNBOUNDED
     if numbers.sigma > RUNAWAY * counters.largest_sigma or math.isnan(numbers.sigma):

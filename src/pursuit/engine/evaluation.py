@@ -15,10 +15,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pursuit.checks import Vector, checked_count, shown
-from pursuit.engine.driving import Evaluate, Here
 from pursuit.engine.processes import Processes, take_own_seeds
 from pursuit.problems.objective import as_value, values_at_once
 
+Evaluate = Callable[..., None]
+"""`evaluate(rows, values, target)` puts the values of points into a list of Nones; those found before an
+exception stay there.
+
+The points are arrays of nobody else's, which a function may keep or overwrite. With a target, which may be
+left out or None, the first of them will do: the points of the next call begin with those that have no values.
+"""
 Map = Callable[[Callable[[Vector], Any], Iterable[Vector]], Iterable[Any]]
 """A callable like `map`."""
 Submit = Callable[[Vector], Future[Any]]
@@ -27,6 +33,8 @@ Read = Callable[[Any], Any]
 """Checks what an objective has returned."""
 # Every worker is a process, all start together, and Windows cannot wait for more of them.
 _MOST_WORKERS = 61 if sys.platform == "win32" else 1024
+# How long points are evaluated here before others have a turn, in seconds.
+_TURN = 0.05
 
 
 class TimeLimitError(Exception):
@@ -52,11 +60,33 @@ class _Guarded:
             raise StopIterationError(*stop.args) from stop
 
 
+class Here:
+    """Evaluates points in this process, one after the other.
+
+    What the objective returns is `read`, unless it is a float; by default it must be a real number.
+    """
+
+    def __init__(self, objective: Callable[[Vector], Any], read: Callable[[Any], Any] = as_value) -> None:
+        self._objective, self._read = objective, read
+        self.deadline: float = math.inf
+        """When the time is up, on the clock of `time.perf_counter`."""
+
+    def __call__(self, rows: list[Vector], values: list[Any], target: float | None = None) -> None:
+        """Evaluate points; with a target until one reaches it, the time is up, or others want a turn."""
+        objective, read, clock = self._objective, self._read, time.perf_counter
+        end = math.inf if target is None else min(clock() + _TURN, self.deadline)
+        for j, row in enumerate(rows):
+            result = objective(row)
+            values[j] = result = result if type(result) is float else read(result)
+            if target is not None and (result <= target or clock() >= end):
+                return
+
+
 def by_map(objective: Callable[[Vector], Any], apply: Map, read: Read = as_value) -> Evaluate:
     """Return what evaluates points by a callable like `map`."""
     guarded = _Guarded(objective)
 
-    def evaluate(rows: list[Vector], values: list[Any]) -> None:
+    def evaluate(rows: list[Vector], values: list[Any], target: float | None = None) -> None:
         count = 0
         try:
             for result in apply(guarded, rows):
@@ -74,7 +104,7 @@ def by_map(objective: Callable[[Vector], Any], apply: Map, read: Read = as_value
 def at_once(fun: Callable[[NDArray[np.float64]], Any]) -> Evaluate:
     """Return what evaluates a round by one call of a function that takes the points one per row."""
 
-    def evaluate(rows: list[Vector], values: list[Any]) -> None:
+    def evaluate(rows: list[Vector], values: list[Any], target: float | None = None) -> None:
         values[:] = values_at_once(fun(np.array(rows)), len(rows))
 
     return evaluate
@@ -100,24 +130,14 @@ class Others:
         self.deadline: float = math.inf
         """When to stop waiting, on the clock of `time.perf_counter`."""
 
-    def __call__(self, rows: list[Vector], values: list[Any]) -> None:
-        """Evaluate all points."""
-        self._evaluate(rows, values, len(rows))
+    def __call__(self, rows: list[Vector], values: list[Any], target: float | None = None) -> None:
+        """Evaluate points; with a target until a quarter of them have values, or one of these reaches it.
 
-    def some(self, rows: list[Vector], values: list[Any], target: float) -> None:
-        """Evaluate points until the first quarter of them have values, or one of these reaches the target.
-
-        The others go on meanwhile: the points of the next call are to begin with those that have no values.
+        The others go on meanwhile.
         """
-        done = self._evaluate(rows, values, -(-len(rows) // 4))
-        reached = next((j for j in range(done) if values[j] <= target), done)
-        values[reached + 1 :] = [None] * len(values[reached + 1 :])
-
-    def _evaluate(self, rows: list[Vector], values: list[Any], enough: int) -> int:
-        """Put values into the list until so many of the first ones are there; return how many are."""
         futures = self._begin(rows)
         try:
-            done = self._await(futures, enough)
+            done = self._await(futures, len(rows) if target is None else -(-len(rows) // 4))
         except BaseException:
             for j, future in enumerate(futures):
                 if not future.cancel() and future.done() and future.exception() is None:
@@ -126,7 +146,8 @@ class Others:
         self._left = self._left[done:]
         for j, future in enumerate(futures[:done]):
             values[j] = self._read(future.result())
-        return done
+            if target is not None and values[j] <= target:
+                return
 
     def _begin(self, rows: list[Vector]) -> list[Future[Any]]:
         """Begin to evaluate points, unless that was done before."""
@@ -167,15 +188,11 @@ def by_executor(objective: Callable[[Vector], Any], executor: Executor, read: Re
 
 def checked_workers(workers: Any) -> int | Map | Executor:
     """Return an executor or a callable as it is, and anything else as a number of processes."""
-    if isinstance(workers, Executor):
-        return workers
-    if hasattr(workers, "get_executor"):
-        # A client of Dask.
-        executor: Executor = workers.get_executor()
-        return executor
-    if callable(workers):
-        apply: Map = workers
-        return apply
+    # A client of Dask has an executor.
+    workers = workers.get_executor() if hasattr(workers, "get_executor") else workers
+    if isinstance(workers, Executor) or callable(workers):
+        others: Executor | Map = workers
+        return others
     count = checked_count("workers", workers, at_least=-1)
     if count == 0:
         raise ValueError("workers must be positive, or -1 for one per core, but 0 was given.")

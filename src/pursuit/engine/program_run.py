@@ -14,13 +14,13 @@ from typing import Any
 import numpy as np
 
 from pursuit.checks import Vector
-from pursuit.engine.counters import Limits, Row, Trace, due_after, trace_of
+from pursuit.engine.counters import Limits, Row, Trace, due_after, rows_in, trace_of
 from pursuit.engine.outcome import Outcome
+from pursuit.engine.setup import Setup
 from pursuit.engine.snapshot import Counts, Snapshot
 from pursuit.engine.stopping import Reason
-from pursuit.methods.contract import Rounds
-from pursuit.methods.programs import CONVERGED, Program, Request, rows_of
-from pursuit.problems.boxes import Box, number_at_bound
+from pursuit.methods.programs import CONVERGED, Request, rows_of
+from pursuit.problems.boxes import number_at_bound
 
 # The most points of a chunk, and the most numbers in them, if no size of rounds is asked for: enough to make
 # the cost of a chunk small beside f, and no more memory than a few points where n is large.
@@ -54,46 +54,32 @@ class ProgramRun:
 
     Parameters
     ----------
-    program : Program
-        Created for this many variables.
+    setup : Setup
+        That of the stage, whose scheme is the program; tolerances are the program's affair.
     snapshot : Snapshot
         Where to begin.
     rng : numpy.random.Generator
         The source of all randomness; its state is set to the snapshot's.
-    limits : Limits
-        When to stop; its tolerances are the program's affair.
-    rounds : Rounds or None
-        How many points are evaluated at a time; None if that is left to the run.
-    in_turn : bool
-        Whether the points of a round are evaluated one after the other, so that they need not all be there.
-    box : Box or None
-        The bounds.
+    here : bool
+        Whether this process evaluates points, one after the other: then a round need not have all of them.
     """
 
-    def __init__(
-        self,
-        program: Program,
-        snapshot: Snapshot,
-        rng: np.random.Generator,
-        limits: Limits,
-        *,
-        rounds: Rounds | None = None,
-        in_turn: bool = False,
-        box: Box | None = None,
-    ) -> None:
-        self._program, self._rng, self._limits, self._box = program, rng, limits, box
-        n = snapshot.x.size
+    def __init__(self, setup: Setup, snapshot: Snapshot, rng: np.random.Generator, *, here: bool) -> None:
+        self._program, self._rng, self._limits, self._box = setup.scheme, rng, setup.limits, setup.box
+        n, rounds = snapshot.x.size, setup.task.rounds
         chunk = min(_MOST_POINTS, max(1, _MOST_NUMBERS // n))
         self._round = 1 if rounds is None or rounds.flow else rounds.size(n)
         """The target ends a run after a multiple of this many points, or at the end of a request."""
-        self._chunk = chunk if in_turn or rounds is None else rounds.size(n)
+        self._chunk = chunk if here or rounds is None else rounds.size(n)
         self.rows: list[Vector] = []
         """The points whose values are wanted now; none if the run has stopped."""
         self.reason: Reason = Reason.RUNNING
         self.counts: Counts = snapshot.counters
-        self._state, self._x = _with_tolerances(snapshot.state, limits), snapshot.x
-        self._trace = {int(nit): Row(*row) for nit, *row in zip(*snapshot.trace, strict=True)}
+        self._state, self._x = _with_tolerances(snapshot.state, setup.limits), snapshot.x
+        self._trace = rows_in(snapshot.trace)
         self._due = due_after(max(self._trace))
+        self._answered = 0
+        """How many values of the current request have been received."""
         self._best: int | None = None
         """Which point of the current request is the best of all; None if none is."""
         rng.bit_generator.state = snapshot.generator
@@ -137,9 +123,11 @@ class ProgramRun:
         """Take the values of some of `rows`, after which the run does not continue."""
         known = values.index(None) if None in values else len(values)
         self._take(values[:known])
-        for j, value in enumerate(values[known:], start=self._answered):
-            if value is not None:
-                self._note(j, value)
+        answered = self._answered
+        for place, value in enumerate(values[known:], start=answered):
+            self._answered = place
+            self._take([] if value is None else [value])
+        self._answered = answered
 
     def snapshot(self) -> Snapshot:
         """Return what is needed to resume."""
@@ -167,20 +155,12 @@ class ProgramRun:
         is_own = state.ending is not None and reason == self.reason
         sigma = float(state.sigma)
         return Outcome(
-            x=x if last else x.copy(),
-            fun=fun,
-            nit=counts.nit,
-            nfev=counts.nfev,
-            best_nfev=counts.best_nfev,
-            faulty=counts.faulty,
-            sigma=sigma,
-            reason=reason,
+            x=x if last else x.copy(), fun=fun, nit=counts.nit, nfev=counts.nfev, best_nfev=counts.best_nfev,
+            faulty=counts.faulty, sigma=sigma, reason=reason,
             message=state.ending.sentence if is_own else reason.sentence(counts.nfev - counts.best_nfev),
-            noise=state.noise,
-            is_estimate=is_estimate,
-            error=error,
+            noise=state.noise, is_estimate=is_estimate, error=error,
             trace=lambda: self._whole_trace(state, counts, sigma),
-        )
+        )  # fmt: skip
 
     def _begin_iteration(self) -> None:
         """Keep what is needed to come back here, and begin an iteration that asks for something."""
@@ -270,16 +250,6 @@ class ProgramRun:
             self._best = first + place
             fun, best_nit, best_nfev = lowest, nit + 1, nfev + place + 1
         self.counts = Counts(nit, nfev + len(values), faulty, fun, best_nit, best_nfev, sigma)
-
-    def _note(self, j: int, value: float) -> None:
-        """Count the value of the j-th point of the current request, which comes after one that is missing."""
-        nit, nfev, faulty, fun, best_nit, best_nfev, sigma = self.counts
-        if math.isnan(value):
-            value, faulty = math.inf, faulty + 1
-        self._values[j] = value
-        if value < fun:
-            self._best, fun, best_nit, best_nfev = j, value, nit + 1, nfev + 1
-        self.counts = Counts(nit, nfev + 1, faulty, fun, best_nit, best_nfev, sigma)
 
     def _replay(self, received: Vector) -> None:
         """Take the values of a checkpoint."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,35 +13,18 @@ from pursuit.checks import Vector
 from pursuit.compiling.cache import compiled, specialized
 from pursuit.compiling.jit import has_compiler
 from pursuit.compiling.vectors import SERIAL
-from pursuit.engine.counters import Counters, Counting, Limits, Unfinished, reason_to_stop
-from pursuit.engine.iteration import (
-    NEW_NORMALS,
-    OPENED,
-    VALUES,
-    Bench,
-    BlackBox,
-    Buffers,
-    advance,
-    draw_normals,
-    evaluate_points,
-    iterate,
-    open_loop,
-    open_session,
-    present,
-    receive_one,
-    write_points,
-)
+from pursuit.engine import iteration
+from pursuit.engine.counters import Counters, Counting, Unfinished, reason_to_stop
 from pursuit.engine.outcome import BestPoint, Outcome, outcome_of
+from pursuit.engine.setup import Setup
 from pursuit.engine.snapshot import Snapshot
 from pursuit.engine.stopping import Reason
-from pursuit.methods.contract import Needs, Scheme, State, ask, write_point
+from pursuit.methods.contract import Needs, State, ask, write_point
 from pursuit.methods.line_searches import needs_problem
 from pursuit.problems.transform import Transform
 
 # The normals that the Python loop draws at a time, so that passing the generator costs little.
 _NORMALS_AT_ONCE = 32_768
-# The numbers in the points that are written and evaluated in turn: so many stay in a CPU's cache.
-_NUMBERS_AT_ONCE = 32_768
 
 
 class Run:
@@ -48,65 +32,52 @@ class Run:
 
     Parameters
     ----------
-    scheme : Scheme
-        Created for this many variables.
-    problem : Problem or BlackBox
-        What is minimised; a black box if Python evaluates it.
+    setup : Setup
+        That of the stage.
     snapshot : Snapshot
         Where to begin; its arrays are overwritten.
     rng : numpy.random.Generator
         The source of all randomness; its state is set to the snapshot's.
-    limits : Limits
-        When to stop.
-    whole : bool
-        Whether the problem is evaluated in compiled code, in a loop that is compiled whole unless the scheme
-        is compiled apart. The trajectory is the same.
-    transform : Transform or None
-        What moves the points of the scheme to where they are evaluated; None if nothing is to be done.
+    here : bool
+        Whether this process evaluates the objective: in compiled code if it is a problem, in a loop that is
+        compiled whole unless the scheme is compiled apart. The trajectory is the same.
     """
 
-    def __init__(
-        self,
-        scheme: Scheme,
-        problem: Any,
-        snapshot: Snapshot,
-        rng: np.random.Generator,
-        limits: Limits,
-        *,
-        whole: bool,
-        transform: Transform | None = None,
-    ) -> None:
+    target: float | None = None
+    """Rounds of step methods are evaluated to their end."""
+
+    def __init__(self, setup: Setup, snapshot: Snapshot, rng: np.random.Generator, *, here: bool) -> None:
         if has_compiler():
             # It has to know what a session is before it compiles what works with one.
             importlib.import_module("pursuit.engine.sessions")
-        self.whole: bool = whole
+        scheme, problem = setup.scheme, setup.problem
+        self.whole: bool = here and setup.can_be_compiled
         needs = scheme.needs(snapshot.x.size)
         apart = needs.is_compiled_apart
-        loops = whole and not apart
+        loops = self.whole and not apart
         self.nit: int = snapshot.counters.nit
         self._rng = rng
         self._before: Mapping[str, Any] = {}
         self._finished = 0
         """How many iterations have ended since the generator was in the state `_before`."""
-        self._scheme, self._limits, self._arrays = scheme, limits, snapshot.state.arrays
-        self._transform = Transform() if transform is None else transform
+        self._scheme, self._limits, self._arrays = scheme, setup.limits, snapshot.state.arrays
+        self._transform: Transform = setup.transform
         self._move = self._transform.move
         self._trace = snapshot.trace
-        buffers = _buffers(needs, snapshot.x.size, loops=loops, in_turn=whole and apart)
+        buffers = _buffers(needs, snapshot.x.size, loops=loops, in_turn=self.whole)
         self._normals, self._points, self._values = buffers
         self._rows = list(self._points)
 
         # What a session need not know is not compiled for each problem.
-        self._known = problem if needs_problem(scheme) else BlackBox(self._transform)
+        self._known = problem if needs_problem(scheme) else self._transform
         rng.bit_generator.state = self._before = snapshot.generator
         # A loop draws its normals itself.
-        self._draw_normals = draw_normals
         if not loops:
-            self._draw_normals = specialized(compiled(draw_normals), rng, self._normals)
+            self._draw_normals = specialized(compiled(iteration.draw_normals), rng, self._normals)
             self._draw()
         self._session = self._opened(snapshot, buffers, loops=loops)
         # All of this is compiled now, so that the time of a run is that of its iterations.
-        self._present = specialized(self._entry(present), self._session)
+        self._present = specialized(self._entry(iteration.present), self._session)
         self._received: list[float] = []
         self.rows: list[Vector] = []
         """The points whose values are wanted now, or the first of them; none if the run has stopped."""
@@ -115,34 +86,31 @@ class Run:
         """Whether they are the last points, for which no answer will come."""
         self._told: list[float] = []
         """The values of points before these, of the same round, that a checkpoint has brought."""
-        self._evaluate = self._evaluated_by(problem) if whole and apart else None
+        self._evaluate = self._evaluated_by(problem) if self.whole and apart else None
         if loops:
-            self._iterate = self._iterated_on(problem)
+            around = self._session, self._bench, problem, rng
+            loop = specialized(compiled(iteration.iterate, scheme, problem), *around, self.nit)
+            self._iterate = partial(loop, *around)
         else:
-            self._advance = specialized(self._entry(advance), self._session, OPENED)
-            self._show(self._advance(self._session, OPENED)[0])
+            self._advance = specialized(self._entry(iteration.advance), self._session, iteration.OPENED)
+            self._show(self._advance(self._session, iteration.OPENED)[0])
             self._recall(snapshot.received.tolist())
 
     def _entry(self, function: Callable[..., Any]) -> Any:
         """Return a function compiled for sessions of this scheme."""
         return compiled(function, self._scheme, self._known)
 
-    def _opened(self, snapshot: Snapshot, buffers: Buffers, *, loops: bool) -> Any:
+    def _opened(self, snapshot: Snapshot, buffers: iteration.Buffers, *, loops: bool) -> Any:
         """Return the session in which compiled code keeps what changes."""
         numbers, counters = snapshot.state.numbers, snapshot.counters
         beginning = numbers, counters, reason_to_stop(counters, self._limits, numbers)
-        self._bench = Bench(
-            team=SERIAL,
-            scheme=self._scheme,
-            problem=self._known,
-            arrays=self._arrays,
-            trace=snapshot.trace,
-            limits=self._limits,
-            buffers=buffers,
+        known, limits, trace = self._known, self._limits, snapshot.trace
+        self._bench = iteration.Bench(
+            SERIAL, self._scheme, known, self._arrays, trace=trace, limits=limits, buffers=buffers
         )
         if loops:
-            return self._entry(open_loop)(*beginning)
-        return self._entry(open_session)(self._bench, *beginning)
+            return self._entry(iteration.open_loop)(*beginning)
+        return self._entry(iteration.open_session)(self._bench, *beginning)
 
     def _recall(self, received: list[float]) -> None:
         """Take the values of a checkpoint, round by round; some of those of the last round may be missing."""
@@ -170,11 +138,6 @@ class Run:
         """The step size at present."""
         return float(self._present_numbers()[0].sigma)
 
-    @property
-    def target(self) -> None:
-        """Rounds of step methods are evaluated to their end."""
-        return
-
     def receive(self, values: list[float]) -> None:
         """Take the values of `rows`, and write the next points."""
         values, self._told = [*self._told, *values], []
@@ -192,47 +155,37 @@ class Run:
         for j, value in enumerate([*self._told, *values]):
             if value is not None:
                 self._values[j] = value
-                self._entry(receive_one)(self._session, j)
+                self._entry(iteration.receive_one)(self._session, j)
 
-    def run_leg(self, iterations: int) -> bool:
+    def run_chunk(self, iterations: int) -> bool:
         """Run this many iterations in compiled code, or fewer; return whether the run continues."""
+        before, until = self.nit, self.nit + iterations
         if self._evaluate is not None:
             # Each of them is one round.
-            until = self.nit + iterations
             while self.rows and self.nit < until:
                 self._evaluate(self._wanted)
                 self._take_round()
             return bool(self.rows)
         try:
-            self._iterate(self.nit + iterations)
-        except BaseException:
-            self._finished += self._finish_leg()
-            raise
-        finished = self._finish_leg()
+            self._iterate(until)
+        finally:
+            self.nit = self._present_numbers()[1].nit
+            self._finished += self.nit - before
         reason = self._present_numbers()[2]
-        if reason == Reason.MAXFEV:
-            # Normals were drawn for an iteration that did not end.
-            self._finished += finished
-        elif finished:
+        # With MAXFEV, normals were drawn for an iteration that did not end.
+        if reason != Reason.MAXFEV and self.nit > before:
             self._before, self._finished = self._rng.bit_generator.state, 0
         return reason == Reason.RUNNING
 
     def _present_numbers(self) -> tuple[Any, Counters, int, Unfinished]:
         """Return numbers and counters after the last iteration, the reason to stop, and what followed."""
-        seen: tuple[Any, Counters, int, Unfinished] = self._present(self._session)
-        return seen
+        return self._present(self._session)  # type: ignore[no-any-return]
 
     def snapshot(self) -> Snapshot:
         """Return what is needed to resume. Its arrays are the run's own: write them to disk at once."""
         numbers, counters, _, _ = self._present_numbers()
-        return Snapshot(
-            x=self._arrays.x,
-            generator=self._state_of_generator(),
-            state=State(self._arrays, numbers),
-            counters=counters,
-            trace=self._trace,
-            received=np.array(self._received),
-        )
+        generator, state = self._state_of_generator(), State(self._arrays, numbers)
+        return Snapshot(self._arrays.x, generator, state, counters, self._trace, np.array(self._received))
 
     def settle(self) -> None:
         """Leave the generator where the last finished iteration did, whatever was drawn since."""
@@ -244,68 +197,37 @@ class Run:
         If it is the `last` outcome, its point is the run's own and not a copy.
         """
         numbers, counters, own_reason, unfinished = self._present_numbers()
-        state = State(self._arrays, numbers)
+        state, counting = State(self._arrays, numbers), Counting(counters, self._trace, self._limits)
         z, fun = state.arrays.x, numbers.fx
         if unfinished.value < fun:
             z, fun = self._point_at(state, unfinished.position), unfinished.value
         is_for_people = last or z is not state.arrays.x
         x = z if is_for_people and self._move is None else self._transform.moved(z)
-        if own_reason != Reason.RUNNING:
-            reason = Reason(own_reason)
-        counting = Counting(counters, self._trace, self._limits)
-        return outcome_of(
-            BestPoint(x, z, fun),
-            state,
-            counting,
-            unfinished=unfinished,
-            reason=reason,
-            transform=self._transform,
-        )
+        reason, best = Reason(own_reason or reason), BestPoint(x, z, fun)
+        transform = self._transform
+        return outcome_of(best, state, counting, unfinished=unfinished, reason=reason, transform=transform)
 
     def _point_at(self, state: State, position: float) -> Vector:
         """Return a point of the current iteration, whose query is asked again with the same normals."""
         generator = self._another_generator(self._state_of_generator())
         x: Vector = np.empty_like(state.arrays.x)
-        normals = np.empty((1, self._normals.shape[1]))
-        self._draw_normals(generator, normals)
-        write_point(SERIAL, ask(SERIAL, self._scheme, *state, normals[0]), position, x)
+        normals = generator.standard_normal((1, self._normals.shape[1]))[0]
+        write_point(SERIAL, ask(SERIAL, self._scheme, *state, normals), position, x)
         return x
-
-    def _iterated_on(self, problem: Any) -> Callable[[int], None]:
-        """Return what runs the loop compiled whole up to an iteration."""
-        loop = compiled(iterate, self._scheme, problem)
-        around = self._session, self._bench, problem, self._rng
-        call = specialized(loop, *around, self.nit)
-        return lambda until: call(*around, until)
 
     def _evaluated_by(self, problem: Any) -> Callable[[int], None]:
         """Return what evaluates a problem at the points of a round in compiled code, given their number."""
-        finished, at_once = np.zeros(len(self._values), dtype=np.int64), len(self._points)
-
-        def arguments(first: int, end: int) -> tuple[Any, ...]:
-            return SERIAL, problem, self._points[: end - first], self._values[first:end], finished[first:end]
-
-        written = [arguments(0, k) for k in range(at_once + 1)]
-        call = specialized(compiled(evaluate_points, problem), *written[-1])
-        write = specialized(self._entry(write_points), self._session, 0, 0)
-
-        def evaluate_others(count: int) -> None:
-            for first in range(at_once, count, at_once):
-                end = min(first + at_once, count)
-                write(self._session, first, end)
-                call(*arguments(first, end))
+        done = np.zeros(1, dtype=np.int64)
+        round_of = compiled(iteration.evaluate_round, self._scheme, problem)
+        call = specialized(round_of, self._session, problem, 0, done)
 
         def evaluate(count: int) -> None:
-            finished.fill(0)
+            done[0] = 0
             try:
-                if count <= at_once:
-                    call(*written[count])
-                else:
-                    call(*written[at_once])
-                    evaluate_others(count)
+                call(self._session, problem, count, done)
             except BaseException:
-                for j in np.flatnonzero(finished):
-                    self._entry(receive_one)(self._session, int(j))
+                for j in range(int(done[0])):
+                    self._entry(iteration.receive_one)(self._session, j)
                 raise
 
         return evaluate
@@ -313,11 +235,11 @@ class Run:
     def _take_round(self) -> None:
         """Continue with the values that were written, and write the next points."""
         before = self.nit
-        wanted, self.nit, is_running = self._advance(self._session, VALUES)
+        wanted, self.nit, is_running = self._advance(self._session, iteration.VALUES)
         self._finished += self.nit - before
         if wanted == 0 and is_running:
             self._draw()
-            wanted, _, _ = self._advance(self._session, NEW_NORMALS)
+            wanted, _, _ = self._advance(self._session, iteration.NEW_NORMALS)
         self._show(wanted)
 
     def _draw(self) -> None:
@@ -325,20 +247,14 @@ class Run:
         self._before, self._finished = self._rng.bit_generator.state, 0
         self._draw_normals(self._rng, self._normals)
 
-    def _finish_leg(self) -> int:
-        """Return how many iterations a leg has finished."""
-        before, self.nit = self.nit, self._present_numbers()[1].nit
-        return self.nit - before
-
     def _state_of_generator(self) -> Mapping[str, Any]:
         """Return the state of the generator before it drew the normals of the current iteration."""
         if self._finished == 0:
             return self._before
         generator = self._another_generator(self._before)
-        draws = self._normals.shape[1]
-        again = np.empty((min(self._finished, _rows_at_once(draws)), draws))
-        for start in range(0, self._finished, len(again)):
-            self._draw_normals(generator, again[: self._finished - start])
+        draws, left = self._normals.shape[1], self._finished
+        while left > 0:
+            left -= len(generator.standard_normal((min(left, _rows_at_once(draws)), draws)))
         state: Mapping[str, Any] = generator.bit_generator.state
         return state
 
@@ -362,18 +278,14 @@ class Run:
             self.rows = [row.copy() for row in self.rows]
 
 
-def _buffers(needs: Needs, n: int, *, loops: bool, in_turn: bool) -> Buffers:
-    """Return the arrays of a run; a loop compiled whole needs the normals of one iteration, and one point.
+def _buffers(needs: Needs, n: int, *, loops: bool, in_turn: bool) -> iteration.Buffers:
+    """Return the arrays of a run; a loop compiled whole needs the normals of one iteration.
 
-    Points that are written and evaluated `in_turn` need room for a few of them.
+    Points that are written and evaluated `in_turn` need room for one of them.
     """
-    draws, points = needs.normals, needs.points
-    at_once = min(points, max(1, _NUMBERS_AT_ONCE // n)) if in_turn else points
-    return Buffers(
-        normals=np.empty((1 if loops else _rows_at_once(draws), draws)),
-        points=np.empty((1 if loops else at_once, n)),
-        values=np.empty(points),
-    )
+    rows = 1 if loops else _rows_at_once(needs.normals)
+    points = np.empty((1 if in_turn else needs.points, n))
+    return iteration.Buffers(np.empty((rows, needs.normals)), points, np.empty(needs.points))
 
 
 def _rows_at_once(draws: int) -> int:

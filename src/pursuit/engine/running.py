@@ -8,30 +8,38 @@ import math
 import os
 from collections.abc import Callable
 from concurrent.futures import Executor
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from pursuit.checks import Vector, checked_flag, checked_generator, checked_number, checked_trace, shown
+from pursuit import checks
+from pursuit.checks import Vector, checked_number, shown
 from pursuit.engine.checkpoint import Checkpoint, to_bytes
 from pursuit.engine.counters import UNLIMITED
-from pursuit.engine.driving import Driven, Evaluate, Here, Interrupts, drive
-from pursuit.engine.evaluation import Map, Others, TimeLimitError, at_once, checked_workers, evaluator
-from pursuit.engine.failures import Excused, Failures
-from pursuit.engine.known import checked_known, proposals
-from pursuit.engine.monitor import Monitor, Saver, scipy_style
+from pursuit.engine.driving import Interrupts, Monitor, Saver, driven, keep_to, scipy_style
+from pursuit.engine.evaluation import Evaluate, Here, Map, at_once, checked_workers, evaluator
+from pursuit.engine.processes import Excused, Failures
 from pursuit.engine.setup import Setup, rounds_of, set_up
 from pursuit.engine.snapshot import Snapshot
 from pursuit.engine.staged import StagedRun
 from pursuit.engine.stopping import Reason
 from pursuit.methods.catalogue import method_text
 from pursuit.methods.programs import is_program
+from pursuit.methods.regression import fitted
 from pursuit.methods.stages import Task
-from pursuit.problems.objective import Extras, function_of_point, row_by_row
+from pursuit.problems.boxes import Box
+from pursuit.problems.objective import Extras, checked_values, function_of_point, row_by_row
+from pursuit.problems.structure import Structure
 from pursuit.reporting.progress import showing_compilation
 from pursuit.result import Result, result_of
 
+# So many points around the best one decide what its neighbourhood looks like, up to so many variables.
+_MOST_POINTS, _MOST_VARIABLES = 200, 50
+# How far from their mean their quadratic is believed, in standard deviations of the points.
+_RADIUS = 3.0
 # By how many standard deviations of the noise a value may differ from the stored one, which is noisy too.
 _LUCK = 10.0
 # A result keeps the run that it is of, so that it can go on, up to this many variables.
@@ -69,24 +77,27 @@ class Conduct(NamedTuple):
             raise ValueError(
                 "With vectorized=True one call evaluates all points of a round: leave workers at 1."
             )
-        longest = math.inf
-        if self.eval_timeout is not None:
-            longest = checked_number("eval_timeout", self.eval_timeout, above=0.0)
-            if self.vectorized or not isinstance(workers, int):
-                raise ValueError(
-                    "With eval_timeout, evaluations are made in processes that can be killed: pass their "
-                    "number as workers, and leave vectorized at False."
-                )
+        longest = _checked_time("eval_timeout", self.eval_timeout)
+        if longest < math.inf and (self.vectorized or not isinstance(workers, int)):
+            raise ValueError(
+                "With eval_timeout, evaluations are made in processes that can be killed: pass their "
+                "number as workers, and leave vectorized at False."
+            )
         return self._replace(
-            rng=checked_generator(self.rng),
+            rng=checks.checked_generator(self.rng),
             workers=workers,
-            maxtime=math.inf if self.maxtime is None else checked_number("maxtime", self.maxtime, above=0.0),
-            trace=checked_trace(self.trace),
-            progress=checked_flag("progress", self.progress),
+            maxtime=_checked_time("maxtime", self.maxtime),
+            trace=checks.checked_trace(self.trace),
+            progress=checks.checked_flag("progress", self.progress),
             checkpoint_every=checked_number("checkpoint_every", self.checkpoint_every, at_least=0.0),
-            checkpoint_check=checked_flag("checkpoint_check", self.checkpoint_check),
+            checkpoint_check=checks.checked_flag("checkpoint_check", self.checkpoint_check),
             eval_timeout=longest,
         )
+
+
+def _checked_time(name: str, seconds: Any) -> float:
+    """Return a time limit as a number, infinite if there is none."""
+    return math.inf if seconds is None else checked_number(name, seconds, above=0.0)
 
 
 def minimize_task(task: Task, conduct: Conduct) -> Result:
@@ -118,18 +129,12 @@ def minimize_task(task: Task, conduct: Conduct) -> Result:
                 error.add_note(failures.remark)
             raise
         with Interrupts() as interrupts:
-
-            def open_run() -> StagedRun:
-                return StagedRun(setup, snapshot, rng, here=is_here, extras=extras)
-
+            open_run = partial(StagedRun, setup, snapshot, rng, here=is_here, extras=extras)
             run = open_run() if found is None else found.checked(open_run)
             monitor = Monitor(
-                maxtime=conduct.maxtime,
-                callback=call,
-                save=save,
-                save_every=conduct.checkpoint_every,
-                progress=conduct.progress,
-            )
+                maxtime=conduct.maxtime, callback=call, save=save,
+                save_every=conduct.checkpoint_every, progress=conduct.progress,
+            )  # fmt: skip
             keep_to(evaluate, monitor.deadline)
             try:
                 reason = driven(
@@ -138,7 +143,7 @@ def minimize_task(task: Task, conduct: Conduct) -> Result:
                     interrupts=interrupts,
                     monitor=None if monitor.is_idle else monitor,
                     # A callback is called after every iteration.
-                    longest_leg=UNLIMITED if call is None else 1,
+                    longest_chunk=UNLIMITED if call is None else 1,
                     found=lambda: result_of(run.outcome(), setup, trace=conduct.trace or True),
                 )
                 monitor.close(run)
@@ -234,20 +239,15 @@ def _same(one: Any, other: Any) -> bool:
 
 
 def _check_objective(
-    path: str | os.PathLike[str],
-    setup: Setup,
-    snapshot: Snapshot,
-    evaluate: Evaluate | None,
-    extras: Extras,
+    path: str | os.PathLike[str], setup: Setup, snapshot: Snapshot, evaluate: Evaluate | None, extras: Extras
 ) -> None:
     """Reject an objective that is not that of the checkpoint, judged by its value at the best point."""
     state, x, noise = snapshot.state, snapshot.x, 0.0
     if not is_program(setup.scheme):
         stored = state.numbers.fx
     else:
-        stored, noise = snapshot.counters.fun, state.noise or 0.0
-        if state.estimate:
-            x, stored = setup.scheme.best(state)[:2]
+        noise = state.noise or 0.0
+        x, stored, *_ = setup.scheme.best(state) if state.estimate else (x, snapshot.counters.fun)
     found = setup.value_at(x, evaluate, extras)
     if found != stored and not abs(found - stored) <= _LUCK * noise:
         raise ValueError(
@@ -257,33 +257,53 @@ def _check_objective(
         )
 
 
-def driven(
-    run: Driven,
-    evaluate: Evaluate,
-    *,
-    interrupts: Interrupts,
-    monitor: Callable[[Any], Reason] | None,
-    longest_leg: int,
-    found: Callable[[], Result],
-) -> Reason:
-    """Drive a run to its end; attach what was `found` to an exception that ends it early."""
-    try:
-        reason = drive(run, evaluate, interrupts=interrupts, longest_leg=longest_leg, monitor=monitor)
-    except KeyboardInterrupt:
-        reason = Reason.INTERRUPTED
-    except TimeLimitError:
-        reason = Reason.MAXTIME
-    except Exception as error:
-        interrupts.hold()
-        with contextlib.suppress(AttributeError):
-            error.pursuit_result = found()  # type: ignore[attr-defined]
-            error.add_note("What was found before this exception is in its attribute pursuit_result.")
-        raise
-    interrupts.hold()
-    return reason
+def checked_points(X: Any, structure: Structure, n: int, name: str = "X") -> NDArray[np.float64]:  # noqa: N803
+    """Return points of any structure as the rows of an array."""
+    if structure.tree is not None:
+        if not isinstance(X, list | tuple):
+            raise TypeError(f"{name} must be a list of points, but {shown(X)} was given.")
+        X = [structure.flat(point, f"{name}[{number}]") for number, point in enumerate(X)]  # noqa: N806
+    points = checks.checked_array(name, X)
+    if points.ndim != 2 or points.shape[1] != n:
+        raise ValueError(
+            f"{name} must have a point of {n} variables in each row, but its shape is {points.shape}."
+        )
+    return points
 
 
-def keep_to(evaluate: Evaluate, deadline: float) -> None:
-    """Make those keep to a time limit that can."""
-    if isinstance(evaluate, Here | Others):
-        evaluate.deadline = deadline
+def checked_known(
+    known: Any, structure: Structure, n: int, box: Box | None
+) -> tuple[NDArray[np.float64], Vector]:
+    """Return points and values that are finite and within the bounds."""
+    if not (isinstance(known, tuple | list) and len(known) == 2):
+        raise TypeError(
+            f"known must be a pair (X, F) of points and their values, but {shown(known)} was given."
+        )
+    points = checked_points(known[0], structure, n, "known[0]")
+    values = np.array(checked_values(known[1], len(points), "known[1]"))
+    useful = np.isfinite(values) & np.isfinite(points).all(axis=1)
+    if box is not None:
+        useful &= ((box.lower <= points) & (points <= box.upper)).all(axis=1)
+    return points[useful], values[useful]
+
+
+def proposals(
+    points: NDArray[np.float64], values: Vector, x0: Vector, fx: float, box: Box | None
+) -> list[Vector]:
+    """Return where a run might begin rather than at x0: at the best point, and at the minimum of a quadratic.
+
+    It goes through the points nearest to the best one, x0 among them.
+    """
+    found = [points[np.argmin(values)]] if values.size and values.min() < fx else []
+    if x0.size > _MOST_VARIABLES:
+        return found
+    points, values = np.vstack([points, x0]), np.append(values, fx)
+    best = points[np.argmin(values)]
+    nearest = np.argsort(np.linalg.norm(points - best, axis=1), kind="stable")[:_MOST_POINTS]
+    quadratic = fitted(points[nearest], values[nearest])
+    if quadratic is not None:
+        lower, upper = (-np.inf, np.inf) if box is None else box[:2]
+        lowest = quadratic.lowest(lower, upper, _RADIUS)
+        if quadratic.at(lowest)[0] < values.min() and np.isfinite(lowest).all():
+            found.append(lowest)
+    return found

@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from pursuit.checks import (
-    Vector,
-    checked_count,
-    checked_memory,
-    checked_numbers,
-    checked_options,
-    checked_point,
-    shown,
-)
-from pursuit.engine.counters import LIMITS, Limits
-from pursuit.engine.driving import Evaluate, Here
-from pursuit.engine.program_run import ProgramRun
-from pursuit.engine.snapshot import Snapshot, first_program_snapshot, first_snapshot
-from pursuit.engine.stages import Past
+from pursuit import checks
+from pursuit.checks import Vector, shown
+from pursuit.engine.counters import LIMITS, Limits, Row, first_counters, trace_of
+from pursuit.engine.evaluation import Evaluate, Here
+from pursuit.engine.outcome import Past
+from pursuit.engine.snapshot import Counts, Snapshot
 from pursuit.methods.catalogue import create_scheme, method_name, method_text, resolved
 from pursuit.methods.contract import Rounds
 from pursuit.methods.programs import Start, is_program
@@ -40,8 +33,6 @@ _POINTS_EACH, _POINTS_OF_A_CALL = 8, 64
 class Setup(NamedTuple):
     """What a stage of a run is made of."""
 
-    name: str
-    """The method's name, for users."""
     task: Task
     stage: Stage
     scheme: Any
@@ -58,6 +49,11 @@ class Setup(NamedTuple):
     """The start of the stage, in the caller's variables, if these margins or these variables depend on it."""
 
     @property
+    def name(self) -> str:
+        """The method's name, for users."""
+        return method_name(self.task.method)
+
+    @property
     def n(self) -> int:
         """The number of variables."""
         return self.task.n
@@ -70,16 +66,12 @@ class Setup(NamedTuple):
     @property
     def problem(self) -> Any:
         """What compiled code knows of the objective."""
-        from pursuit.engine.iteration import BlackBox
-
-        return self.objective if self.can_be_compiled else BlackBox()
+        return self.objective if self.can_be_compiled else Transform()
 
     @property
     def can_be_compiled(self) -> bool:
         """Whether the whole loop can be compiled."""
-        if is_program(self.scheme):
-            return False
-        return value.handles(type(self.objective))
+        return not is_program(self.scheme) and value.handles(type(self.objective))
 
     def moved_to(self, x0: Vector) -> tuple[Setup, Vector]:
         """Return the setup of a run from another start, and that start as the scheme sees it."""
@@ -87,20 +79,15 @@ class Setup(NamedTuple):
 
     def within_limits(self, limits: Mapping[str, Any]) -> Setup:
         """Return the same setup with other limits in place of those named."""
-        unknown = limits.keys() - set(LIMITS)
-        if unknown:
-            raise TypeError(
-                f"A limit must be one of {', '.join(LIMITS)}, but {shown(min(unknown))} was given."
-            )
+        for name in sorted(limits.keys() - set(LIMITS)):
+            raise TypeError(f"A limit must be one of {', '.join(LIMITS)}, but {shown(name)} was given.")
         task = self.task._replace(limits={**self.task.limits, **limits})
         return self._replace(task=task, limits=Limits.of(self.scheme, self.n, **task.limits))
 
     @property
     def transform(self) -> Any:
         """What moves the points of the scheme to where they are evaluated."""
-        if is_program(self.scheme):
-            return Clipping(self.box)
-        return Transform.of(self.scale, self.box)
+        return Clipping(self.box) if is_program(self.scheme) else Transform.of(self.scale, self.box)
 
     def value_at(
         self, point: Vector, evaluate: Evaluate | None = None, extras: Extras | None = None
@@ -110,12 +97,11 @@ class Setup(NamedTuple):
         What f returns beside its value goes into `extras`.
         """
         # A problem moves points itself; a function gets one that was moved.
-        own = evaluate is None and self.can_be_compiled
+        own, moved = evaluate is None and self.can_be_compiled, self.transform.moved(point)
         values: list[Any] = [None]
-        (evaluate or Here(self.objective))([point.copy() if own else self.transform.moved(point)], values)
-        (extras or Extras()).take(values, [self.transform.moved(point)])
-        value: float = values[0]
-        return value
+        (evaluate or Here(self.objective))([point.copy() if own else moved.copy()], values)
+        (extras or Extras()).take(values, [moved])
+        return float(values[0])
 
     def first_snapshot(
         self,
@@ -129,52 +115,34 @@ class Setup(NamedTuple):
     ) -> Snapshot:
         """Return the snapshot of a run that has evaluated its start, and perhaps points that were worse.
 
-        First steps are `step` times as long as asked for; that is for programs. With a trace "x", the run
-        keeps points.
+        The run may overwrite the start. First steps are `step` times as long as asked for; that is for
+        programs. With a trace "x", the run keeps points.
         """
-        at_bound = self.transform.at_bound(start)
+        if not math.isfinite(fx):
+            raise ValueError(f"The objective must be finite at x0, but it is {fx} there.")
+        x, at_bound = start, self.transform.at_bound(start)
         if is_program(self.scheme):
-            first = first_program_snapshot(self.scheme, self._start_at(start, fx, step), rng, at_bound)
+            begin = self._start_at(start, fx, step)
+            sigma = float(np.min(begin.sigma0))
+            state, table = self.scheme.begin(begin), trace_of({0: Row(1, fx, sigma, at_bound)})
+            counters: Any = Counts(0, nfev=1, faulty=0, fun=fx, best_nit=0, best_nfev=1, best_sigma=sigma)
         else:
-            first = first_snapshot(self.scheme, start, fx, self.first_step, rng, at_bound)
+            counters, table = first_counters(fx, self.first_step, at_bound)
+            state = self.scheme.init(start, fx, self.first_step)
+            x = state.arrays.x
+        table.nfev[0] = nfev
         past = Past.first(self.task.x0, fx, self.stage) if has_stages(self.task) else None
-        first.trace.nfev[0] = nfev
-        counters = first.counters._replace(nfev=nfev)
-        return first._replace(counters=counters, past=past, points={} if trace == "x" else None)
+        first = Snapshot(x, rng.bit_generator.state, state, counters._replace(nfev=nfev), table, np.empty(0))
+        return first._replace(past=past, points={} if trace == "x" else None)
 
     def _start_at(self, x: Vector, fx: float, step: float) -> Start:
         """Return the start of a program."""
-        n, box, rounds = self.n, self.box, self.task.rounds
-        return Start(
-            x=x,
-            value=fx,
-            sigma0=np.full(n, step * np.asarray(self.task.sigma0)),
-            lower=np.full(n, -np.inf) if box is None else box.lower,
-            upper=np.full(n, np.inf) if box is None else box.upper,
-            xtol=self.limits.xtol,
-            ftol=self.limits.ftol,
-            # One call for many points does not make any of them free.
-            batch=1 if rounds is None or rounds.at_once == 1 else rounds.size(n),
-        )
-
-    def run(self, snapshot: Snapshot, rng: np.random.Generator, *, here: bool) -> Any:
-        """Return a run that begins with a snapshot; one that is evaluated `here` is compiled if it can be."""
-        if is_program(self.scheme):
-            rounds = self.task.rounds
-            return ProgramRun(
-                self.scheme, snapshot, rng, self.limits, rounds=rounds, in_turn=here, box=self.box
-            )
-        # Numba compiles what this imports.
-        from pursuit.engine.run import Run
-
-        whole = here and self.can_be_compiled
-        transform = self.transform
-        return Run(self.scheme, self.problem, snapshot, rng, self.limits, whole=whole, transform=transform)
-
-
-def checked_steps(sigma0: Any, n: int) -> float | Vector:
-    """Return the first step size, or one for each variable."""
-    return checked_numbers("sigma0", sigma0, n, at_least=_SMALLEST_SIGMA0, below=_LARGEST_SIGMA0)
+        n, box, rounds, limits = self.n, self.box, self.task.rounds, self.limits
+        lower, upper = (np.full(n, -np.inf), np.full(n, np.inf)) if box is None else box[:2]
+        sigma0 = np.full(n, step * np.asarray(self.task.sigma0))
+        # One call for many points does not make any of them free.
+        batch = 1 if rounds is None or rounds.at_once == 1 else rounds.size(n)
+        return Start(x, fx, sigma0, lower, upper, xtol=limits.xtol, ftol=limits.ftol, batch=batch)
 
 
 def rounds_of(batch: Any, workers: int | None = None, *, vectorized: bool = False) -> Rounds | None:
@@ -183,7 +151,7 @@ def rounds_of(batch: Any, workers: int | None = None, *, vectorized: bool = Fals
     Times vary, so a method that has enough independent points gives each worker several per round.
     """
     if batch is not None:
-        batch = checked_count("batch", batch, at_least=1)
+        batch = checks.checked_count("batch", batch, at_least=1)
         return Rounds(at_once=batch, most=batch)
     if vectorized:
         return Rounds(at_once=1, most=_POINTS_OF_A_CALL)
@@ -195,25 +163,24 @@ def rounds_of(batch: Any, workers: int | None = None, *, vectorized: bool = Fals
 def set_up(task: Task) -> tuple[Setup, Vector]:
     """Check what was asked for; return the setup of the first stage and its start, as the scheme sees it."""
     task = _checked(task)
-    n, start = task.x0.size, task.x0
     stage = first_stage(task)
     if stage.method != method_text(task.method):
         # Wrong options of later stages are errors at once, too.
-        create_scheme(task.method, n, task.options, task.fun)
-    return set_up_stage(task, stage, start.copy() if has_stages(task) else start)
+        create_scheme(task.method, task.n, task.options, task.fun)
+    return set_up_stage(task, stage, task.x0.copy() if has_stages(task) else task.x0)
 
 
 def _checked(task: Task) -> Task:
     """Return what is asked for with its arguments checked; the function is checked when it is wrapped."""
-    x0 = checked_point("x0", task.x0)
+    x0, least, most = checks.checked_point("x0", task.x0), _SMALLEST_SIGMA0, _LARGEST_SIGMA0
     if task.rounds is not None:
-        most = task.rounds.most
-        checked_memory(f"A round of {most} points of n={x0.size} variables", most * x0.size)
+        size = task.rounds.most
+        checks.checked_memory(f"A round of {size} points of n={x0.size} variables", size * x0.size)
     return task._replace(
         x0=x0,
-        options=checked_options(task.options),
-        restarts=checked_count("restarts", task.restarts, at_least=0),
-        sigma0=checked_steps(task.sigma0, x0.size),
+        options=checks.checked_options(task.options),
+        restarts=checks.checked_count("restarts", task.restarts, at_least=0),
+        sigma0=checks.checked_numbers("sigma0", task.sigma0, x0.size, at_least=least, below=most),
     )
 
 
@@ -225,17 +192,8 @@ def set_up_stage(task: Task, stage: Stage, x0: Vector) -> tuple[Setup, Vector]:
     box, scale, start = _place_around(task, cls, x0)
     objective = _objective_of(task, cls, box, scale)
     scheme = create_scheme(method, n, stage.options, objective)
-    return Setup(
-        name=method_name(task.method),
-        task=task,
-        stage=stage,
-        scheme=scheme,
-        objective=objective,
-        limits=Limits.of(scheme, n, **task.limits),
-        box=box,
-        scale=scale,
-        x0=None if start is x0 else x0,
-    ), start
+    limits, moved = Limits.of(scheme, n, **task.limits), None if start is x0 else x0
+    return Setup(task, stage, scheme, objective, limits, box=box, scale=scale, x0=moved), start
 
 
 def _place_around(task: Task, cls: type, x0: Vector) -> tuple[Box | None, Scale | None, Vector]:

@@ -13,16 +13,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pursuit.checks import Vector
-from pursuit.engine.counters import Limits, due_after, empty_trace
-from pursuit.engine.known import Known
-from pursuit.engine.outcome import Outcome, points_at, points_by_iteration
+from pursuit.engine.counters import Limits, due_after
+from pursuit.engine.outcome import LUCK, Known, Outcome, Past, merged, points_at, points_by_iteration
 from pursuit.engine.program_run import ProgramRun
 from pursuit.engine.setup import Setup, set_up_stage
 from pursuit.engine.snapshot import Snapshot
-from pursuit.engine.stages import LUCK, Past, merged
 from pursuit.engine.stopping import Reason
+from pursuit.methods.programs import is_program
 from pursuit.methods.restarts import next_stage
-from pursuit.methods.stages import AT_BEST, AT_NEW_POINT, Stage
+from pursuit.methods.stages import AT_BEST, AT_NEW_POINT
 from pursuit.problems.objective import Extras
 
 if TYPE_CHECKING:
@@ -140,14 +139,11 @@ class StagedRun:
             return False
         self.receive_part(values)
         run.settle()
-        if self._points is not None:
-            self._points = points_by_iteration(self.outcome())
         past = self._past or Past.first(self.setup.task.x0, known.value, self.setup.stage)
-        self._past = past.left_for(known, run.outcome())
-        self._change_to(self._past.stage)
+        self._change_to(past.left_for(known, run.outcome()))
         return True
 
-    def run_leg(self, iterations: int) -> bool:
+    def run_chunk(self, iterations: int) -> bool:
         """Run this many iterations in compiled code, or fewer; return whether the run continues."""
         if self._run is None:
             self._begin_with(self.setup.value_at(self._waiting()))
@@ -155,7 +151,7 @@ class StagedRun:
         run: Any = self._run
         if self._points is not None:
             iterations = min(iterations, self._due - run.nit)
-        is_running = run.run_leg(iterations)
+        is_running = run.run_chunk(iterations)
         self._keep_point()
         return is_running or self._goes_on()
 
@@ -190,18 +186,8 @@ class StagedRun:
 
     def _unstarted(self, reason: Reason) -> Outcome:
         """Return the outcome of a stage whose start has not been evaluated."""
-        return Outcome(
-            x=self.setup.transform.moved(self._waiting()),
-            fun=math.inf,
-            nit=0,
-            nfev=0,
-            best_nfev=0,
-            faulty=0,
-            sigma=self.setup.first_step,
-            reason=reason,
-            message=reason.sentence(),
-            trace=lambda: empty_trace(0),
-        )
+        x = self.setup.transform.moved(self._waiting())
+        return Outcome(x, self.setup.first_step, reason, reason.sentence())
 
     def _set_up(self, setup: Setup) -> None:
         """Take the setup of a stage."""
@@ -221,8 +207,14 @@ class StagedRun:
         """Begin the present stage, or continue it."""
         self._start, self.rows = None, []
         self._past = self._past or snapshot.past
-        setup = self.setup._replace(limits=self._limits())
-        self._run = setup.run(snapshot, self._rng, here=self._is_here)
+        setup, rng = self.setup._replace(limits=self._limits()), self._rng
+        if is_program(setup.scheme):
+            self._run = ProgramRun(setup, snapshot, rng, here=self._is_here)
+        else:
+            # Numba compiles what this imports.
+            from pursuit.engine.run import Run
+
+            self._run = Run(setup, snapshot, rng, here=self._is_here)
         if self._points is not None:
             before = 0 if self._past is None else self._past.nit
             self._due = due_after(max(self._points, default=-1) - before)
@@ -278,15 +270,14 @@ class StagedRun:
         following = next_stage(self.setup.task, ended) if left > 0 else None
         if following is None:
             return False
-        if self._points is not None:
-            self._points = points_by_iteration(self.outcome())
-        self._past = past.after(now, following)
-        self._change_to(following)
+        self._change_to(past.after(now, following))
         return True
 
-    def _change_to(self, stage: Stage) -> None:
-        assert self._past is not None
-        past = self._past
+    def _change_to(self, past: Past) -> None:
+        """Begin another stage."""
+        if self._points is not None:
+            self._points = points_by_iteration(self.outcome())
+        self._past, stage = past, past.stage
         self._extras.settle(past.best)
         is_best = stage.start == AT_BEST
         if stage.start == AT_NEW_POINT:
@@ -321,7 +312,6 @@ class StagedRun:
         limits, past = self.setup.limits, self._past
         if past is None:
             return limits
-        evaluations = limits.evaluations - past.nfev
-        if past.stage.most is not None:
-            evaluations = min(evaluations, past.stage.most + past.is_start_known)
+        most = math.inf if past.stage.most is None else past.stage.most + past.is_start_known
+        evaluations = int(min(limits.evaluations - past.nfev, most))
         return limits._replace(evaluations=evaluations, iterations=limits.iterations - past.nit)

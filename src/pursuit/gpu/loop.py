@@ -9,8 +9,16 @@ from numba import cuda
 
 from pursuit.checks import Vector
 from pursuit.engine.counters import Counting, count_iteration, reason_to_stop
-from pursuit.engine.iteration import measured, note_at_bound, noted, nothing
-from pursuit.engine.queries import answer_to, open_query, position_of, receive
+from pursuit.engine.iteration import (
+    answer_to,
+    measured,
+    note_at_bound,
+    noted,
+    nothing,
+    open_query,
+    position_of,
+    receive,
+)
 from pursuit.engine.stopping import Reason
 from pursuit.gpu.access import Memory, doubles_at, integers_at, piece, reading, writing
 from pursuit.gpu.layout import Where

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pursuit.checks import Vector
+from pursuit.compiling.cache import definitions_in
 from pursuit.compiling.dispatch import implementations_of
-from pursuit.compiling.reach import definitions_in
 from pursuit.compiling.vectors import reads_entries
 from pursuit.engine.counters import Counters, Limits, Trace, Unfinished, first_counters
 from pursuit.engine.iteration import nothing
