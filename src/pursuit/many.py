@@ -31,8 +31,8 @@ from pursuit.engine.staged import StagedRun
 from pursuit.engine.stopping import FTOL, XTOL, Reason
 from pursuit.methods.catalogue import DEFAULT_METHOD
 from pursuit.methods.stages import Task
+from pursuit.problems.contract import Problem
 from pursuit.problems.objective import Extras, function_of_point
-from pursuit.problems.protocol import Problem
 from pursuit.problems.structure import Structure, structure_of
 from pursuit.reporting.progress import showing_compilation
 from pursuit.result import Result, Results, result_of

@@ -20,7 +20,7 @@ from pursuit.engine.stopping import FTOL, XTOL
 from pursuit.methods.catalogue import DEFAULT_METHOD
 from pursuit.methods.contract import Rounds
 from pursuit.methods.stages import Task
-from pursuit.problems.protocol import Problem
+from pursuit.problems.contract import Problem
 from pursuit.result import Result
 
 

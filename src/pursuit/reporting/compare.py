@@ -22,8 +22,8 @@ from pursuit.methods.catalogue import method_name
 from pursuit.methods.stages import Task
 from pursuit.minimize import minimize
 from pursuit.problems.boxes import checked_box
+from pursuit.problems.contract import Problem
 from pursuit.problems.objective import as_value
-from pursuit.problems.protocol import Problem
 from pursuit.reporting.comparison import ComparedRun, Comparison
 
 _EVALUATIONS_EACH = 1000
