@@ -15,7 +15,7 @@ import math
 from collections.abc import Sequence
 from pathlib import Path
 
-from pursuit.experiments.common.errors import StudyError
+from pursuit.experiments.common import StudyError
 from pursuit.experiments.study import draw_report, read_store
 from pursuit.experiments.study.evidence import RATED
 from pursuit.experiments.study.report.analysis import analyse

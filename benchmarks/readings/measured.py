@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple, NoReturn
 
-from pursuit.experiments.common.errors import StudyError
+from pursuit.experiments.common import StudyError
 from pursuit.experiments.study import read_store
 from pursuit.experiments.study.results import (
     Cell,

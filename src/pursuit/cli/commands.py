@@ -15,9 +15,9 @@ from typing import Any
 
 from pursuit import __version__
 from pursuit.methods.catalogue import DEFAULT_METHOD, list_methods
-from pursuit.methods.options import READINGS
+from pursuit.methods.paper import READINGS
+from pursuit.minimize import warmup
 from pursuit.optional import how_to_install
-from pursuit.warmup import warmup
 
 # The modules that commands need beyond the package's own dependencies, by the extra that installs them.
 _STUDY = {"study": ("filelock", "matplotlib", "plotly", "polars", "rich")}
@@ -52,7 +52,7 @@ def _run(options: argparse.Namespace) -> int:
         verb = "is" if len(absent) == 1 else "are"
         extras = dict.fromkeys(absent.values())
         return _fail(f"{', '.join(absent)} {verb} missing: {how_to_install(*extras)}")
-    from pursuit.experiments.common.errors import StudyError
+    from pursuit.experiments.common import StudyError
 
     try:
         return int(options.command(options) or 0)

@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pursuit.checks import Vector, checked_number, shown
-from pursuit.constraints.forms import checked_constraints
+from pursuit.constraints import checked_constraints
 from pursuit.constraints.lagrangian import Lagrangian, Parts
 from pursuit.engine.counters import UNLIMITED, Trace
 from pursuit.engine.driving import Evaluate, Interrupts

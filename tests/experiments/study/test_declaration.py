@@ -6,7 +6,7 @@ import pytest
 
 from experiments.study.small import CELLS, DECLARATION, RUNS, declared
 from helpers import PAPER
-from pursuit.experiments.common.errors import StudyError
+from pursuit.experiments.common import StudyError
 from pursuit.experiments.study.declaration import PRESETS, load_study, parse_study, parse_where
 from pursuit.experiments.study.grid import entries_of
 from pursuit.experiments.study.results import Cell, applies

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 from pursuit.checks import checked_count
 from pursuit.engine import counting
 from pursuit.experiments.coco import solvers
-from pursuit.experiments.common.errors import StudyError
+from pursuit.experiments.common import StudyError
 from pursuit.experiments.common.executors import one_thread_each, processes
 from pursuit.experiments.common.files import locked, write_file
 from pursuit.experiments.common.formatting import spaced

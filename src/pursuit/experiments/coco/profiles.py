@@ -10,7 +10,7 @@ import csv
 import io
 import math
 import warnings
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,11 +19,18 @@ from numpy.typing import ArrayLike
 
 from pursuit.checks import Vector
 from pursuit.experiments.coco.experiment import data_of
-from pursuit.experiments.common.errors import StudyError
+from pursuit.experiments.common import StudyError
 from pursuit.experiments.common.files import write_file
+from pursuit.experiments.common.formatting import power
+from pursuit.reporting.plotting import COLOURS
 
 TARGETS = 10.0 ** np.linspace(2.0, -8.0, 51)
 """The precisions to reach: how far a value may be above the optimum."""
+# Of tables, and of the lines in figures.
+_ROWS_PER_DECADE, _POINTS_PER_DECADE = 20, 100
+# One for each colour, so that lines differ without colours, too.
+_MARKERS = "os^Dv*PX"
+_SIZE = (5.4, 3.1)
 
 
 class SuiteProblem(NamedTuple):
@@ -160,9 +167,6 @@ def _check_same_problems(one: Profile, other: Profile) -> None:
         )
 
 
-_ROWS_PER_DECADE = 20
-
-
 def draw_profiles(
     folders: Sequence[str | Path],
     out: str | Path,
@@ -203,12 +207,15 @@ def draw_profiles(
 def write_profiles(profiles: Sequence[Profile], path: Path) -> tuple[Path, Path]:
     """Draw profiles into a file, and write them as a table beside it; return both files."""
     # Matplotlib takes long to import, and the worker processes, which import this module, never draw.
-    from pursuit.experiments.coco.figure import write_figure
+    from pursuit.experiments.common.plotting import FORMATS, print_style, save
 
-    table = path.with_suffix(".csv")
+    table, ending = path.with_suffix(".csv"), path.suffix.removeprefix(".")
+    if ending not in FORMATS:
+        raise StudyError(
+            f"A figure's file ends with one of .{', .'.join(FORMATS)}, but {path.name} was given."
+        )
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write_figure(profiles, path)
+        save(print_style(_build)(profiles), path.parent, path.stem, [ending])
         write_file(table, _table(profiles))
     except OSError as error:
         raise StudyError(f"The figure cannot be written into {path.parent}: {error.strerror}.") from None
@@ -226,3 +233,65 @@ def _table(profiles: Sequence[Profile]) -> str:
         shares = [f"{profile.share(budget):.5f}" if budget <= profile.spent else "" for profile in profiles]
         writer.writerow([f"{budget:.4g}", *shares])
     return text.getvalue()
+
+
+def _build(profiles: Sequence[Profile]) -> Any:
+    """Return the figure, a line for each method."""
+    import matplotlib.figure
+    from matplotlib.ticker import MultipleLocator, PercentFormatter
+
+    from pursuit.experiments.common.plotting import label_powers
+
+    figure = matplotlib.figure.Figure(figsize=_SIZE, layout="constrained")
+    axes = figure.subplots()
+    # The order of the methods decides their styles; the legend is ordered by where the lines end.
+    for place, profile in enumerate(profiles):
+        _draw(axes, profile, place)
+    handles, _ = axes.get_legend_handles_labels()
+    order = sorted(range(len(profiles)), key=lambda place: -profiles[place].share(np.inf))
+    figure.legend(handles=[handles[place] for place in order], loc="outside right upper")
+    last = 1.3 * max(10.0, *(profile.spent for profile in profiles))
+    best = max(float(profile.share(np.inf)) for profile in profiles)
+    axes.set(
+        title=_title(profiles[0]),
+        xlabel="evaluations / n",
+        ylabel="problems and targets reached",
+        xscale="log",
+        xlim=(1.0, last),
+        ylim=(0.0, min(1.0, 0.2 * math.ceil(5.0 * best + 0.1))),
+    )
+    label_powers(axes.xaxis, 1.0, last, 8)
+    axes.yaxis.set_major_locator(MultipleLocator(0.1))
+    axes.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
+    return figure
+
+
+def _draw(axes: Any, profile: Profile, place: int) -> None:
+    """Draw a profile up to its budget, with a marker at its end."""
+    points = 2 + math.ceil(_POINTS_PER_DECADE * math.log10(max(1.0, profile.spent)))
+    budgets = np.geomspace(1.0, max(1.0, profile.spent), points)
+    turn, style = divmod(place, len(COLOURS))
+    axes.plot(
+        budgets,
+        profile.share(budgets),
+        linestyle=("-", "--", ":")[turn % 3],
+        color=COLOURS[style],
+        marker=_MARKERS[style],
+        markevery=[points - 1],
+        clip_on=False,
+        zorder=3,
+        label=profile.name,
+    )
+
+
+def _title(profile: Profile) -> str:
+    functions, _, instances = (set(numbers) for numbers in zip(*profile.problems, strict=True))
+    n = ", ".join(str(dimension) for dimension in sorted({problem.dimension for problem in profile.problems}))
+    return (
+        f"{profile.suite}, n = {n}\n{_counted(functions, 'function')}, {_counted(instances, 'instance')}, "
+        f"{TARGETS.size} targets from {power(TARGETS[0])} to {power(TARGETS[-1])}"
+    )
+
+
+def _counted(numbers: Collection[int], what: str) -> str:
+    return f"{len(numbers)} {what}{'' if len(numbers) == 1 else 's'}"

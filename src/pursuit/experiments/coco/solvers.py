@@ -22,7 +22,7 @@ import numpy as np
 from pursuit.checks import Vector
 from pursuit.compiling.cache import code_hash
 from pursuit.engine.counting import CountedFunction, RunEnded
-from pursuit.experiments.common.errors import StudyError
+from pursuit.experiments.common import StudyError
 from pursuit.methods.catalogue import list_methods, options_of
 from pursuit.minimize import minimize
 

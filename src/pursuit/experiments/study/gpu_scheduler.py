@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from pursuit.checks import Vector
 from pursuit.engine.archive import read_arrays, replacing
-from pursuit.experiments.common.errors import StudyError
+from pursuit.experiments.common import StudyError
 from pursuit.experiments.common.files import remove_leftovers
 from pursuit.experiments.study.grid import Entry, Key, make_batch, recorded, seed_of, set_up_runs
 from pursuit.experiments.study.results import DEVICES, Cell, CellResults, Trace

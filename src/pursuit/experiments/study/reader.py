@@ -8,7 +8,7 @@ import unicodedata
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from pursuit.experiments.common.errors import StudyError
+from pursuit.experiments.common import StudyError
 from pursuit.experiments.common.formatting import shortened
 
 # Control characters, line ends, and what changes the direction of a text; not the joiners of emoji.

@@ -18,7 +18,7 @@ from rich.console import Console
 
 from pursuit.checks import checked_choice, checked_count
 from pursuit.engine.archive import replacing
-from pursuit.experiments.common.errors import StudyError
+from pursuit.experiments.common import StudyError
 from pursuit.experiments.common.executors import (
     PoolMaker,
     check_address,
@@ -33,7 +33,7 @@ from pursuit.experiments.study.grid import Entry, entries_of
 from pursuit.experiments.study.results import DEVICES, Results
 from pursuit.experiments.study.scheduler import Progress, RunFailure, execute_missing, progress_on, show
 from pursuit.experiments.study.store import Store, open_store, read_store
-from pursuit.methods.options import READINGS
+from pursuit.methods.paper import READINGS
 from pursuit.optional import version_of
 
 # Reports are written while a study runs, but only one at a time.

@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
 
 from pursuit.compiling.jit import has_compiler
-from pursuit.experiments.common.errors import StudyError
+from pursuit.experiments.common import StudyError
 from pursuit.experiments.common.executors import PoolMaker, WorkerPool
 from pursuit.experiments.common.formatting import spaced
 from pursuit.experiments.study.grid import Entry, Key, execute

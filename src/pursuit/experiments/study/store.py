@@ -27,7 +27,7 @@ from typing import Any
 import numpy as np
 
 from pursuit.checks import checked_choice
-from pursuit.experiments.common.errors import StudyError
+from pursuit.experiments.common import StudyError
 from pursuit.experiments.common.files import locked
 from pursuit.experiments.study.declaration import Study
 from pursuit.experiments.study.grid import Entry, Key

@@ -25,9 +25,9 @@ import numpy as np
 from pursuit.checks import Vector, checked_memory
 from pursuit.compiling.rows import apply_factor, update_factor
 from pursuit.compiling.vectors import Matrix, add, blend, scale
-from pursuit.methods.contract import Needs, Numbers, State, ask, tell
+from pursuit.methods.contract import Needs, Numbers, State, ask, checked_rate, tell
 from pursuit.methods.line_searches import AdaptiveStep, Line
-from pursuit.methods.options import checked_rate, reading_named
+from pursuit.methods.paper import reading_named
 
 # A's first entry is kept between the inverse of this and this.
 _FARTHEST = 2.0**32

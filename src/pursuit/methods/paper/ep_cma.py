@@ -24,9 +24,9 @@ import numpy as np
 from pursuit.checks import Vector, checked_count, checked_memory, shown
 from pursuit.compiling.rows import mix_rows, push
 from pursuit.compiling.vectors import Matrix, add, blend, multiply, scale
-from pursuit.methods.contract import Needs, State, ask, is_valid, tell
+from pursuit.methods.contract import Needs, State, ask, checked_rate, is_valid, tell
 from pursuit.methods.line_searches import AdaptiveStep, Line
-from pursuit.methods.options import checked_rate, reading_named
+from pursuit.methods.paper import reading_named
 
 
 class EpCma(NamedTuple):

@@ -15,8 +15,8 @@ from typing import NamedTuple
 from pursuit.checks import Vector
 from pursuit.compiling.vectors import add
 from pursuit.methods.contract import Needs, Numbers, State, ask, tell
-from pursuit.methods.line_searches import AdaptiveStep, Line
-from pursuit.methods.options import LineSearch, line_search_named, reading_named
+from pursuit.methods.line_searches import AdaptiveStep, Line, LineSearch, line_search_named
+from pursuit.methods.paper import reading_named
 
 
 class RandomPursuit(NamedTuple):

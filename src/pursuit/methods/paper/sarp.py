@@ -21,9 +21,9 @@ from typing import NamedTuple
 from pursuit.checks import Vector, checked_number, shown
 from pursuit.compiling.vectors import drift
 from pursuit.methods.contract import Needs, Numbers, State, ask, tell
-from pursuit.methods.line_searches import AdaptiveStep, Line
+from pursuit.methods.line_searches import AdaptiveStep, Line, LineSearch, line_search_named
 from pursuit.methods.nesterov import first_iterates, keep_best
-from pursuit.methods.options import LineSearch, line_search_named, reading_named
+from pursuit.methods.paper import reading_named
 
 # Without the noise of adaptive steps the paper's c = 2 is stable, and faster than 3.
 _DAMPING_OF_LINE_SEARCHES = 2.0

@@ -38,7 +38,7 @@ from pursuit.checks import Vector, checked_number
 from pursuit.compiling.jit import inlined
 from pursuit.compiling.vectors import exchange
 from pursuit.methods.contract import Needs, Pair, State, ask, tell
-from pursuit.methods.line_searches import Bracketing, ExactStep, Line
+from pursuit.methods.line_searches import Bracketing, ExactStep, Line, line_search_named
 from pursuit.methods.nesterov import (
     CurvatureOptions,
     Curvatures,
@@ -50,7 +50,6 @@ from pursuit.methods.nesterov import (
     return_to_best,
     smoothed,
 )
-from pursuit.methods.options import line_search_named
 
 # By how much f may rise over mu at a minimum, if mu is not given.
 _EPSILON = 1e-10

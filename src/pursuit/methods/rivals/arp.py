@@ -27,7 +27,7 @@ from typing import NamedTuple, Unpack
 
 from pursuit.checks import Vector
 from pursuit.methods.contract import Needs, State, ask, tell
-from pursuit.methods.line_searches import Bracketing, ExactStep, Line
+from pursuit.methods.line_searches import Bracketing, ExactStep, Line, line_search_named
 from pursuit.methods.nesterov import (
     CurvatureOptions,
     Curvatures,
@@ -39,7 +39,6 @@ from pursuit.methods.nesterov import (
     return_to_best,
     weights_of,
 )
-from pursuit.methods.options import line_search_named
 
 
 class AcceleratedPursuit(NamedTuple):

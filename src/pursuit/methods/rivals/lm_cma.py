@@ -41,8 +41,7 @@ from pursuit.checks import Vector, checked_choice, checked_count, checked_memory
 from pursuit.compiling.jit import compilable
 from pursuit.compiling.rows import SLICE, add_products, mix_rows, mix_slice, push
 from pursuit.compiling.vectors import Matrix, copy
-from pursuit.methods.contract import Needs, State, ask, is_valid, tell
-from pursuit.methods.options import checked_rate
+from pursuit.methods.contract import Needs, State, ask, checked_rate, is_valid, tell
 from pursuit.methods.rivals.populations import (
     Samples,
     checked_population,

@@ -17,7 +17,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from pursuit.experiments.common.errors import StudyError
+from pursuit.experiments.common import StudyError
 from pursuit.experiments.common.files import write_file
 from pursuit.experiments.study.evidence import RATED
 from pursuit.experiments.study.report.analysis import Analysis
