@@ -16,7 +16,7 @@ from rich.console import Console
 
 import pursuit
 from experiments.study.small import RUNS, declared, pursuit_command, run_pursuit
-from pursuit.cli.commands import _parser, main
+from pursuit.cli import _parser, main
 from pursuit.experiments.study import reproduce
 from pursuit.experiments.study.scheduler import Progress, ProgressBars, progress_on
 from pursuit.experiments.study.store import FILE

@@ -350,7 +350,7 @@ PACKAGE = Path(pursuit.__file__).parent
         ("__init__.py", False),
         ("result.py", False),
         ("minimize.py", False),
-        ("cli/commands.py", False),
+        ("cli/__init__.py", False),
         ("experiments/study/report/document.py", False),
         ("methods/paper/sarp.py", True),
         ("problems/boxes.py", True),

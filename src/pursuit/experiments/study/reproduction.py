@@ -18,14 +18,7 @@ from rich.console import Console
 
 from pursuit.checks import checked_choice, checked_count
 from pursuit.engine.archive import replacing
-from pursuit.experiments.common import StudyError
-from pursuit.experiments.common.executors import (
-    PoolMaker,
-    check_address,
-    dask_cluster,
-    existing,
-    processes,
-)
+from pursuit.experiments.common import StudyError, executors
 from pursuit.experiments.common.files import locked, remove_leftovers
 from pursuit.experiments.study.declaration import Study, load_study, parse_where
 from pursuit.experiments.study.gpu_scheduler import check_gpu, execute_on_gpu
@@ -237,14 +230,14 @@ def export(results: Results, path: Path) -> tuple[Path, Path]:
     return written
 
 
-def _pool_maker(executor: Executor | str | None, jobs: int | None) -> PoolMaker:
+def _pool_maker(executor: Executor | str | None, jobs: int | None) -> executors.PoolMaker:
     jobs = (os.cpu_count() or 1) if jobs is None else checked_count("jobs", jobs, at_least=1)
     if executor is None:
-        return functools.partial(processes, jobs)
+        return functools.partial(executors.processes, jobs)
     if isinstance(executor, str):
-        check_address(executor)
-        return functools.partial(dask_cluster, executor, jobs)
-    return functools.partial(existing, executor, jobs)
+        executors.check_address(executor)
+        return functools.partial(executors.dask_cluster, executor, jobs)
+    return functools.partial(executors.existing, executor, jobs)
 
 
 def _chosen(study: Study, reading: str | None, only: str, runs: int | None) -> list[Entry]:

@@ -19,6 +19,7 @@ import numpy as np
 
 from pursuit.experiments.common import StudyError
 from pursuit.experiments.common.files import write_file
+from pursuit.experiments.study import stats
 from pursuit.experiments.study.evidence import RATED
 from pursuit.experiments.study.report.analysis import Analysis
 from pursuit.experiments.study.results import (
@@ -31,19 +32,12 @@ from pursuit.experiments.study.results import (
     RunRecord,
     Trace,
 )
-from pursuit.experiments.study.stats import (
-    Estimate,
-    rates_of,
-    thinned,
-    trace_of_median,
-    with_distributions,
-)
 from pursuit.experiments.study.store import FILE
 
 _DECLARATION = "study.json"
 # Of a curve in a table: enough for a picture.
 _MOST_POINTS = 40
-_UNKNOWN = Estimate(math.nan, math.nan, math.nan)
+_UNKNOWN = stats.Estimate(math.nan, math.nan, math.nan)
 
 Row = dict[str, Any]
 
@@ -255,7 +249,7 @@ def _rates(results: Results) -> list[Row]:
         {**entry.cell._asdict(), "rate": f"{rate:.4g}"}
         for entry in results.select(scheme=RATED)
         if results.judges_claims
-        for rate in rates_of(results, entry)
+        for rate in stats.rates_of(results, entry)
     ]
 
 
@@ -264,7 +258,9 @@ def _curves(results: Results) -> list[Row]:
     return [
         {**entry.cell._asdict(), "nit": f"{nit:.3g}", "nfev": f"{nfev:.3g}", "fun": f"{fun:.3g}"}
         for entry in results.select()
-        for nit, nfev, fun in zip(*thinned(trace_of_median(results, entry), _MOST_POINTS), strict=True)
+        for nit, nfev, fun in zip(
+            *stats.thinned(stats.trace_of_median(results, entry), _MOST_POINTS), strict=True
+        )
     ]
 
 
@@ -273,13 +269,13 @@ def _distributions(results: Results) -> list[Row]:
     columns = ("reading", "n", "measure", "scheme", "budget", "share")
     return [
         dict(zip(columns, (*place, found.scheme, *step), strict=True))
-        for place, all_found in (with_distributions(results).distributions or {}).items()
+        for place, all_found in (stats.with_distributions(results).distributions or {}).items()
         for found in all_found
         for step in [(f"{b:.3g}", f"{s:.3g}") for b, s in zip(found.budgets, found.shares, strict=True)]
         or [("", "")]
     ]
 
 
-def _named(found: Estimate, name: str) -> Row:
+def _named(found: stats.Estimate, name: str) -> Row:
     """Return an estimate as columns."""
     return {name: found.value, f"{name}_low": found.low, f"{name}_high": found.high}
