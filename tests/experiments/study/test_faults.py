@@ -289,7 +289,7 @@ class Killer(Progress):
         self.runs = 0
         self.said = []
 
-    def finished(self, group, run):
+    def finished(self, group):
         self.runs += 1
         if self.runs == 2:
             os.kill(self.workers()[0], signal.SIGKILL)

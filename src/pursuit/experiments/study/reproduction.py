@@ -24,7 +24,7 @@ from pursuit.experiments.study.declaration import Study, load_study, parse_where
 from pursuit.experiments.study.gpu_scheduler import check_gpu, execute_on_gpu
 from pursuit.experiments.study.grid import Entry, entries_of
 from pursuit.experiments.study.results import DEVICES, Results
-from pursuit.experiments.study.scheduler import Progress, RunFailure, execute_missing, progress_on, show
+from pursuit.experiments.study.scheduler import Progress, RunFailure, execute_missing, show
 from pursuit.experiments.study.store import Store, open_store, read_store
 from pursuit.methods.paper import READINGS
 from pursuit.optional import version_of
@@ -260,7 +260,7 @@ def _declared(study: Study, entries: Sequence[Entry], store: Store, made: Mappin
         kept = f"{unused} runs in {store.path} were made with other code, options or caps"
         show(console, f"{kept}; they are kept, not used.")
     _remove_leftovers(store.path.parent)
-    return progress_on(console)
+    return Progress(console)
 
 
 def _report_folders(folder: Path) -> tuple[Path, ...]:

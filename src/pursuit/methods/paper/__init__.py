@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypedDict
 
 from pursuit.checks import checked_choice
+from pursuit.methods.line_searches import AdaptiveStep, LineSearch, line_search_named
 
 
 class Reading(NamedTuple):
@@ -30,3 +31,20 @@ READINGS = {
 def reading_named(name: Any) -> Reading:
     """Return the reading of that name."""
     return READINGS[checked_choice("reading", name, tuple(READINGS))]
+
+
+class PursuitOptions(TypedDict, total=False):
+    """The options that Random Pursuit and SARP share, as `search_and_reading` takes them."""
+
+    line_search: str
+    p: float
+    tolerance: float
+    reading: str
+
+
+def search_and_reading(
+    line_search: str = "adaptive", p: float = 0.27, tolerance: float = 1e-3, reading: str = "frozen"
+) -> tuple[LineSearch, Reading]:
+    """Return the line search that these options describe, and the reading."""
+    adaptive = AdaptiveStep.create(p)
+    return line_search_named(line_search, tolerance, adaptive=adaptive), reading_named(reading)

@@ -54,9 +54,7 @@ class AcceleratedPursuit(NamedTuple):
 
     def init(self, x: Vector, fx: float, sigma: float) -> State:
         """Return the first state; its f is f(x_k)."""
-        return State(
-            nesterov.first_iterates(x), nesterov.Momentum(fx, fx, sigma, self.curvatures.first_gamma)
-        )
+        return self.curvatures.first_state(x, fx, sigma)
 
     def needs(self, n: int) -> Needs:
         """Return what the scheme needs for n variables."""
