@@ -109,11 +109,11 @@ def read_tables(folder: Path) -> Results:
             RunRecord(int(number), int(nit), int(nfev), float(fun), reason, seconds=math.nan)
             for number, nit, nfev, fun, reason in rows
         )
-        for cell, rows in _by_cell(folder, "runs", "run", "nit", "nfev", "fun", "reason").items()
+        for cell, rows in _by_cell(folder, "runs", "run nit nfev fun reason").items()
     }
     cells = tuple(
         CellResults(cell, float(target), int(cap), int(wanted), code="", runs=runs.get(cell, ()))
-        for cell, ((target, cap, wanted),) in _by_cell(folder, "summary", "target", "cap", "wanted").items()
+        for cell, ((target, cap, wanted),) in _by_cell(folder, "summary", "target cap wanted").items()
     )
 
     if not declared and not cells:
@@ -140,7 +140,7 @@ def _kept(folder: Path, remark: str) -> KeptTraces:
     }
     curves = {
         cell: Trace(*np.array(rows, dtype=np.float64).T)
-        for cell, rows in _by_cell(folder, "curves", "nit", "nfev", "fun").items()
+        for cell, rows in _by_cell(folder, "curves", "nit nfev fun").items()
     }
     return KeptTraces(curves, rates, remark)
 
@@ -168,13 +168,13 @@ def _rows(folder: Path, name: str) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
-def _by_cell(folder: Path, name: str, *columns: str) -> dict[Cell, list[list[str]]]:
+def _by_cell(folder: Path, name: str, columns: str) -> dict[Cell, list[list[str]]]:
     """Return some columns of the rows of each cell in a table."""
     found: dict[Cell, list[list[str]]] = {}
     for row in _rows(folder, name):
         condition = float(row["L"]) if row["L"] else None
         cell = Cell(row["problem"], condition, int(row["n"]), row["scheme"], row["reading"])
-        found.setdefault(cell, []).append([row[column] for column in columns])
+        found.setdefault(cell, []).append([row[column] for column in columns.split()])
     return found
 
 
