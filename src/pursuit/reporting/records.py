@@ -111,8 +111,8 @@ def _lines(result: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     if "message" in result:
         yield "message", result["message"]
     if "nfev" in result:
-        iterations = f", in {_counted(result['nit'], 'iteration')}" if "nit" in result else ""
-        yield "nfev", _counted(result["nfev"], "evaluation") + iterations
+        iterations = f", in {counted(result['nit'], 'iteration')}" if "nit" in result else ""
+        yield "nfev", counted(result["nfev"], "evaluation") + iterations
     if result.get("nfaulty"):
         yield "nfaulty", f"{result['nfaulty']} of the values were NaN"
     if "time" in result:
@@ -146,7 +146,8 @@ def _value(fun: float, is_estimate: Any, error: float | None) -> str:
     return f"{fun:.{min(max(digits, 1), 10)}g} ± {error:.2g}, an estimate"
 
 
-def _counted(number: int, noun: str) -> str:
+def counted(number: int, noun: str) -> str:
+    """Return how many there are of something."""
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 

@@ -10,7 +10,7 @@ import csv
 import io
 import math
 import warnings
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -23,6 +23,7 @@ from pursuit.experiments.common import StudyError
 from pursuit.experiments.common.files import write_file
 from pursuit.experiments.common.formatting import power
 from pursuit.reporting.plotting import COLOURS
+from pursuit.reporting.records import counted
 
 TARGETS = 10.0 ** np.linspace(2.0, -8.0, 51)
 """The precisions to reach: how far a value may be above the optimum."""
@@ -288,10 +289,7 @@ def _title(profile: Profile) -> str:
     functions, _, instances = (set(numbers) for numbers in zip(*profile.problems, strict=True))
     n = ", ".join(str(dimension) for dimension in sorted({problem.dimension for problem in profile.problems}))
     return (
-        f"{profile.suite}, n = {n}\n{_counted(functions, 'function')}, {_counted(instances, 'instance')}, "
+        f"{profile.suite}, n = {n}\n"
+        f"{counted(len(functions), 'function')}, {counted(len(instances), 'instance')}, "
         f"{TARGETS.size} targets from {power(TARGETS[0])} to {power(TARGETS[-1])}"
     )
-
-
-def _counted(numbers: Collection[int], what: str) -> str:
-    return f"{len(numbers)} {what}{'' if len(numbers) == 1 else 's'}"
