@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple, TypedDict
 
 from pursuit.checks import checked_choice
+from pursuit.methods.contract import checked_rate
 from pursuit.methods.line_searches import AdaptiveStep, LineSearch, line_search_named
 
 
@@ -48,3 +49,31 @@ def search_and_reading(
     """Return the line search that these options describe, and the reading."""
     adaptive = AdaptiveStep.create(p)
     return line_search_named(line_search, tolerance, adaptive=adaptive), reading_named(reading)
+
+
+class PathOptions(TypedDict, total=False):
+    """The options that CMA and EP-CMA share, as `path_settings` takes them."""
+
+    c_c: float | None
+    c_cov: float | None
+    c_p: float | None
+    p: float
+    reading: str
+
+
+def path_settings(
+    n: int,
+    usual_c_cov: float,
+    c_c: float | None = None,
+    c_cov: float | None = None,
+    c_p: float | None = None,
+    p: float = 0.27,
+    reading: str = "frozen",
+) -> dict[str, Any]:
+    """Return a scheme's fields by these options; rates default to the paper's, c_p to the reading's."""
+    return {
+        "line_search": AdaptiveStep.create(p),
+        "c_c": checked_rate("c_c", c_c, 2.0 / (n + 2.0)),
+        "c_cov": checked_rate("c_cov", c_cov, usual_c_cov),
+        "c_p": checked_rate("c_p", c_p, reading_named(reading).c_p(n)),
+    }
