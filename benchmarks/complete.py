@@ -18,7 +18,7 @@ from pathlib import Path
 from pursuit.experiments.common import StudyError
 from pursuit.experiments.study import draw_report, read_store
 from pursuit.experiments.study.evidence import RATED
-from pursuit.experiments.study.report.analysis import analyse
+from pursuit.experiments.study.report import analyse
 from pursuit.experiments.study.report.tables import read_tables, write_tables
 from pursuit.experiments.study.results import Cell, CellResults, KeptTraces, Results, RunRecord, Trace
 from pursuit.experiments.study.stats import rates_of, trace_of_median, with_distributions

@@ -5,7 +5,7 @@ from benchmarks.complete import completed
 
 from experiments.study.made_up import made_up_results
 from pursuit.experiments.study import StudyError
-from pursuit.experiments.study.report import write_report
+from pursuit.experiments.study.report.document import write_report
 from pursuit.experiments.study.report.tables import read_tables
 from pursuit.experiments.study.stats import distributions_of, targets_of
 

@@ -11,7 +11,7 @@ from benchmarks.lm_cma import judged, report
 from benchmarks.readings.declare import FILES
 
 from pursuit.experiments.study.claims import CLAIMS
-from pursuit.experiments.study.report.analysis import left_out
+from pursuit.experiments.study.report import left_out
 from pursuit.experiments.study.report.document import VERDICT_COLUMNS
 from pursuit.experiments.study.report.tables import read_tables
 

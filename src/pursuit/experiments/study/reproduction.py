@@ -146,8 +146,8 @@ def draw_report(
     'report.html'
     """
     # Matplotlib takes long to import, and the worker processes, which import this module, never draw.
-    from pursuit.experiments.study.report import write_report
-    from pursuit.experiments.study.report.analysis import analyse
+    from pursuit.experiments.study.report import analyse
+    from pursuit.experiments.study.report.document import write_report
     from pursuit.experiments.study.report.tables import has_tables_alone, read_tables, write_tables
 
     with contextlib.ExitStack() as stack:

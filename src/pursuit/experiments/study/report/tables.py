@@ -21,7 +21,7 @@ from pursuit.experiments.common import StudyError
 from pursuit.experiments.common.files import write_file
 from pursuit.experiments.study import stats
 from pursuit.experiments.study.evidence import RATED
-from pursuit.experiments.study.report.analysis import Analysis
+from pursuit.experiments.study.report import Analysis
 from pursuit.experiments.study.results import (
     Cell,
     CellResults,
@@ -92,7 +92,7 @@ def read_tables(folder: Path) -> Results:
     --------
     >>> import tempfile
     >>> from pathlib import Path
-    >>> from pursuit.experiments.study.report import write_report
+    >>> from pursuit.experiments.study.report.document import write_report
     >>> from pursuit.experiments.study.report.tables import read_tables
     >>> from pursuit.experiments.study.results import Results
     >>> with tempfile.TemporaryDirectory() as folder:

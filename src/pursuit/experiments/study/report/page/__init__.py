@@ -17,13 +17,12 @@ from typing import Any
 import numpy as np
 import plotly.offline
 
-from pursuit.experiments.study import stats
+from pursuit.experiments.study import report, stats
 from pursuit.experiments.study.claims import RULES
 from pursuit.experiments.study.evidence import Judgement
 from pursuit.experiments.study.figures import distributions_note, title_of
 from pursuit.experiments.study.figures.layout import legend_order, panels_of, positions_of, shown_in, style_of
-from pursuit.experiments.study.report import analysis
-from pursuit.experiments.study.report.analysis import Analysis, Summaries
+from pursuit.experiments.study.report import Analysis, Summaries
 from pursuit.experiments.study.results import CellResults, Results
 
 _DIGITS = 6
@@ -44,18 +43,18 @@ def page_of(found: Analysis, measure: str) -> str:
         "measure": measure,
         "readings": found.readings,
         "schemes": _schemes(results),
-        "facts": analysis.facts(results),
+        "facts": report.facts(results),
         "made": list(results.made.items()),
         "missing": [
             {**entry.cell._asdict(), "runs": len(entry.runs), "wanted": entry.wanted}
-            for entry in analysis.missing(results)
+            for entry in report.missing(results)
         ],
-        "claims": [_claim(claim) for claim in analysis.claims_of(found.judgements)],
+        "claims": [_claim(claim) for claim in report.claims_of(found.judgements)],
         **_figures(results, summaries),
         "ecdf": _distributions(results),
         "growth": found.growths,
         "summary": [_row(entry, summaries[entry.cell]) for entry in results.select()],
-        "citations": analysis.citations(results),
+        "citations": report.citations(results),
     }
     text = json.dumps(_plain(content), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     return Template(_part("report.html")).substitute(
@@ -110,7 +109,7 @@ def _claim(claim: Sequence[Judgement]) -> dict[str, Any]:
                 "paper": paper,
                 "ours": [one and {"ours": one.ours, "outcome": one.outcome} for one in found],
             }
-            for (text, paper), found in analysis.side_by_side(claim).items()
+            for (text, paper), found in report.side_by_side(claim).items()
         ],
     }
 
