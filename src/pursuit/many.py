@@ -124,16 +124,9 @@ def minimize_many(
     starts, given = _starts_and_seeds(x0, seeds, rng)
     limits = {"ftarget": ftarget, "xtol": xtol, "ftol": ftol, "maxiter": maxiter, "maxfev": maxfev}
     task = Task(
-        structure.shaped(starts[0]),
-        method,
-        limits,
-        sigma0=sigma0,
-        bounds=bounds,
-        options=options,
-        restarts=restarts,
-        fun=fun,
-        args=args,
-    ).flattened()
+        structure.shaped(starts[0]), method, limits,
+        sigma0=sigma0, bounds=bounds, options=options, restarts=restarts, fun=fun, args=args,
+    ).flattened()  # fmt: skip
     trace = checked_trace(trace)
     if failures_for(on_error).excuses and callable(fun):
         task = task._replace(fun=Excused(function_of_point(task.fun, args)), args=())

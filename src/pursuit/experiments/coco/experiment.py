@@ -6,13 +6,14 @@ other processes out of the folder. So the data consist of complete batches only,
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import re
 import shutil
 import sys
 import time
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from concurrent.futures import BrokenExecutor, as_completed
 from importlib.metadata import version
 from pathlib import Path
@@ -50,19 +51,6 @@ class ProblemBatch(NamedTuple):
         return f"f{self.function} in {self.dimension} dimensions"
 
 
-class BatchTask(NamedTuple):
-    """A batch to be run."""
-
-    batch: ProblemBatch
-    method: str
-    budget: int
-    """Evaluations divided by the dimension."""
-    folder: Path
-    """Where its data are written, in a folder of the batch's name."""
-    about: str
-    """A description of the solver for the data files."""
-
-
 def batches_of(
     suite: str,
     dimensions: Sequence[int] | None,
@@ -88,10 +76,15 @@ def batches_of(
     ]
 
 
-def run_batch(task: BatchTask) -> list[solvers.TrialResult]:
-    """Run a batch, in any process, and return the results of its trials."""
-    cocoex = _cocoex()
-    batch, solver = task.batch, solvers.solver_named(task.method)
+def run_batch(
+    batch: ProblemBatch, method: str, budget: int, folder: Path, about: str
+) -> list[solvers.TrialResult]:
+    """Run a batch, in any process, and return the results of its trials.
+
+    Each may take `budget` evaluations per dimension. Data are written into a folder of the batch's name in
+    `folder`, with a description of the solver.
+    """
+    cocoex, solver = _cocoex(), solvers.solver_named(method)
     suite = cocoex.Suite(
         batch.suite,
         f"instances: {_listed(batch.instances)}",
@@ -100,19 +93,17 @@ def run_batch(task: BatchTask) -> list[solvers.TrialResult]:
     observer = cocoex.Observer(
         # All suites of single objectives have the same observer.
         "bbob",
-        f'outer_folder: "{task.folder}" result_folder: {batch.name} '
-        f'algorithm_name: {solver.name} algorithm_info: "{task.about}"',
+        f'outer_folder: "{folder}" result_folder: {batch.name} '
+        f'algorithm_name: {solver.name} algorithm_info: "{about}"',
     )
-    if Path(observer.result_folder) != task.folder / batch.name:
-        raise StudyError(f"COCO wrote to {observer.result_folder} instead of {task.folder / batch.name}")
+    if Path(observer.result_folder) != folder / batch.name:
+        raise StudyError(f"COCO wrote to {observer.result_folder} instead of {folder / batch.name}")
+    settings: Any = {"suite": batch.suite, "solve": solver.solve, "budget": budget * batch.dimension}
     results = []
     for number in range(len(suite)):
         problem = suite.get_problem(number, observer)
         try:
-            budget = task.budget * batch.dimension
-            results.append(
-                solvers.run_trial(problem, observer, suite=batch.suite, solve=solver.solve, budget=budget)
-            )
+            results.append(solvers.run_trial(problem, observer, **settings))
         finally:
             problem.free()
     return results
@@ -288,24 +279,23 @@ def _run_missing(
     missing = [batch for batch in batches if not (data / batch.name).exists()]
     _say(f"{len(missing)} of {len(batches)} batches to do, {jobs} at a time.")
     about = f"{method}, {budget} evaluations per dimension, run by pursuit {version('pursuit')}"
-    tasks = [
-        BatchTask(batch=batch, method=method, budget=budget, folder=unfinished, about=about)
-        for batch in missing
-    ]
-    failures = _execute(tasks, data, jobs, len(batches)) if tasks else []
+    run = functools.partial(run_batch, method=method, budget=budget, folder=unfinished, about=about)
+    failures = _execute(run, missing, data, jobs, len(batches)) if missing else []
     shutil.rmtree(unfinished, ignore_errors=True)
     return Experiment(data, failures)
 
 
-def _execute(tasks: Sequence[BatchTask], data: Path, jobs: int, wanted: int) -> list[str]:
-    """Run tasks, move complete batches to the data, and return what failed."""
+def _execute(
+    run: Callable[[ProblemBatch], Any], batches: Sequence[ProblemBatch], data: Path, jobs: int, wanted: int
+) -> list[str]:
+    """Run batches, move those that are complete to the data, and return what failed."""
     failures = []
-    done = wanted - len(tasks)
-    with one_thread_each(), processes(min(jobs, len(tasks))) as pool:
+    done = wanted - len(batches)
+    with one_thread_each(), processes(min(jobs, len(batches))) as pool:
         begin = time.monotonic()
-        futures = {pool.executor.submit(run_batch, task): task for task in tasks}
+        futures = {pool.executor.submit(run, batch): batch for batch in batches}
         for future in as_completed(futures):
-            task = futures[future]
+            batch = futures[future]
             try:
                 results = future.result()
             except BrokenExecutor:
@@ -314,13 +304,13 @@ def _execute(tasks: Sequence[BatchTask], data: Path, jobs: int, wanted: int) -> 
                     "Finished batches are kept; run the same command to continue."
                 ) from None
             except Exception as error:
-                failures.append(f"{task.batch}: {type(error).__name__}: {error}")
+                failures.append(f"{batch}: {type(error).__name__}: {error}")
                 _say(f"FAILED: {failures[-1]}.")
                 continue
-            (task.folder / task.batch.name).replace(data / task.batch.name)
+            (data.parent / _UNFINISHED / batch.name).replace(data / batch.name)
             done += 1
             seconds = time.monotonic() - begin
-            _say(f"{_summary(task.batch, results)} {done} of {wanted} done after {seconds:.0f} s.")
+            _say(f"{_summary(batch, results)} {done} of {wanted} done after {seconds:.0f} s.")
     return failures
 
 
