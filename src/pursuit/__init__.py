@@ -13,19 +13,7 @@ from pursuit.reporting.records import History, Log
 from pursuit.result import Result, Results
 
 __all__ = [
-    "Comparison",
-    "History",
-    "Log",
-    "Optimizer",
-    "Result",
-    "Results",
-    "compare",
-    "list_methods",
-    "minimize",
-    "minimize_many",
-    "plot_runs",
-    "problems",
-    "scipy_method",
-    "warmup",
-]
+    "Comparison", "History", "Log", "Optimizer", "Result", "Results", "compare", "list_methods", "minimize",
+    "minimize_many", "plot_runs", "problems", "scipy_method", "warmup",
+]  # fmt: skip
 __version__ = "0.1.0"

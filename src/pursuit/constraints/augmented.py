@@ -276,12 +276,7 @@ class _Rounds:
         return Reason.STALLED
 
     def _round(
-        self,
-        tolerance: float,
-        steps: Any,
-        most: int,
-        monitor: Watch,
-        interrupts: Interrupts,
+        self, tolerance: float, steps: Any, most: int, monitor: Watch, interrupts: Interrupts
     ) -> Reason:
         """Find the minimum of the current Lagrangian; return why that ended."""
         limits, seen = self.setup.task.limits, self._lagrangian

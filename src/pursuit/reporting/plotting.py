@@ -282,11 +282,7 @@ def _panels(ax: Axes | None, height: Height, curves: Sequence[Curve]) -> Panels:
     has_bounds = any(curve.at_bound is not None for curve in curves)
     heights = [_LARGE, _SMALL, _SMALL] if has_bounds else [_LARGE, _SMALL]
     _, (values, steps, *others) = optional_module("matplotlib.pyplot", "A plot").subplots(
-        len(heights),
-        sharex=True,
-        height_ratios=heights,
-        figsize=(_WIDTH, sum(heights)),
-        layout="constrained",
+        len(heights), sharex=True, height_ratios=heights, figsize=(_WIDTH, sum(heights)), layout="constrained"
     )
     prepared_axes(values, height).set_xlabel("")
     _style(steps, "step size", {"value": "log"})

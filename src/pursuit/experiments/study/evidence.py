@@ -264,14 +264,8 @@ class Evidence:
         diverges = any(self._entries[place].diverges for place in present) and (
             {scheme for scheme, _ in present} == {scheme for scheme, _ in ours.places}
         )
-        return Measurement(
-            text=text,
-            paper=rule.paper,
-            ours=found,
-            holds=None if found is None or diverges else rule.holds(found),
-            complete=ours.complete,
-            diverges=diverges,
-        )
+        holds = None if found is None or diverges else rule.holds(found)
+        return Measurement(text, rule.paper, found, holds, ours.complete, diverges)
 
     def _bounds(self, scheme: str, setting: PaperSetting, what: str) -> stats.BootstrapBounds:
         entry = self.entry(scheme, setting)
