@@ -395,21 +395,12 @@ def result_of(outcome: Outcome, setup: Setup, *, trace: bool | str = False) -> R
     method, shaped = setup.name, setup.task.structure.shaped
     at_work = list(dict.fromkeys(stage.method for stage in outcome.stages))
     result = Result(
-        x=shaped(outcome.x),
-        fun=outcome.fun,
-        fun_is_estimate=outcome.is_estimate,
-        fun_error=outcome.error,
-        noise=outcome.noise,
-        nit=outcome.nit,
-        nfev=outcome.nfev,
-        nfaulty=outcome.faulty,
-        sigma=outcome.sigma,
-        success=outcome.is_success,
-        status=int(outcome.reason),
-        message=outcome.message,
+        x=shaped(outcome.x), fun=outcome.fun, fun_is_estimate=outcome.is_estimate, fun_error=outcome.error,
+        noise=outcome.noise, nit=outcome.nit, nfev=outcome.nfev, nfaulty=outcome.faulty, sigma=outcome.sigma,
+        success=outcome.is_success, status=int(outcome.reason), message=outcome.message,
         method=method if at_work in ([], [method]) else f"{method} ({', '.join(at_work)})",
         stages=outcome.stages,
-    )
+    )  # fmt: skip
     if outcome.extra:
         (result.extra,) = outcome.extra
     if trace:
