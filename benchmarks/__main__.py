@@ -26,7 +26,7 @@ from benchmarks.suites import peers as peers_suite
 from benchmarks.suites import rivals as rivals_suite
 from benchmarks.suites import tasks as tasks_suite
 from benchmarks.suites import values as values_suite
-from pursuit.experiments.common.errors import StudyError
+from pursuit.experiments.common import StudyError
 from pursuit.experiments.common.files import locked, write_file
 
 _QUICK = Path("reproduced")

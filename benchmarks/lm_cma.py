@@ -15,7 +15,7 @@ from benchmarks.reporting import made_by, publish, report_parser
 from pursuit.experiments.common.formatting import brief, table
 from pursuit.experiments.study.claims import CLAIMS, judge
 from pursuit.experiments.study.evidence import Judgement
-from pursuit.experiments.study.report.analysis import side_by_side
+from pursuit.experiments.study.report import side_by_side
 from pursuit.experiments.study.report.tables import read_tables
 from pursuit.experiments.study.results import Results
 

@@ -36,7 +36,7 @@ MEMORY_RUNS = (500, 4_000)
 # The command, which prints at its end how much memory it took, without its workers.
 MEASURED = """
 import resource, sys
-from pursuit.cli.commands import main
+from pursuit.cli import main
 status = main()
 print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
 sys.exit(status)
@@ -44,7 +44,7 @@ sys.exit(status)
 
 
 def pursuit(
-    *arguments: object, code: str = "import sys; from pursuit.cli.commands import main; sys.exit(main())"
+    *arguments: object, code: str = "import sys; from pursuit.cli import main; sys.exit(main())"
 ) -> str:
     """Run the command `pursuit` in a new process; return what it prints."""
     command = [sys.executable, "-c", code, *map(str, arguments)]

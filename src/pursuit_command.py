@@ -14,12 +14,12 @@ def main() -> int:
     interruptible = signal.getsignal(signal.SIGINT) is signal.default_int_handler
     if interruptible:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
-    from pursuit.cli import commands
+    from pursuit import cli
 
     try:
         if interruptible:
             signal.signal(signal.SIGINT, signal.default_int_handler)
-        return commands.main()
+        return cli.main()
     except KeyboardInterrupt:
         # The command has not begun, or has ended already.
         signal.signal(signal.SIGINT, signal.SIG_DFL)

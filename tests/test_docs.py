@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pursuit.cli.commands import main
+from pursuit.cli import main
 
 ROOT = Path(__file__).parents[1]
 TEXTS = {

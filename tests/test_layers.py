@@ -17,7 +17,7 @@ SOURCE = Path(pursuit.__file__).parent
 APART = "gpu."
 # From the ground up. A module may import from its own layer and from those before it.
 LAYERS = (
-    ("checks", "curvature", "optional", "engine.counting", "engine.stopping", "reporting.__init__", "torch"),
+    ("checks", "optional", "engine.counting", "engine.stopping", "reporting.__init__", "torch"),
     ("compiling",),
     ("problems",),
     ("methods",),
@@ -25,14 +25,13 @@ LAYERS = (
     ("gpu",),
     (
         "result",
-        "reporting.history",
-        "reporting.plain",
-        "reporting.summary",
+        "reporting.records",
+        "reporting.curvature",
         "reporting.plotting",
         "engine.running",
     ),
     ("constraints",),
-    ("minimize", "many", "optimizer", "scipy", "reporting", "warmup"),
+    ("minimize", "many", "optimizer", "reporting", "adapters.scipy", "adapters.__init__"),
     ("adapters",),
     ("__init__",),
     ("experiments.common",),

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple, NoReturn
 
 from benchmarks.runs import read_rows
-from pursuit.experiments.common.errors import StudyError
+from pursuit.experiments.common import StudyError
 from pursuit.experiments.study import read_store
 from pursuit.experiments.study.results import Cell, CellResults, KeptTraces, Results, RunRecord, Trace
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pursuit.problems.quadratic import Quadratic
+from pursuit.problems.paper import Quadratic
 
 
 def stiff(n: int, L: float) -> Quadratic:

@@ -14,8 +14,7 @@ from benchmarks.runs import Say, Wanted
 from benchmarks.solvers import Solver
 from benchmarks.suites import peers
 from benchmarks.suites.peers import SOLVERS, named
-from pursuit.experiments.coco.drawing import write_profiles
-from pursuit.experiments.coco.profiles import TARGETS, Profile, data_profiles
+from pursuit.experiments.coco.profiles import TARGETS, Profile, data_profiles, write_profiles
 from pursuit.experiments.common.files import write_file
 from pursuit.experiments.common.formatting import table
 

@@ -20,7 +20,7 @@ from benchmarks.solvers import Solver, solver_named
 from benchmarks.suites.declared import solvers_of
 from pursuit.checks import Vector
 from pursuit.engine.counting import CAP
-from pursuit.experiments.common.errors import StudyError
+from pursuit.experiments.common import StudyError
 
 FOLDER = Path("docs/results/values")
 FILE = "runs.csv"

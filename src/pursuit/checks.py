@@ -87,12 +87,7 @@ def with_known_arguments(function: Callable[_P, _R]) -> Callable[_P, _R]:
 
 
 def checked_number(
-    name: str,
-    value: Any,
-    *,
-    above: float = -math.inf,
-    below: float = math.inf,
-    at_least: float = -math.inf,
+    name: str, value: Any, *, above: float = -math.inf, below: float = math.inf, at_least: float = -math.inf
 ) -> float:
     """Return `value` as a finite float within the given range."""
     try:

@@ -30,8 +30,8 @@ from pursuit.engine.staged import StagedRun
 from pursuit.engine.stopping import FTOL, XTOL, Reason
 from pursuit.methods.catalogue import DEFAULT_METHOD
 from pursuit.methods.stages import Task
+from pursuit.problems.contract import Problem
 from pursuit.problems.objective import Extras, function_of_point
-from pursuit.problems.protocol import Problem
 from pursuit.problems.structure import Structure, structure_of
 from pursuit.reporting.progress import showing_compilation
 from pursuit.result import Result, Results, result_of
@@ -123,16 +123,9 @@ def minimize_many(
     starts, given = _starts_and_seeds(x0, seeds, rng)
     limits = {"ftarget": ftarget, "xtol": xtol, "ftol": ftol, "maxiter": maxiter, "maxfev": maxfev}
     task = Task(
-        structure.shaped(starts[0]),
-        method,
-        limits,
-        sigma0=sigma0,
-        bounds=bounds,
-        options=options,
-        restarts=restarts,
-        fun=fun,
-        args=args,
-    ).flattened()
+        structure.shaped(starts[0]), method, limits,
+        sigma0=sigma0, bounds=bounds, options=options, restarts=restarts, fun=fun, args=args,
+    ).flattened()  # fmt: skip
     trace = checked_trace(trace)
     if failures_for(on_error).excuses and callable(fun):
         task = task._replace(fun=Excused(function_of_point(task.fun, args)), args=())

@@ -12,12 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pursuit.checks import (
-    Vector,
-    checked_generator,
-    checked_trace,
-    with_known_arguments,
-)
+from pursuit.checks import Vector, checked_generator, checked_trace, with_known_arguments
 from pursuit.engine import checkpoint
 from pursuit.engine.driving import Interrupts
 from pursuit.engine.outcome import Known
@@ -101,18 +96,11 @@ class Optimizer:
         trace: bool | str = False,
     ) -> None:
         limits = {"ftarget": ftarget, "xtol": xtol, "ftol": ftol, "maxiter": maxiter, "maxfev": maxfev}
-        setup, start = set_up(
-            Task(
-                x0,
-                method,
-                limits,
-                sigma0=sigma0,
-                bounds=bounds,
-                options=options,
-                restarts=restarts,
-                rounds=rounds_of(batch),
-            ).flattened()
-        )
+        task = Task(
+            x0, method, limits,
+            sigma0=sigma0, bounds=bounds, options=options, restarts=restarts, rounds=rounds_of(batch),
+        ).flattened()  # fmt: skip
+        setup, start = set_up(task)
         generator = checked_generator(rng)
         self._open(setup, Snapshot(start, generator.bit_generator.state), generator, checked_trace(trace))
 

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pursuit.checks import Vector, checked_count, checked_number
-from pursuit.curvature import covariance_of, measured_curvature
 from pursuit.engine.evaluation import Map, checked_workers, evaluator
 from pursuit.engine.outcome import Outcome
 from pursuit.engine.setup import Setup
@@ -19,10 +18,9 @@ from pursuit.methods.stages import Stage
 from pursuit.problems.boxes import active_mask, checked_box
 from pursuit.problems.objective import as_value, function_of_point
 from pursuit.problems.structure import structure_of
-from pursuit.reporting.history import History
-from pursuit.reporting.plain import fields_of, plain_result
+from pursuit.reporting.curvature import covariance_of, measured_curvature
 from pursuit.reporting.plotting import plot_run
-from pursuit.reporting.summary import summary_of
+from pursuit.reporting.records import History, fields_of, plain_result, summary_of
 
 
 class Result(dict[str, Any]):
@@ -397,21 +395,12 @@ def result_of(outcome: Outcome, setup: Setup, *, trace: bool | str = False) -> R
     method, shaped = setup.name, setup.task.structure.shaped
     at_work = list(dict.fromkeys(stage.method for stage in outcome.stages))
     result = Result(
-        x=shaped(outcome.x),
-        fun=outcome.fun,
-        fun_is_estimate=outcome.is_estimate,
-        fun_error=outcome.error,
-        noise=outcome.noise,
-        nit=outcome.nit,
-        nfev=outcome.nfev,
-        nfaulty=outcome.faulty,
-        sigma=outcome.sigma,
-        success=outcome.is_success,
-        status=int(outcome.reason),
-        message=outcome.message,
+        x=shaped(outcome.x), fun=outcome.fun, fun_is_estimate=outcome.is_estimate, fun_error=outcome.error,
+        noise=outcome.noise, nit=outcome.nit, nfev=outcome.nfev, nfaulty=outcome.faulty, sigma=outcome.sigma,
+        success=outcome.is_success, status=int(outcome.reason), message=outcome.message,
         method=method if at_work in ([], [method]) else f"{method} ({', '.join(at_work)})",
         stages=outcome.stages,
-    )
+    )  # fmt: skip
     if outcome.extra:
         (result.extra,) = outcome.extra
     if trace:

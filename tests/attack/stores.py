@@ -17,8 +17,8 @@ from attack.batches import try_files
 from attack.damage import damaged
 from attack.small_study import contents, declare, run_here
 from attack.tally import Tally
-from pursuit.cli.commands import main
-from pursuit.experiments.common.errors import StudyError
+from pursuit.cli import main
+from pursuit.experiments.common import StudyError
 from pursuit.experiments.study.store import FILE
 
 # What somebody might do to a store with another program; deleted rows are missing, and not damage.

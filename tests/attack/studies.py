@@ -16,7 +16,7 @@ from typing import Any
 from attack.processes import adopt_orphans, ended, fork, last_line, wait
 from attack.small_study import contents, declare, run_here
 from attack.tally import Tally
-from pursuit.cli.commands import main
+from pursuit.cli import main
 from pursuit.experiments.study import draw_report
 
 _LONGEST = 120.0

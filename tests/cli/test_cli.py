@@ -1,7 +1,6 @@
 """The command line, as people use it."""
 
 import csv
-import io
 import os
 import re
 import shlex
@@ -12,13 +11,11 @@ import time
 from pathlib import Path
 
 import pytest
-from rich.console import Console
 
 import pursuit
 from experiments.study.small import RUNS, declared, pursuit_command, run_pursuit
-from pursuit.cli.commands import _parser, main
+from pursuit.cli import _parser, main
 from pursuit.experiments.study import reproduce
-from pursuit.experiments.study.scheduler import Progress, ProgressBars, progress_on
 from pursuit.experiments.study.store import FILE
 
 COMMANDS = ("reproduce", "report", "status", "export", "coco", "coco-profiles", "warmup")
@@ -270,9 +267,6 @@ def test_a_method_that_does_not_exist_is_not_compiled(capsys):
 
 
 def test_a_terminal_shows_a_bar_for_every_scheme(tmp_path, monkeypatch, capsys):
-    console = Console(file=io.StringIO(), force_terminal=True, width=100, color_system=None)
-    assert isinstance(progress_on(console), ProgressBars)
-    assert type(progress_on(Console(file=io.StringIO()))) is Progress
     monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.setenv("COLUMNS", "100")
     reproduce(declared(tmp_path), tmp_path / "out", jobs=1)

@@ -75,7 +75,7 @@ WRAPPED = """
 from own import Own
 import numpy as np
 from pursuit.problems.boxes import make_box
-from pursuit.problems.rotation import Rotated
+from pursuit.problems.transform import Rotated
 from pursuit.problems.transform import Transform, Transformed
 rotated = Rotated(Own(3), np.eye(3), np.empty(3), np.empty(3))
 box = make_box(np.full(3, -9.0), np.full(3, 9.0), 1.0)
@@ -350,7 +350,7 @@ PACKAGE = Path(pursuit.__file__).parent
         ("__init__.py", False),
         ("result.py", False),
         ("minimize.py", False),
-        ("cli/commands.py", False),
+        ("cli/__init__.py", False),
         ("experiments/study/report/document.py", False),
         ("methods/paper/sarp.py", True),
         ("problems/boxes.py", True),

@@ -21,7 +21,7 @@ from pursuit.methods.line_searches import AdaptiveStep, Line, begin_search, cont
 from pursuit.methods.nesterov import smoothed, weights_of
 from pursuit.methods.rivals.lm_cma import random_signs
 from pursuit.methods.rivals.populations import surplus_of, total
-from pursuit.problems.rosenbrock_problem import _quartic_minimizer
+from pursuit.problems.paper import _quartic_minimizer
 
 
 @pytest.fixture

@@ -19,7 +19,7 @@ from pursuit.gpu.batch import Batch
 from pursuit.gpu.errors import GpuError
 from pursuit.gpu.plan import default_lanes
 from pursuit.methods.stages import Task
-from pursuit.problems.rotation import Rotated
+from pursuit.problems.transform import Rotated
 
 H200 = (9, 0)
 

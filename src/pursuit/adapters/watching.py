@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from pursuit.optional import optional_module
-from pursuit.reporting.log import numbers_of
+from pursuit.reporting.records import numbers_of
 
 Callback = Callable[[Any], None]
 """A callback of `pursuit.minimize`."""

@@ -1,6 +1,6 @@
 """Run the command: `python -m pursuit.cli`."""
 
-from pursuit.cli.commands import main
+from pursuit.cli import main
 
 if __name__ == "__main__":
     raise SystemExit(main())

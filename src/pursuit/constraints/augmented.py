@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pursuit.checks import Vector, checked_number, shown
-from pursuit.constraints.forms import checked_constraints
+from pursuit.constraints import checked_constraints
 from pursuit.constraints.lagrangian import Lagrangian, Parts
 from pursuit.engine.counters import Trace
 from pursuit.engine.driving import Interrupts, Monitor, driven, keep_to, scipy_style
@@ -280,12 +280,7 @@ class _Rounds:
         return Reason.STALLED
 
     def _round(
-        self,
-        tolerance: float,
-        steps: Any,
-        most: int,
-        monitor: Watch,
-        interrupts: Interrupts,
+        self, tolerance: float, steps: Any, most: int, monitor: Watch, interrupts: Interrupts
     ) -> Reason:
         """Find the minimum of the current Lagrangian; return why that ended."""
         limits, seen = self.setup.task.limits, self._lagrangian

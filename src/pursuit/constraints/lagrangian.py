@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pursuit.checks import Vector
-from pursuit.constraints.forms import Constraints
+from pursuit.constraints import Constraints
 from pursuit.engine.evaluation import Evaluate
 from pursuit.problems.objective import Extended, as_value
 

@@ -26,7 +26,7 @@ from pursuit.compiling.cache import cache_folder
 from pursuit.gpu.errors import GpuError
 from pursuit.gpu.loop import make_kernel
 from pursuit.gpu.plan import Plan
-from pursuit.problems.jitted import reason_in
+from pursuit.problems.objective import reason_in
 
 MOST_REGISTERS = 128
 """The registers of a thread: with more, too few threads fit on a multiprocessor."""

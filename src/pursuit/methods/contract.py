@@ -25,7 +25,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from pursuit.checks import Vector
+from pursuit.checks import Vector, checked_number
 from pursuit.compiling.dispatch import generic
 from pursuit.compiling.jit import inlined
 from pursuit.compiling.vectors import copy, walk
@@ -237,3 +237,8 @@ def elitist_patience(n: int) -> int:
     shrink from any start to nothing and to grow back, mean that nothing better is in reach.
     """
     return 10_000 + 100 * min(n, 1000)
+
+
+def checked_rate(name: str, value: float | None, default: float) -> float:
+    """Return a learning rate: `default` for None, and otherwise at least 0 and below 1."""
+    return default if value is None else checked_number(name, value, at_least=0.0, below=1.0)

@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple, Self
 
-from pursuit.checks import Vector, checked_count, checked_number
+from pursuit.checks import Vector, checked_choice, checked_count, checked_number
 from pursuit.compiling.dispatch import generic
 from pursuit.compiling.jit import inlined
 from pursuit.problems.contract import line_minimizer
@@ -316,3 +316,15 @@ def _next_inside(a, b, c, width):
             return vertex
     end = c if abs(from_c) > abs(from_a) else a
     return b.position + _GOLDEN * (end.position - b.position)
+
+
+# --- as an option ------------------------------------------------------------------------------------
+
+
+LineSearch = AdaptiveStep | ExactStep | Bracketing
+
+
+def line_search_named(name: Any, tolerance: float, **others: Any) -> Any:
+    """Return the line search of that name: one that goes to a minimum on the line, or one of `others`."""
+    searches = {**others, "exact": ExactStep(), "bracketing": Bracketing.create(tolerance)}
+    return searches[checked_choice("line_search", name, tuple(searches))]

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple, TypedDict
 from pursuit.checks import Vector, checked_number
 from pursuit.compiling.jit import inlined
 from pursuit.compiling.vectors import copy, repeated
-from pursuit.methods.contract import Needs, Patience, write_on_line
+from pursuit.methods.contract import Needs, Patience, State, write_on_line
 
 # The condition number that is assumed if f is only known to be convex: if m is 0.
 _CONDITION = 1e4
@@ -54,10 +54,10 @@ class Curvatures(NamedTuple):
         """The square root of the condition number, or of the one that is assumed."""
         return math.sqrt(self.L / self.m if self.m > 0.0 else _CONDITION)
 
-    @property
-    def first_gamma(self) -> float:
-        """The gamma to begin with."""
-        return self.m if self.m > 0.0 else self.L
+    def first_state(self, x: Vector, fx: float, sigma: float) -> State:
+        """Return the first state of a scheme whose weights follow from gamma; it may keep x."""
+        gamma = self.m if self.m > 0.0 else self.L
+        return State(first_iterates(x), Momentum(fx, fx, sigma, gamma))
 
     def needs(self, n: int, normals: int) -> Needs:
         """Return what a scheme needs for n variables, with as many normals in an iteration.

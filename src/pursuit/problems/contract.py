@@ -18,7 +18,7 @@ several threads, and those on a GPU, share these and have copies of the others. 
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -26,6 +26,41 @@ from pursuit.checks import Vector, checked_array
 from pursuit.compiling.cache import compiled
 from pursuit.compiling.dispatch import generic
 from pursuit.compiling.vectors import SERIAL
+
+
+@runtime_checkable
+class Problem(Protocol):
+    """A problem, as users and the library see it.
+
+    Examples
+    --------
+    >>> import pursuit
+    >>> isinstance(pursuit.problems.exp(3, 1e2), pursuit.problems.Problem)
+    True
+    """
+
+    @property
+    def n(self) -> int:
+        """The number of variables."""
+
+    @property
+    def x0(self) -> Vector:
+        """A new copy of the start."""
+
+    @property
+    def minimizer(self) -> Vector:
+        """A new copy of the minimiser."""
+
+    @property
+    def m(self) -> float:
+        """The smallest eigenvalue of the Hessian at the minimiser."""
+
+    @property
+    def L(self) -> float:  # noqa: N802 (the paper's name)
+        """The largest eigenvalue of the Hessian at the minimiser."""
+
+    def __call__(self, x: Any) -> float:
+        """Return f(x)."""
 
 
 @generic(on="problem")

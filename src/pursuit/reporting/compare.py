@@ -22,8 +22,8 @@ from pursuit.methods.catalogue import method_name
 from pursuit.methods.stages import Task
 from pursuit.minimize import minimize
 from pursuit.problems.boxes import checked_box
+from pursuit.problems.contract import Problem
 from pursuit.problems.objective import as_value
-from pursuit.problems.protocol import Problem
 from pursuit.reporting.comparison import ComparedRun, Comparison
 
 _EVALUATIONS_EACH = 1000
@@ -44,14 +44,14 @@ class OtherMethod(Protocol):
 class _Task(NamedTuple):
     """All that a run needs; it pickles if the function and the method do."""
 
-    label: str
-    method: Any
-    seed: int
     fun: Any
     x0: Vector
     settings: Mapping[str, Any]
     """`maxfev`, `ftarget`, `sigma0` and `bounds`."""
     repeats: int
+    label: str = ""
+    method: Any = None
+    seed: int = 0
 
 
 @with_known_arguments
@@ -135,10 +135,9 @@ def compare(
     most = most or _EVALUATIONS_EACH * start.size
     again = checked_count("repeats", repeats, at_least=0)
     settings = {"maxfev": most, "ftarget": target, "sigma0": task.sigma0, "bounds": task.bounds}
+    shared = _Task(task.fun, start, settings, again)
     jobs = [
-        _Task(label, method, seed, task.fun, start, settings, again)
-        for label, method in named.items()
-        for seed in chosen
+        shared._replace(label=label, method=named[label], seed=seed) for label in named for seed in chosen
     ]
     count = min(checked_count_of(workers), len(jobs))
     runs = [_execute(job) for job in jobs] if count == 1 else _in_processes(jobs, count)
@@ -239,9 +238,10 @@ def _own_run(task: _Task) -> ComparedRun:
 
 def _other_run(task: _Task) -> ComparedRun:
     """Call another optimiser with a function that counts its calls."""
-    maxfev, target, sigma0, bounds = (
-        task.settings[name] for name in ("maxfev", "ftarget", "sigma0", "bounds")
-    )
+    given = {name: setting for name, setting in task.settings.items() if name != "ftarget"}
+    target = task.settings["ftarget"]
+    if given["bounds"] is None:
+        del given["bounds"]
     better: list[tuple[int, float]] = []
     latest = best = task.x0
 
@@ -258,13 +258,12 @@ def _other_run(task: _Task) -> ComparedRun:
             best = latest
         return _REACHED if target is not None and value <= target else ""
 
-    inside = _inside(task.fun, task.x0, bounds)
-    counted = CountedFunction(fun, maxfev, reason_to_end)
-    given = {} if bounds is None else {"bounds": bounds}
+    inside = _inside(task.fun, task.x0, task.settings["bounds"])
+    counted = CountedFunction(fun, given["maxfev"], reason_to_end)
     returned = None
     begin = time.perf_counter()
     with contextlib.suppress(RunEnded):
-        returned = task.method(counted, task.x0.copy(), maxfev=maxfev, seed=task.seed, sigma0=sigma0, **given)
+        returned = task.method(counted, task.x0.copy(), seed=task.seed, **given)
     seconds = time.perf_counter() - begin
     if not better:
         raise RuntimeError("The method ended before it had found a finite value.")

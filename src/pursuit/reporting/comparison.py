@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from pursuit.checks import Vector
 from pursuit.reporting.plotting import Band, plot_bands
+from pursuit.reporting.records import counted
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -117,16 +118,15 @@ class Comparison:
 
     def __repr__(self) -> str:
         count = len(self._groups()[0])
-        runs = "1 run" if count == 1 else f"{count} runs"
         target = "" if self.ftarget is None else f", target {self.ftarget:g}"
         what = f"Means of {self.repeats} new values at the ends" if self.repeats else "Best values"
-        title = f"{what} of {runs} of each method, at most {self.maxfev} evaluations each{target}"
+        title = f"{what} of {counted(count, 'run')} of each method, at most {self.maxfev} evaluations each"
         cells = [self._header(), *(self._cells(row, count) for row in self.rows)]
         widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
         lines = [
             "  ".join([line[0].ljust(widths[0]), *map(str.rjust, line[1:], widths[1:])]) for line in cells
         ]
-        return "\n".join([title, "", *lines, *self._warning()])
+        return "\n".join([title + target, "", *lines, *self._warning()])
 
     def _warning(self) -> list[str]:
         """Return a warning if the values of some methods look better than they are."""

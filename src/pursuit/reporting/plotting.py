@@ -86,9 +86,9 @@ class Panels(NamedTuple):
     bounds: Axes | None
 
     def draw(
-        self, curve: Curve, part: slice, height: Height, *, label: str, dots: Sequence[int] = (), **style: Any
+        self, curve: Curve, part: slice, height: Height, *, label: str, dots: bool = False, **style: Any
     ) -> None:
-        """Draw a part of a curve, with dots at some places of its values."""
+        """Draw a part of a curve, perhaps with dots where the method has changed."""
         nfev = curve.nfev[part]
         self.values.plot(
             nfev,
@@ -97,7 +97,7 @@ class Panels(NamedTuple):
             label=label,
             marker="o" if dots else "",
             markersize=4.0,
-            markevery=list(dots),
+            markevery=[place - 1 for place in curve.changes] if dots else [],
             **style,
         )
         if self.steps is not None:
@@ -160,38 +160,31 @@ def plot_runs(
     curves = [curve_of(result) for result in runs]
     names = _checked_labels(labels, runs)
     height = height_of_curves(curves, fmin)
-    panels = _panels(ax, height, curves)
-    places = {name: place for place, name in enumerate(dict.fromkeys(names))}
-    labelled: set[str] = set()
-    for curve, name in zip(curves, names, strict=True):
-        panels.draw(
-            curve,
-            slice(None),
-            height,
-            color=_colour(places[name]),
-            alpha=1.0 if len(places) == len(curves) else _FAINT,
-            dots=[place - 1 for place in curve.changes],
-            # Matplotlib leaves out of a legend what begins with an underscore.
-            label="_again" if name in labelled else name,
-        )
-        labelled.add(name)
-    panels.values.legend()
-    return panels.values
+    lines = [(curve, slice(None), name) for curve, name in zip(curves, names, strict=True)]
+    axes = _draw(lines, height, ax, dots=True, alpha=1.0 if len(set(names)) == len(curves) else _FAINT)
+    axes.legend()
+    return axes
 
 
 def plot_run(result: dict[str, Any], *, fmin: float | None = None, ax: Axes | None = None) -> Axes:
     """Draw a run against evaluations, in a colour for each method at work."""
     curve = curve_of(result)
     height = height_of_curves([curve], fmin)
-    panels = _panels(ax, height, [curve])
-    places = {name: place for place, name in enumerate(dict.fromkeys(curve.method))}
-    labelled: set[str] = set()
-    for part in _parts(curve):
-        name = str(curve.method[part.stop - 1])
-        label = "_again" if name in labelled else name
-        panels.draw(curve, part, height, color=_colour(places[name]), label=label)
-        labelled.add(name)
-    panels.values.legend(title="\n".join(["method at work", *_bounds_hit(result)]))
+    lines = [(curve, part, str(curve.method[part.stop - 1])) for part in _parts(curve)]
+    axes = _draw(lines, height, ax)
+    axes.legend(title="\n".join(["method at work", *_bounds_hit(result)]))
+    return axes
+
+
+def _draw(lines: Sequence[tuple[Curve, slice, str]], height: Height, ax: Axes | None, **style: Any) -> Axes:
+    """Draw parts of curves, in a colour for each name; return what the values were drawn on."""
+    panels = _panels(ax, height, [curve for curve, _, _ in lines])
+    names = [name for _, _, name in lines]
+    places = {name: place for place, name in enumerate(dict.fromkeys(names))}
+    for number, (curve, part, name) in enumerate(lines):
+        # Matplotlib leaves out of a legend what begins with an underscore.
+        label = "_again" if name in names[:number] else name
+        panels.draw(curve, part, height, color=_colour(places[name]), label=label, **style)
     return panels.values
 
 
@@ -289,11 +282,7 @@ def _panels(ax: Axes | None, height: Height, curves: Sequence[Curve]) -> Panels:
     has_bounds = any(curve.at_bound is not None for curve in curves)
     heights = [_LARGE, _SMALL, _SMALL] if has_bounds else [_LARGE, _SMALL]
     _, (values, steps, *others) = optional_module("matplotlib.pyplot", "A plot").subplots(
-        len(heights),
-        sharex=True,
-        height_ratios=heights,
-        figsize=(_WIDTH, sum(heights)),
-        layout="constrained",
+        len(heights), sharex=True, height_ratios=heights, figsize=(_WIDTH, sum(heights)), layout="constrained"
     )
     prepared_axes(values, height).set_xlabel("")
     _style(steps, "step size", {"value": "log"})

@@ -11,6 +11,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any, NamedTuple, Protocol, TextIO
 
 from pursuit.compiling.jit import announcing
@@ -97,37 +98,22 @@ class _NotebookLine:
         self.show(text)
 
 
-class _LogLines:
-    """Lines one after the other, for files."""
+class _Lines:
+    """Lines one after the other, for files and for the logger."""
 
     every = _LOG_EVERY
 
-    def __init__(self, stream: TextIO) -> None:
-        self._stream = stream
+    def __init__(self, write: Callable[[str], None]) -> None:
+        self._write = write
 
     def show(self, text: str) -> None:
-        print(f"pursuit: {text}", file=self._stream, flush=True)
+        self._write(text)
 
     def close(self) -> None:
         """Do nothing: every line has ended."""
 
     def clear(self, text: str) -> None:
         self.show(text)
-
-
-class _LoggerLines:
-    """Messages of the logger ``pursuit``, at the level INFO."""
-
-    every = _LOG_EVERY
-
-    def show(self, text: str) -> None:
-        _logger.info("%s", text)
-
-    def close(self) -> None:
-        """Do nothing: messages stay."""
-
-    def clear(self, text: str) -> None:
-        """Do nothing: messages stay."""
 
 
 class _Glance(NamedTuple):
@@ -155,7 +141,7 @@ class Progress:
         self._maxtime = maxtime
         displays: list[Display] = [shown] if wanted and (shown := _display()) is not None else []
         if _logger.isEnabledFor(logging.INFO):
-            displays.append(_LoggerLines())
+            displays.append(_Lines(partial(_logger.info, "%s")))
         # A terminal is written to at once; the first line of a log is due after a while.
         self._due = [
             (self._begin + (display.every if display.every == _LOG_EVERY else 0.0), display)
@@ -220,7 +206,9 @@ def _display() -> Display | None:
         return None
     if type(stream).__module__.startswith("ipykernel"):
         return _NotebookLine()
-    return _TerminalLine(stream) if stream.isatty() else _LogLines(stream)
+    if stream.isatty():
+        return _TerminalLine(stream)
+    return _Lines(lambda text: print(f"pursuit: {text}", file=stream, flush=True))
 
 
 @contextlib.contextmanager
@@ -233,7 +221,7 @@ def showing_compilation(wanted: bool) -> Iterator[None]:
 
     display = _display()
     is_mine = parent_process() is None
-    if display is None or not (wanted or (is_mine and not isinstance(display, _LogLines))):
+    if display is None or not (wanted or (is_mine and not isinstance(display, _Lines))):
         yield
         return
     patience = _Patience(display)

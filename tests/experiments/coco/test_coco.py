@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from experiments.study.small import pursuit_command, run_pursuit, wait_for
-from pursuit.cli.commands import main
+from pursuit.cli import main
 from pursuit.experiments.coco import data_profiles, run_suite
 from pursuit.experiments.coco.profiles import TARGETS
 

@@ -3,7 +3,7 @@
 import pytest
 
 from pursuit.experiments.coco import draw_profiles, run_suite
-from pursuit.experiments.common.errors import StudyError
+from pursuit.experiments.common import StudyError
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b"[]", b"{}", b"\xff", b"null", b'"name"'])

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from pursuit.experiments.coco import data_profiles, run_suite
-from pursuit.experiments.coco.solvers import solver_named
-from pursuit.experiments.coco.trials import run_trial
+from pursuit.experiments.coco.solvers import run_trial, solver_named
 
 
 class Sphere:

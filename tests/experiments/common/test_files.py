@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from pursuit.experiments.common.errors import StudyError
+from pursuit.experiments.common import StudyError
 from pursuit.experiments.common.files import locked, remove_leftovers, replacing, write_file
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from experiments.study.small import declared
-from pursuit.cli.commands import main
+from pursuit.cli import main
 from pursuit.experiments.study import StudyError, draw_report, read_store, reproduce
 from pursuit.experiments.study.store import FILE
 

@@ -1,12 +1,11 @@
 import hashlib
-import inspect
 import re
 
 import pytest
 
 from experiments.study.small import CELLS, DECLARATION, RUNS, declared
 from helpers import PAPER
-from pursuit.experiments.common.errors import StudyError
+from pursuit.experiments.common import StudyError
 from pursuit.experiments.study.declaration import PRESETS, load_study, parse_study, parse_where
 from pursuit.experiments.study.grid import entries_of
 from pursuit.experiments.study.results import Cell, applies
@@ -79,9 +78,14 @@ cap = 0.2
 
 def test_only_the_presets_use_another_reading_than_minimize(tmp_path):
     assert load_study(declared(tmp_path)).readings == ("frozen",)
-    for method in ("rp", "sarp", "cma", "ep-cma-2"):
-        create = resolved(method, 4)[0].create
-        assert inspect.signature(create).parameters["reading"].default == "frozen"
+    for method, needed in (("rp", {}), ("sarp", {"kappa": 9.0}), ("cma", {}), ("ep-cma-2", {})):
+        cls, implied = resolved(method, 4)
+        found, frozen, printed = (
+            cls.create(4, **implied, **needed, **reading)
+            for reading in ({}, {"reading": "frozen"}, {"reading": "printed"})
+        )
+        assert found == frozen
+        assert (found == printed) == (method == "rp")
     assert {preset: load_study(preset).readings for preset in PRESETS} == {
         "quick": ("fitted",),
         "main": ("fitted",),

@@ -11,7 +11,7 @@ from experiments.study.pretended_gpu import Engine
 from experiments.study.small import declared
 from pursuit.experiments.study import reproduce
 from pursuit.experiments.study.grid import identify
-from pursuit.experiments.study.report import write_report
+from pursuit.experiments.study.report.document import write_report
 from pursuit.experiments.study.results import Cell, CellResults, Results, RunRecord
 
 CAP = 100_000

@@ -173,7 +173,7 @@ def test_a_full_disk_loses_nothing(study, undisturbed, tmp_path):
     """The limit on a file's size makes writing fail as a full disk would, in the middle."""
     code = """
         import resource, sys
-        from pursuit.cli.commands import main
+        from pursuit.cli import main
         resource.setrlimit(resource.RLIMIT_FSIZE, (60_000, 60_000))
         sys.exit(main())
     """
@@ -212,7 +212,7 @@ def test_a_full_disk_leaves_no_part_of_a_file(limit, arguments, sentence, undist
     shutil.copy(undisturbed / FILE, tmp_path)
     code = """
         import resource, sys
-        from pursuit.cli.commands import main
+        from pursuit.cli import main
         from pursuit.experiments.study import export, report
         resource.setrlimit(resource.RLIMIT_FSIZE, ({limit}, {limit}))
         sys.exit(main())
@@ -265,7 +265,7 @@ def test_a_read_only_folder_can_be_read_and_not_written(study, undisturbed, tmp_
     folder.chmod(0o555)
 
     code = f"""
-        from pursuit.cli.commands import main
+        from pursuit.cli import main
         assert main(["reproduce", "{study}", "--out", "{folder}"]) == 1
         assert main(["status", "{folder}"]) == 0
         assert main(["report", "{folder}"]) == 1
@@ -289,7 +289,7 @@ class Killer(Progress):
         self.runs = 0
         self.said = []
 
-    def finished(self, group, run):
+    def finished(self, group):
         self.runs += 1
         if self.runs == 2:
             os.kill(self.workers()[0], signal.SIGKILL)

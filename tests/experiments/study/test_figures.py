@@ -25,7 +25,8 @@ from experiments.study.drawn import (
     titles_of,
 )
 from pursuit.experiments.study.declaration import load_study
-from pursuit.experiments.study.figures import SCHEME_STYLES, build_distributions, build_figure, draw_figures
+from pursuit.experiments.study.figures import build_distributions, build_figure, draw_figures
+from pursuit.experiments.study.figures.layout import SCHEME_STYLES
 from pursuit.experiments.study.results import Trace
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from experiments.study.pretended_gpu import Engine
 from experiments.study.small import DECLARATION, RUNS, declared
-from pursuit.cli.commands import main
+from pursuit.cli import main
 from pursuit.experiments.study import (
     StudyError,
     draw_report,

@@ -10,7 +10,7 @@ from experiments.study.small import declared
 from pursuit.experiments.common.formatting import escaped, file_name
 from pursuit.experiments.study import StudyError, draw_report, load_study, reproduce
 from pursuit.experiments.study.figures import build_figure
-from pursuit.experiments.study.report import write_report
+from pursuit.experiments.study.report.document import write_report
 from pursuit.experiments.study.results import FigureSpec
 
 DECLARATION = """

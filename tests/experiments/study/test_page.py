@@ -13,7 +13,7 @@ from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.wait import WebDriverWait
 
 from experiments.study.made_up import DIMENSIONS, PLACES, SCHEMES, TITLE, made_up_results
-from pursuit.experiments.study.report.analysis import analyse
+from pursuit.experiments.study.report import analyse
 from pursuit.experiments.study.report.page import page_of
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")

@@ -12,7 +12,7 @@ from benchmarks.readings.measured import FOLDER
 
 from pursuit.experiments.study.claims import CLAIMS
 from pursuit.experiments.study.declaration import load_study
-from pursuit.experiments.study.report.analysis import left_out
+from pursuit.experiments.study.report import left_out
 from pursuit.experiments.study.report.document import VERDICT_COLUMNS
 from pursuit.experiments.study.report.tables import read_tables
 

@@ -18,9 +18,8 @@ from experiments.study.paper_study import study as paper_study
 from pursuit.experiments.common.formatting import brief, table
 from pursuit.experiments.study import draw_report, reproduce
 from pursuit.experiments.study.figures import build_figure
-from pursuit.experiments.study.report import write_report
-from pursuit.experiments.study.report.analysis import analyse
-from pursuit.experiments.study.report.document import document_of, opening_of
+from pursuit.experiments.study.report import analyse
+from pursuit.experiments.study.report.document import document_of, opening_of, write_report
 from pursuit.experiments.study.report.page import page_of
 from pursuit.experiments.study.report.tables import read_tables
 from pursuit.experiments.study.stats import distributions_of

@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from pursuit.experiments.study.figures import SCHEME_STYLES, style_of
+from pursuit.experiments.study.figures.layout import SCHEME_STYLES, style_of
 
 # Machado, Oliveira and Fernandes 2009, severity 1; they act on linear RGB.
 DEFICIENCIES = {

@@ -6,12 +6,14 @@ other processes out of the folder. So the data consist of complete batches only,
 
 from __future__ import annotations
 
+import functools
 import json
 import os
+import re
 import shutil
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from concurrent.futures import BrokenExecutor, as_completed
 from importlib.metadata import version
 from pathlib import Path
@@ -19,15 +21,130 @@ from typing import Any, NamedTuple
 
 from pursuit.checks import checked_count
 from pursuit.engine import counting
-from pursuit.experiments.coco import trials
-from pursuit.experiments.coco.batches import BatchTask, ProblemBatch, batches_of, run_batch
-from pursuit.experiments.coco.solvers import Solver, hash_of, solver_named
-from pursuit.experiments.coco.trials import TrialResult
-from pursuit.experiments.common.errors import StudyError
+from pursuit.experiments.coco import solvers
+from pursuit.experiments.common import StudyError
 from pursuit.experiments.common.executors import one_thread_each, processes
 from pursuit.experiments.common.files import locked, write_file
 from pursuit.experiments.common.formatting import spaced
 from pursuit.methods.catalogue import DEFAULT_METHOD
+
+SUITES = ("bbob", "bbob-largescale", "bbob-noisy", solvers.BOXED, solvers.CONSTRAINED)
+"""The suites with a single objective and continuous variables."""
+# COCO counts the functions of a suite from 1.
+_BEFORE = {"bbob-noisy": 100}
+
+
+class ProblemBatch(NamedTuple):
+    """The instances of a function in one dimension."""
+
+    suite: str
+    function: int
+    dimension: int
+    instances: tuple[int, ...]
+
+    @property
+    def name(self) -> str:
+        """The name of its folder."""
+        return f"f{self.function:03}_d{self.dimension:04}"
+
+    def __str__(self) -> str:
+        return f"f{self.function} in {self.dimension} dimensions"
+
+
+def batches_of(
+    suite: str,
+    dimensions: Sequence[int] | None,
+    functions: Sequence[int] | None,
+    instances: Sequence[int] | None,
+) -> list[ProblemBatch]:
+    """Return the selected batches of a suite, those that take longest first; None selects all."""
+    if suite not in SUITES:
+        raise StudyError(f"A suite is one of {', '.join(SUITES)}, but {suite!r} was given.")
+    # One instance has all dimensions and functions, and one dimension has all instances.
+    whole = _ids(suite, "instances: 1", "")
+    known_functions, _, known_dimensions = (sorted(set(numbers)) for numbers in zip(*whole, strict=True))
+    chosen_dimensions = _chosen("dimensions", dimensions, known_dimensions)
+    chosen_functions = _chosen("functions", functions, known_functions)
+    if instances is None:
+        instances = [triple[1] for triple in _ids(suite, "", f"dimensions: {known_dimensions[0]}")]
+    elif any(instance < 1 for instance in instances):
+        raise StudyError(f"The instances of {suite} are numbered from 1, but 0 was given.")
+    return [
+        ProblemBatch(suite, function, dimension, tuple(sorted(set(instances))))
+        for dimension in sorted(chosen_dimensions, reverse=True)
+        for function in sorted(chosen_functions)
+    ]
+
+
+def run_batch(
+    batch: ProblemBatch, method: str, budget: int, folder: Path, about: str
+) -> list[solvers.TrialResult]:
+    """Run a batch, in any process, and return the results of its trials.
+
+    Each may take `budget` evaluations per dimension. Data are written into a folder of the batch's name in
+    `folder`, with a description of the solver.
+    """
+    cocoex, solver = _cocoex(), solvers.solver_named(method)
+    suite = cocoex.Suite(
+        batch.suite,
+        f"instances: {_listed(batch.instances)}",
+        f"dimensions: {batch.dimension} function_indices: {batch.function - _BEFORE.get(batch.suite, 0)}",
+    )
+    observer = cocoex.Observer(
+        # All suites of single objectives have the same observer.
+        "bbob",
+        f'outer_folder: "{folder}" result_folder: {batch.name} '
+        f'algorithm_name: {solver.name} algorithm_info: "{about}"',
+    )
+    if Path(observer.result_folder) != folder / batch.name:
+        raise StudyError(f"COCO wrote to {observer.result_folder} instead of {folder / batch.name}")
+    settings: Any = {"suite": batch.suite, "solve": solver.solve, "budget": budget * batch.dimension}
+    results = []
+    for number in range(len(suite)):
+        problem = suite.get_problem(number, observer)
+        try:
+            results.append(solvers.run_trial(problem, observer, **settings))
+        finally:
+            problem.free()
+    return results
+
+
+def _ids(suite: str, instances: str, options: str) -> list[tuple[int, ...]]:
+    """Return function, instance and dimension of each problem in a part of a suite."""
+    found = (
+        re.search(r"_f(\d+)_i(\d+)_d(\d+)$", text)
+        for text in _cocoex().Suite(suite, instances, options).ids()
+    )
+    return [tuple(map(int, match.groups())) for match in found if match]
+
+
+def _chosen(what: str, wanted: Iterable[int] | None, known: Collection[int]) -> Collection[int]:
+    """Return the numbers that are wanted, if all are known. COCO would silently leave out the others."""
+    if wanted is None:
+        return known
+    chosen = set(wanted)
+    unknown = chosen.difference(known)
+    if unknown:
+        raise StudyError(
+            f"The suite has the {what} {_listed(known)}, but {_listed(sorted(unknown))} was given."
+        )
+    return chosen
+
+
+def _listed(numbers: Iterable[int]) -> str:
+    return ",".join(map(str, numbers))
+
+
+def _cocoex() -> Any:
+    """Return COCO's module of experiments, set to print warnings and errors only."""
+    import cocoex
+
+    cocoex.log_level("warning")
+    return cocoex
+
+
+# --- a method on all batches ----------------------------------------------------------------------
+
 
 SETTINGS = "experiment.json"
 _UNFINISHED = "unfinished"
@@ -93,7 +210,7 @@ def run_suite(
     ...     [path.name for path in done.data.iterdir()]
     ['f001_d0002']
     """
-    solver = solver_named(method)
+    solver = solvers.solver_named(method)
     budget = checked_count("budget", budget, at_least=1)
     batches = batches_of(suite, dimensions, functions, instances)
     folder = Path(f"coco/{suite}-{solver.name}" if out is None else out).absolute()
@@ -123,7 +240,7 @@ def _stored_settings(folder: Path) -> dict[str, Any] | None:
 
 
 def _settings(
-    method: str, solver: Solver, budget: int, batches: Sequence[ProblemBatch]
+    method: str, solver: solvers.Solver, budget: int, batches: Sequence[ProblemBatch]
 ) -> dict[str, str | int | list[int]]:
     """Return what all batches of an experiment have in common."""
     return {
@@ -133,7 +250,7 @@ def _settings(
         "budget": budget,
         "instances": list(batches[0].instances),
         # The data depend on the code that calls the solver, too.
-        "code": hash_of(trials.__file__, hash_of(counting.__file__, solver.code)),
+        "code": solvers.hash_of(solvers.__file__, solvers.hash_of(counting.__file__, solver.code)),
         "coco-experiment": version("coco-experiment"),
     }
 
@@ -162,24 +279,23 @@ def _run_missing(
     missing = [batch for batch in batches if not (data / batch.name).exists()]
     _say(f"{len(missing)} of {len(batches)} batches to do, {jobs} at a time.")
     about = f"{method}, {budget} evaluations per dimension, run by pursuit {version('pursuit')}"
-    tasks = [
-        BatchTask(batch=batch, method=method, budget=budget, folder=unfinished, about=about)
-        for batch in missing
-    ]
-    failures = _execute(tasks, data, jobs, len(batches)) if tasks else []
+    run = functools.partial(run_batch, method=method, budget=budget, folder=unfinished, about=about)
+    failures = _execute(run, missing, data, jobs, len(batches)) if missing else []
     shutil.rmtree(unfinished, ignore_errors=True)
     return Experiment(data, failures)
 
 
-def _execute(tasks: Sequence[BatchTask], data: Path, jobs: int, wanted: int) -> list[str]:
-    """Run tasks, move complete batches to the data, and return what failed."""
+def _execute(
+    run: Callable[[ProblemBatch], Any], batches: Sequence[ProblemBatch], data: Path, jobs: int, wanted: int
+) -> list[str]:
+    """Run batches, move those that are complete to the data, and return what failed."""
     failures = []
-    done = wanted - len(tasks)
-    with one_thread_each(), processes(min(jobs, len(tasks))) as pool:
+    done = wanted - len(batches)
+    with one_thread_each(), processes(min(jobs, len(batches))) as pool:
         begin = time.monotonic()
-        futures = {pool.executor.submit(run_batch, task): task for task in tasks}
+        futures = {pool.executor.submit(run, batch): batch for batch in batches}
         for future in as_completed(futures):
-            task = futures[future]
+            batch = futures[future]
             try:
                 results = future.result()
             except BrokenExecutor:
@@ -188,17 +304,17 @@ def _execute(tasks: Sequence[BatchTask], data: Path, jobs: int, wanted: int) -> 
                     "Finished batches are kept; run the same command to continue."
                 ) from None
             except Exception as error:
-                failures.append(f"{task.batch}: {type(error).__name__}: {error}")
+                failures.append(f"{batch}: {type(error).__name__}: {error}")
                 _say(f"FAILED: {failures[-1]}.")
                 continue
-            (task.folder / task.batch.name).replace(data / task.batch.name)
+            (data.parent / _UNFINISHED / batch.name).replace(data / batch.name)
             done += 1
             seconds = time.monotonic() - begin
-            _say(f"{_summary(task.batch, results)} {done} of {wanted} done after {seconds:.0f} s.")
+            _say(f"{_summary(batch, results)} {done} of {wanted} done after {seconds:.0f} s.")
     return failures
 
 
-def _summary(batch: ProblemBatch, results: Sequence[TrialResult]) -> str:
+def _summary(batch: ProblemBatch, results: Sequence[solvers.TrialResult]) -> str:
     solved, runs = sum(result.solved for result in results), sum(result.runs for result in results)
     evaluations = spaced(sum(result.evaluations for result in results))
     return f"{batch}: {solved} of {len(results)} solved, {runs} runs, {evaluations} evaluations."

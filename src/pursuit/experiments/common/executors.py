@@ -15,7 +15,7 @@ from importlib.util import find_spec
 from typing import NamedTuple
 
 from pursuit.engine.driving import Interrupts
-from pursuit.experiments.common.errors import StudyError
+from pursuit.experiments.common import StudyError
 from pursuit.optional import how_to_install
 
 # How long to wait for a Dask scheduler to answer.

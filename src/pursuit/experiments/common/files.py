@@ -9,7 +9,7 @@ from pathlib import Path
 import filelock
 
 from pursuit.engine.archive import replacing
-from pursuit.experiments.common.errors import StudyError
+from pursuit.experiments.common import StudyError
 
 
 def write_file(path: Path, content: str | bytes) -> None:

@@ -19,46 +19,15 @@ from PIL import Image
 from pursuit.experiments.common.files import write_file
 from pursuit.reporting.plotting import COLOURS as COLOURS
 
-_PRINT = {
-    "font.size": 7.0,
-    "axes.titlesize": "medium",
-    "axes.labelsize": "medium",
-    "xtick.labelsize": "medium",
-    "ytick.labelsize": "medium",
-    "legend.fontsize": "medium",
-    "legend.title_fontsize": "medium",
-    "legend.frameon": False,
-    "legend.handlelength": 2.6,
-    "legend.columnspacing": 1.4,
-    "axes.linewidth": 0.5,
-    "axes.titlepad": 3.0,
-    "axes.labelpad": 2.0,
-    "axes.grid": True,
-    "axes.axisbelow": True,
-    "grid.color": "0.9",
-    "grid.linewidth": 0.5,
-    "lines.linewidth": 1.0,
-    "lines.markersize": 4.0,
-    "lines.markeredgewidth": 0.3,
-    "xtick.major.width": 0.5,
-    "ytick.major.width": 0.5,
-    "xtick.major.size": 2.0,
-    "ytick.major.size": 2.0,
-    "figure.constrained_layout.h_pad": 0.02,
-    "figure.constrained_layout.w_pad": 0.02,
-    "pdf.fonttype": 42,
-    # Identifiers in the file follow from this text instead of from random numbers.
-    "svg.hashsalt": "pursuit",
-    # Names may contain dollar signs.
-    "text.parse_math": False,
-}
 # Without the time of writing, which Matplotlib would add.
 _METADATA: dict[str, dict[str, Any]] = {"pdf": {"CreationDate": None}, "svg": {"Date": None}, "png": {}}
 
 FORMATS = tuple(_METADATA)
 PRINT, SCREEN = 300, 160
 """Resolutions of pictures, in dots per inch."""
-print_style: contextlib.ContextDecorator = matplotlib.style.context(_PRINT, after_reset=True)
+print_style: contextlib.ContextDecorator = matplotlib.style.context(
+    "pursuit.experiments.common.print", after_reset=True
+)
 """Decorates functions that draw: the user's own settings of Matplotlib neither matter nor change."""
 
 

@@ -150,15 +150,7 @@ def judge(results: Results, claims: Sequence[Claim] = CLAIMS) -> list[Judgement]
     for claim in claims:
         for reading in readings:
             found = tuple(claim.measure(evidence[reading]))
-            judgements.append(
-                Judgement(
-                    number=claim.number,
-                    claim=claim.sentence,
-                    reading=reading,
-                    measurements=found,
-                    verdict=verdict_of(found),
-                )
-            )
+            judgements.append(Judgement(claim.number, claim.sentence, reading, found, verdict_of(found)))
     return judgements
 
 

@@ -40,12 +40,12 @@ from importlib import resources
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from pursuit.experiments.common.errors import StudyError
+from pursuit.experiments.common import StudyError
 from pursuit.experiments.common.formatting import file_name
 from pursuit.experiments.study import reader
 from pursuit.experiments.study.results import DEVICES, Cell, FigureSpec
 from pursuit.methods.catalogue import list_methods
-from pursuit.methods.options import READINGS
+from pursuit.methods.paper import READINGS
 
 PRESETS = ("quick", "main", "full", "rivals")
 _BUILT_IN_PROBLEMS = {"exp": True, "lin": True, "two": True, "rosenbrock": False}

@@ -11,16 +11,8 @@ from typing import Any, NamedTuple
 
 from pursuit import problems
 from pursuit.experiments.common.formatting import power
+from pursuit.experiments.study import stats
 from pursuit.experiments.study.results import CellResults, Results
-from pursuit.experiments.study.stats import (
-    UNKNOWN,
-    BootstrapBounds,
-    Estimate,
-    convergence_rate,
-    exactly,
-    median_of,
-    slope,
-)
 
 EP_CMA = ("ep-cma-1", "ep-cma-2", "ep-cma-4", "ep-cma-sqrt", "ep-cma-n")
 PAPER_SCHEMES = ("rp", "rp-exact", "sarp", "sarp-exact", "cma", *EP_CMA)
@@ -81,7 +73,7 @@ class Measurement(NamedTuple):
 
     text: str
     paper: str
-    ours: Estimate | None
+    ours: stats.Estimate | None
     """None where the study lacks the runs."""
     holds: bool | None
     """None where that is not decided."""
@@ -170,7 +162,7 @@ class Rule(NamedTuple):
     by_median: bool = False
     """Whether the median must lie in the range; otherwise the interval must overlap it."""
 
-    def holds(self, ours: Estimate) -> bool | None:
+    def holds(self, ours: stats.Estimate) -> bool | None:
         """Return whether our number agrees, or None if that is not decided."""
         apart = ours.high < self.low or self.high < ours.low
         if ours.value in (-math.inf, 0.0, math.inf):
@@ -182,7 +174,7 @@ class Rule(NamedTuple):
 class Quantity(NamedTuple):
     """A number, and the runs that it follows from."""
 
-    bounds: BootstrapBounds
+    bounds: stats.BootstrapBounds
     places: tuple[tuple[str, PaperSetting], ...] = ()
     """The schemes that were run, and where."""
     complete: bool = True
@@ -195,7 +187,7 @@ class Quantity(NamedTuple):
 
 def known(number: float) -> Quantity:
     """Return a number that needs no runs."""
-    return Quantity(exactly(number))
+    return Quantity(stats.exactly(number))
 
 
 class Evidence:
@@ -228,14 +220,14 @@ class Evidence:
         """Return the rate at which log f falls in the end."""
         bounds = self._bounds_of(scheme, setting, "rate")
         found = self.of(bounds, (scheme, setting))
-        return found._replace(complete=found.complete and bounds is not UNKNOWN)
+        return found._replace(complete=found.complete and bounds is not stats.UNKNOWN)
 
     def growth(self, scheme: str, problem: PaperProblem, rule: Rule) -> Measurement:
         """Measure with which power of n a scheme's iterations grow."""
         places = [place for place in self._entries if (place[0], place[1].problem) == (scheme, problem)]
         dimensions = sorted(there.n for _, there in places)
         medians = [self._bounds_of(scheme, problem.at(n), "iterations") for n in dimensions]
-        bounds = slope(dimensions, medians) if len(dimensions) > 1 else UNKNOWN
+        bounds = stats.slope(dimensions, medians) if len(dimensions) > 1 else stats.UNKNOWN
         among = ", ".join(map(str, dimensions)) or "none"
         text = f"{problem}: exponent of n in the iterations of {scheme}, n = {among}"
         return self.measured(text, self.of(bounds, *((scheme, problem.at(n)) for n in DIMENSIONS)), rule)
@@ -260,7 +252,7 @@ class Evidence:
         complete = self._has_all((name, setting) for name in PAPER_SCHEMES if setting.has(name))
         return self.measured(text, self.quotient(best, scheme, setting)._replace(complete=complete), rule)
 
-    def of(self, bounds: BootstrapBounds, *places: tuple[str, PaperSetting]) -> Quantity:
+    def of(self, bounds: stats.BootstrapBounds, *places: tuple[str, PaperSetting]) -> Quantity:
         """Return a number that follows from the runs in these places."""
         return Quantity(bounds, places, self._has_all(places))
 
@@ -272,20 +264,14 @@ class Evidence:
         diverges = any(self._entries[place].diverges for place in present) and (
             {scheme for scheme, _ in present} == {scheme for scheme, _ in ours.places}
         )
-        return Measurement(
-            text=text,
-            paper=rule.paper,
-            ours=found,
-            holds=None if found is None or diverges else rule.holds(found),
-            complete=ours.complete,
-            diverges=diverges,
-        )
+        holds = None if found is None or diverges else rule.holds(found)
+        return Measurement(text, rule.paper, found, holds, ours.complete, diverges)
 
-    def _bounds(self, scheme: str, setting: PaperSetting, what: str) -> BootstrapBounds:
+    def _bounds(self, scheme: str, setting: PaperSetting, what: str) -> stats.BootstrapBounds:
         entry = self.entry(scheme, setting)
         if entry is None:
-            return UNKNOWN
-        return convergence_rate(self.results, entry) if what == "rate" else median_of(entry, what)
+            return stats.UNKNOWN
+        return stats.convergence_rate(self.results, entry) if what == "rate" else stats.median_of(entry, what)
 
     def _has_all(self, places: Iterable[tuple[str, PaperSetting]]) -> bool:
         """Return whether all runs in these places are there."""

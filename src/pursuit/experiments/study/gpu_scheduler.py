@@ -17,7 +17,6 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from types import TracebackType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,7 +24,7 @@ from numpy.typing import NDArray
 
 from pursuit.checks import Vector
 from pursuit.engine.archive import read_arrays, replacing
-from pursuit.experiments.common.errors import StudyError
+from pursuit.experiments.common import StudyError
 from pursuit.experiments.common.files import remove_leftovers
 from pursuit.experiments.study.grid import Entry, Key, make_batch, recorded, seed_of, set_up_runs
 from pursuit.experiments.study.results import DEVICES, Cell, CellResults, Trace
@@ -68,11 +67,11 @@ class KeptState(NamedTuple):
 
 
 class KeptStates:
-    """The folder of states; a context that waits at its end until all are written."""
+    """The folder of states, to be closed at the end."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._waiting: dict[Path, KeptState] = {}
+        self._waiting: dict[Path, dict[str, Any]] = {}
         self._failure: OSError | None = None
         self._thread = ThreadPoolExecutor(1)
         try:
@@ -81,12 +80,8 @@ class KeptStates:
             raise self._error(error) from None
         remove_leftovers(folder)
 
-    def __enter__(self) -> KeptStates:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def close(self) -> None:
+        """Wait until all are written."""
         self._thread.shutdown()
         with contextlib.suppress(OSError):
             # It stays if there is something in it.
@@ -122,9 +117,9 @@ class KeptStates:
 
     def keep(self, path: Path, state: KeptState) -> None:
         """Have a state written; its arrays may be overwritten afterwards."""
-        memory = {name: np.array(array) for name, array in state.memory.items()}
-        copied = KeptState(state.numbers.copy(), state.seconds.copy(), memory)
-        self._waiting[path] = copied
+        memory = {f"{_PREFIX}{name}": array for name, array in state.memory.items()}
+        arrays = {"numbers": state.numbers, "seconds": state.seconds, **memory}
+        self._waiting[path] = {name: np.array(array) for name, array in arrays.items()}
         self._thread.submit(self._write, path)
         if self._failure is not None:
             raise self._error(self._failure)
@@ -146,14 +141,13 @@ class KeptStates:
         )
 
     def _write(self, path: Path) -> None:
-        state = self._waiting.pop(path, None)
-        if state is None:
+        arrays = self._waiting.pop(path, None)
+        if arrays is None:
             # A later one was written instead.
             return
-        arrays = {f"{_PREFIX}{name}": array for name, array in state.memory.items()}
         try:
             with replacing(path) as part, part.open("wb") as file:
-                np.savez(file, numbers=state.numbers, seconds=state.seconds, **arrays)
+                np.savez(file, **arrays)
         except OSError as error:
             self._failure = error
 
@@ -194,7 +188,7 @@ def execute_on_gpu(
     from pursuit.gpu.schedule import build_kernels, run_batches
 
     groups = run_groups(entries, store)
-    with KeptStates(store.path.parent / FOLDER) as kept:
+    with contextlib.closing(KeptStates(store.path.parent / FOLDER)) as kept:
         scheduler = _GpuScheduler(store, kept, progress)
         try:
             batches = scheduler.begin(groups)
@@ -323,7 +317,7 @@ class _GpuScheduler:
             self._store.add((one.group.entry.key, run, trace) for run, trace in finished)
             for run, _ in finished:
                 one.group.finish(run)
-                self._progress.finished(one.group, run)
+                self._progress.finished(one.group)
         if not one.batch.running.size:
             self._kept.drop(one.path)
         if one.group.done == one.group.wanted:

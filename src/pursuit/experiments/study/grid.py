@@ -23,12 +23,12 @@ from pursuit.checks import Vector
 from pursuit.compiling.cache import code_hash
 from pursuit.engine.setup import Setup, set_up
 from pursuit.engine.stopping import Reason
-from pursuit.experiments.common.errors import StudyError
+from pursuit.experiments.common import StudyError
 from pursuit.experiments.common.formatting import shortened
 from pursuit.experiments.study.declaration import Study
 from pursuit.experiments.study.results import DEVICES, Cell, RunRecord, Trace, applies
 from pursuit.methods.catalogue import create_scheme, method_text, options_of, resolved
-from pursuit.methods.options import READINGS
+from pursuit.methods.paper import READINGS
 from pursuit.methods.stages import Task
 from pursuit.minimize import minimize
 from pursuit.problems.objective import as_value

@@ -8,7 +8,7 @@ import unicodedata
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from pursuit.experiments.common.errors import StudyError
+from pursuit.experiments.common import StudyError
 from pursuit.experiments.common.formatting import shortened
 
 # Control characters, line ends, and what changes the direction of a text; not the joiners of emoji.
@@ -56,13 +56,13 @@ def shown(value: Any) -> str:
         return "a number of thousands of digits"
 
 
-def _must(be: str, holds: Callable[[Any], bool]) -> Callable[[Any], Any]:
-    """Return a check that returns a value for which a condition holds."""
+def _must(be: str, holds: Callable[[Any], bool], make: Callable[[Any], Any] = lambda value: value) -> Check:
+    """Return a check that returns what it makes of a value for which a condition holds."""
 
     def check(value: Any) -> Any:
         if not holds(value):
             raise ValueError(f"must {be}")
-        return value
+        return make(value)
 
     return check
 
@@ -79,22 +79,20 @@ tables: Check = _must(
 )
 
 
-def line(most: int) -> Callable[[Any], str]:
+def line(most: int) -> Check:
     """Return a check for a text that fits on one line of at most `most` characters."""
     visible = _must(
         "be a text in one line, without control characters",
         lambda value: all(unicodedata.category(c) not in _INVISIBLE or c in _JOINERS for c in value),
     )
     short = _must(f"be a text of at most {most} characters", lambda value: len(value) <= most)
-    return lambda value: str(short(visible(text(value))))
+    return lambda value: short(visible(text(value)))
 
 
-def label(value: Any) -> str:
+def label(value: Any) -> Any:
     """Check a name that can be part of a file's name and of a selection."""
     what = "be a text without spaces, commas, equals signs and slashes"
-    return str(
-        _must(what, lambda given: not any(c.isspace() or c in "=,/\\" for c in given))(line(200)(value))
-    )
+    return _must(what, lambda given: not any(c.isspace() or c in "=,/\\" for c in given))(line(200)(value))
 
 
 def number(value: Any) -> float:
@@ -107,32 +105,31 @@ def number(value: Any) -> float:
     raise ValueError("must be a finite number")
 
 
-def positive(most: float) -> Callable[[Any], float]:
+def positive(most: float) -> Check:
     """Return a check for positive numbers of at most `most`."""
-    check = _must(f"be positive and at most {most:g}", lambda value: 0.0 < number(value) <= most)
-    return lambda value: float(check(value))
+    return _must(f"be positive and at most {most:g}", lambda value: 0.0 < number(value) <= most, float)
 
 
-def at_least_one(value: Any) -> float:
-    """Check a number of at least 1, in a list of them."""
-    what = f"be a number of at least 1 and at most {_LARGEST:g}, or several"
-    return float(_must(what, lambda given: 1.0 <= number(given) <= _LARGEST)(value))
+at_least_one: Check = _must(
+    f"be a number of at least 1 and at most {_LARGEST:g}, or several",
+    lambda value: 1.0 <= number(value) <= _LARGEST,
+    float,
+)
+target: Check = _must(
+    f"be 0 or a number between {1.0 / _LARGEST:g} and {_LARGEST:g} in size",
+    lambda value: number(value) == 0.0 or 1.0 / _LARGEST <= abs(value) <= _LARGEST,
+    float,
+)
 
 
-def target(value: Any) -> float:
-    """Check a number whose logarithm, if it has one, can be drawn."""
-    what = f"be 0 or a number between {1.0 / _LARGEST:g} and {_LARGEST:g} in size"
-    return float(_must(what, lambda v: number(v) == 0.0 or 1.0 / _LARGEST <= abs(v) <= _LARGEST)(value))
-
-
-def whole(least: int, most: int) -> Callable[[Any], int]:
+def whole(least: int, most: int) -> Check:
     """Return a check for integers of at least `least` and at most `most`."""
     large = _must(
         f"be a whole number of at least {least}",
         lambda value: isinstance(value, int) and not isinstance(value, bool) and value >= least,
     )
     small = _must(f"be a whole number of at most {most}", lambda value: value <= most)
-    return lambda value: int(small(large(value)))
+    return lambda value: small(large(value))
 
 
 def list_of(check: Check) -> Callable[[Any], tuple[Any, ...]]:

@@ -18,22 +18,15 @@ from rich.console import Console
 
 from pursuit.checks import checked_choice, checked_count
 from pursuit.engine.archive import replacing
-from pursuit.experiments.common.errors import StudyError
-from pursuit.experiments.common.executors import (
-    PoolMaker,
-    check_address,
-    dask_cluster,
-    existing,
-    processes,
-)
+from pursuit.experiments.common import StudyError, executors
 from pursuit.experiments.common.files import locked, remove_leftovers
 from pursuit.experiments.study.declaration import Study, load_study, parse_where
 from pursuit.experiments.study.gpu_scheduler import check_gpu, execute_on_gpu
 from pursuit.experiments.study.grid import Entry, entries_of
 from pursuit.experiments.study.results import DEVICES, Results
-from pursuit.experiments.study.scheduler import Progress, RunFailure, execute_missing, progress_on, show
+from pursuit.experiments.study.scheduler import Progress, RunFailure, execute_missing, show
 from pursuit.experiments.study.store import Store, open_store, read_store
-from pursuit.methods.options import READINGS
+from pursuit.methods.paper import READINGS
 from pursuit.optional import version_of
 
 # Reports are written while a study runs, but only one at a time.
@@ -153,8 +146,8 @@ def draw_report(
     'report.html'
     """
     # Matplotlib takes long to import, and the worker processes, which import this module, never draw.
-    from pursuit.experiments.study.report import write_report
-    from pursuit.experiments.study.report.analysis import analyse
+    from pursuit.experiments.study.report import analyse
+    from pursuit.experiments.study.report.document import write_report
     from pursuit.experiments.study.report.tables import has_tables_alone, read_tables, write_tables
 
     with contextlib.ExitStack() as stack:
@@ -237,14 +230,14 @@ def export(results: Results, path: Path) -> tuple[Path, Path]:
     return written
 
 
-def _pool_maker(executor: Executor | str | None, jobs: int | None) -> PoolMaker:
+def _pool_maker(executor: Executor | str | None, jobs: int | None) -> executors.PoolMaker:
     jobs = (os.cpu_count() or 1) if jobs is None else checked_count("jobs", jobs, at_least=1)
     if executor is None:
-        return functools.partial(processes, jobs)
+        return functools.partial(executors.processes, jobs)
     if isinstance(executor, str):
-        check_address(executor)
-        return functools.partial(dask_cluster, executor, jobs)
-    return functools.partial(existing, executor, jobs)
+        executors.check_address(executor)
+        return functools.partial(executors.dask_cluster, executor, jobs)
+    return functools.partial(executors.existing, executor, jobs)
 
 
 def _chosen(study: Study, reading: str | None, only: str, runs: int | None) -> list[Entry]:
@@ -267,7 +260,7 @@ def _declared(study: Study, entries: Sequence[Entry], store: Store, made: Mappin
         kept = f"{unused} runs in {store.path} were made with other code, options or caps"
         show(console, f"{kept}; they are kept, not used.")
     _remove_leftovers(store.path.parent)
-    return progress_on(console)
+    return Progress(console)
 
 
 def _report_folders(folder: Path) -> tuple[Path, ...]:

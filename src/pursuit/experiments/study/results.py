@@ -182,11 +182,7 @@ class Results(NamedTuple):
         problems = dict.fromkeys(entry.cell.problem for entry in self.cells)
         return self.figures or tuple(
             FigureSpec(
-                name=problem,
-                caption=f"The problem {problem}.",
-                rows="n",
-                columns="L",
-                where={"problem": (problem,)},
+                problem, f"The problem {problem}.", rows="n", columns="L", where={"problem": (problem,)}
             )
             for problem in problems
         )

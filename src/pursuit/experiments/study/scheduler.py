@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
 
 from pursuit.compiling.jit import has_compiler
-from pursuit.experiments.common.errors import StudyError
+from pursuit.experiments.common import StudyError
 from pursuit.experiments.common.executors import PoolMaker, WorkerPool
 from pursuit.experiments.common.formatting import spaced
 from pursuit.experiments.study.grid import Entry, Key, execute
@@ -98,25 +98,39 @@ class RunFailure(NamedTuple):
 
 
 class Progress:
-    """Prints a line for each finished cell, and for whatever else happens in a study."""
+    """Shows what happens in a study: bars in a terminal, elsewhere a line for each finished cell."""
 
     def __init__(self, console: Console) -> None:
         self._console = console
         self._groups: Sequence[RunGroup] = ()
         self._workers = 1
+        self._bars: rich.progress.Progress | None = None
+        if console.is_terminal:
+            state = TextColumn("{task.fields[state]}")
+            name = TextColumn("{task.description}", markup=False)
+            columns = name, BarColumn(), MofNCompleteColumn(), state
+            self._bars = rich.progress.Progress(*columns, console=console)
 
     def begin(self, groups: Sequence[RunGroup], workers: int, device: str = DEVICES[0]) -> None:
-        """Print how many runs are missing, at the start or after a worker has died."""
+        """Print how many runs are missing, at the start or after a worker has died, and draw the bars."""
         self._groups, self._workers = groups, workers
         how = f"{workers} at a time" if device == DEVICES[0] else f"many at a time on the {device}"
         missing = sum(len(group.missing) for group in groups)
         total = sum(group.wanted for group in groups)
         compiled = _COMPILED if has_compiler() else _INTERPRETED
         self.noticed(f"{spaced(missing)} of {spaced(total)} runs to do, {how}. {compiled}")
+        if self._bars is not None:
+            if not self._bars.tasks:
+                self._bars.start()
+                for name in ["all runs", *dict.fromkeys(group.entry.cell.scheme for group in groups)]:
+                    self._bars.add_task(name, total=0, state="")
+            self._redraw(self._bars)
 
-    def finished(self, group: RunGroup, run: RunRecord) -> None:
-        """Print a line when the last run of a cell is finished and stored."""
-        if group.done == group.wanted:
+    def finished(self, group: RunGroup) -> None:
+        """Update the bars, or print a line when the last run of a cell is finished and stored."""
+        if self._bars is not None:
+            self._redraw(self._bars)
+        elif group.done == group.wanted:
             done = sum(other.done for other in self._groups)
             total = sum(other.wanted for other in self._groups)
             names = " = ".join(map(str, group.cells))
@@ -126,58 +140,28 @@ class Progress:
             )
 
     def noticed(self, sentence: str) -> None:
-        """Print a sentence with the time."""
+        """Print a sentence with the time; it scrolls past above bars."""
         show(self._console, f"{time.strftime('%H:%M:%S')} {sentence}")
 
     def end(self) -> None:
-        """Handle the end of the execution."""
-
-
-class ProgressBars(Progress):
-    """Shows a bar for all runs and one for each scheme; all else scrolls past above them."""
-
-    def __init__(self, console: Console) -> None:
-        super().__init__(console)
-        state = TextColumn("{task.fields[state]}")
-        name = TextColumn("{task.description}", markup=False)
-        self._bars = rich.progress.Progress(name, BarColumn(), MofNCompleteColumn(), state, console=console)
-
-    def begin(self, groups: Sequence[RunGroup], workers: int, device: str = DEVICES[0]) -> None:
-        """Print how many runs are missing, and draw the bars."""
-        super().begin(groups, workers, device)
-        if not self._bars.tasks:
-            self._bars.start()
-            for name in ["all runs", *dict.fromkeys(group.entry.cell.scheme for group in groups)]:
-                self._bars.add_task(name, total=0, state="")
-        self._redraw()
-
-    def finished(self, group: RunGroup, run: RunRecord) -> None:
-        """Update the bars."""
-        self._redraw()
-
-    def end(self) -> None:
         """Stop updating the bars, and leave them on the screen."""
-        self._bars.stop()
+        if self._bars is not None:
+            self._bars.stop()
 
-    def _redraw(self) -> None:
-        for bar in self._bars.tasks:
+    def _redraw(self, bars: rich.progress.Progress) -> None:
+        for bar in bars.tasks:
             name = bar.description
             chosen = [group for group in self._groups if name in ("all runs", group.entry.cell.scheme)]
             done, wanted = sum(group.done for group in chosen), sum(group.wanted for group in chosen)
             running = sum(group.running for group in chosen)
             state = f"{time_left(chosen, self._workers)} left" if name == "all runs" else f"{running} running"
             state = state if any(group.left for group in chosen) else ""
-            self._bars.update(bar.id, completed=done, total=wanted, state=state)
+            bars.update(bar.id, completed=done, total=wanted, state=state)
 
 
 def show(console: Console, text: str) -> None:
     """Print a text as it is."""
     console.print(text, emoji=False, highlight=False, markup=False, soft_wrap=True)
-
-
-def progress_on(console: Console) -> Progress:
-    """Return bars for a terminal, and lines for any other console."""
-    return ProgressBars(console) if console.is_terminal else Progress(console)
 
 
 def time_left(groups: Sequence[RunGroup], workers: int) -> str:
@@ -297,7 +281,7 @@ class _Scheduler:
         self._store.add((group.entry.key, run, trace) for group, run, trace in finished)
         for group, run, _ in finished:
             group.finish(run)
-            self._progress.finished(group, run)
+            self._progress.finished(group)
         self._finished += len(finished)
         if broken is not None:
             raise BrokenExecutor from broken

@@ -27,7 +27,7 @@ from typing import Any
 import numpy as np
 
 from pursuit.checks import checked_choice
-from pursuit.experiments.common.errors import StudyError
+from pursuit.experiments.common import StudyError
 from pursuit.experiments.common.files import locked
 from pursuit.experiments.study.declaration import Study
 from pursuit.experiments.study.grid import Entry, Key
@@ -156,26 +156,16 @@ class Store:
                     run = RunRecord._make(row[_NUMBER:-1])
                     found.setdefault(Key._make(row[:_NUMBER]), []).append(run)
 
+        entries = []
+        for cell, key, wanted in cells:
+            runs = tuple(run for run in found.get(key, ()) if run.number < wanted)
+            entries.append(CellResults(cell, key.target, key.cap, wanted, key.code, runs))
         keys = {cell: key for cell, key, _ in cells}
-
-        def trace(cell: Cell, number: int) -> Trace:
-            return self._trace(keys[cell], number)
-
         return Results(
             title=facts.get("title", ""),
-            cells=tuple(
-                CellResults(
-                    cell=cell,
-                    target=key.target,
-                    cap=key.cap,
-                    wanted=count,
-                    code=key.code,
-                    runs=tuple(run for run in found.get(key, ()) if run.number < count),
-                )
-                for cell, key, count in cells
-            ),
+            cells=tuple(entries),
             figures=tuple(map(FigureSpec.of, json.loads(facts.get("figures", "[]")))),
-            trace=trace,
+            trace=lambda cell, number: self._trace(keys[cell], number),
             made=json.loads(facts.get(_of_device("made", device), "{}")),
             # Stores that do not say so date from before studies could leave out the claims.
             judges_claims=facts.get("claims", "True") == "True",

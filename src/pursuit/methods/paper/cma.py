@@ -18,7 +18,7 @@ of two is moved from one to the other, which changes no bit of the trajectory.
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import NamedTuple, Unpack
 
 import numpy as np
 
@@ -27,7 +27,7 @@ from pursuit.compiling.rows import apply_factor, update_factor
 from pursuit.compiling.vectors import Matrix, add, blend, scale
 from pursuit.methods.contract import Needs, Numbers, State, ask, tell
 from pursuit.methods.line_searches import AdaptiveStep, Line
-from pursuit.methods.options import checked_rate, reading_named
+from pursuit.methods.paper import PathOptions, path_settings
 
 # A's first entry is kept between the inverse of this and this.
 _FARTHEST = 2.0**32
@@ -42,24 +42,10 @@ class Cma(NamedTuple):
     c_p: float
 
     @classmethod
-    def create(
-        cls,
-        n: int,
-        *,
-        c_c: float | None = None,
-        c_cov: float | None = None,
-        c_p: float | None = None,
-        p: float = 0.27,
-        reading: str = "frozen",
-    ) -> Cma:
+    def create(cls, n: int, **options: Unpack[PathOptions]) -> Cma:
         """Return the scheme; the rates default to the paper's, c_p to the reading's."""
         checked_memory(f"The covariance matrix of cma for n={n} variables", n * n)
-        return cls(
-            line_search=AdaptiveStep.create(p),
-            c_c=checked_rate("c_c", c_c, 2.0 / (n + 2.0)),
-            c_cov=checked_rate("c_cov", c_cov, 2.0 / (n * n + 6.0)),
-            c_p=checked_rate("c_p", c_p, reading_named(reading).c_p(n)),
-        )
+        return cls(**path_settings(n, 2.0 / (n * n + 6.0), **options))
 
     def init(self, x: Vector, fx: float, sigma: float) -> State:
         """Return the first state."""

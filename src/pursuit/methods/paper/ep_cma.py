@@ -17,7 +17,7 @@ b_i = sqrt(c (1-c)^(m-i)): no matrix is ever formed. Work and memory per iterati
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import NamedTuple, Unpack
 
 import numpy as np
 
@@ -26,7 +26,7 @@ from pursuit.compiling.rows import mix_rows, push
 from pursuit.compiling.vectors import Matrix, add, blend, multiply, scale
 from pursuit.methods.contract import Needs, State, ask, is_valid, tell
 from pursuit.methods.line_searches import AdaptiveStep, Line
-from pursuit.methods.options import checked_rate, reading_named
+from pursuit.methods.paper import PathOptions, path_settings
 
 
 class EpCma(NamedTuple):
@@ -41,29 +41,12 @@ class EpCma(NamedTuple):
     """(1 - c_cov)^(m/2), the part of a draw that no path has."""
 
     @classmethod
-    def create(
-        cls,
-        n: int,
-        *,
-        m: int = 4,
-        c_c: float | None = None,
-        c_cov: float | None = None,
-        c_p: float | None = None,
-        p: float = 0.27,
-        reading: str = "frozen",
-    ) -> EpCma:
+    def create(cls, n: int, *, m: int = 4, **options: Unpack[PathOptions]) -> EpCma:
         """Return the scheme with m paths; the rates default to the paper's, c_p to the reading's."""
         m = checked_count("m", m, at_least=1)
         checked_memory(f"EP-CMA with m={shown(m)} paths of n={n} variables", m * (n + 1))
-        c_cov = checked_rate("c_cov", c_cov, 0.2 if m == 1 else 2.0 / (6.0 + m))
-        return cls(
-            line_search=AdaptiveStep.create(p),
-            m=m,
-            c_c=checked_rate("c_c", c_c, 2.0 / (n + 2.0)),
-            c_cov=c_cov,
-            c_p=checked_rate("c_p", c_p, reading_named(reading).c_p(n)),
-            rest=(1.0 - c_cov) ** (0.5 * m),
-        )
+        settings = path_settings(n, 0.2 if m == 1 else 2.0 / (6.0 + m), **options)
+        return cls(m=m, rest=(1.0 - settings["c_cov"]) ** (0.5 * m), **settings)
 
     def init(self, x: Vector, fx: float, sigma: float) -> State:
         """Return the first state."""

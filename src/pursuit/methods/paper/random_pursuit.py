@@ -10,13 +10,13 @@ Rastrigin. Work and memory per iteration are Theta(n).
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import NamedTuple, Unpack
 
 from pursuit.checks import Vector
 from pursuit.compiling.vectors import add
 from pursuit.methods.contract import Needs, Numbers, State, ask, tell
-from pursuit.methods.line_searches import AdaptiveStep, Line
-from pursuit.methods.options import LineSearch, line_search_named, reading_named
+from pursuit.methods.line_searches import Line, LineSearch
+from pursuit.methods.paper import PursuitOptions, search_and_reading
 
 
 class RandomPursuit(NamedTuple):
@@ -25,18 +25,10 @@ class RandomPursuit(NamedTuple):
     line_search: LineSearch
 
     @classmethod
-    def create(
-        cls,
-        n: int,
-        *,
-        line_search: str = "adaptive",
-        p: float = 0.27,
-        tolerance: float = 1e-3,
-        reading: str = "frozen",
-    ) -> RandomPursuit:
+    def create(cls, n: int, **options: Unpack[PursuitOptions]) -> RandomPursuit:
         """Return the scheme, which is the same in every reading of the paper."""
-        reading_named(reading)
-        return cls(line_search_named(line_search, tolerance, adaptive=AdaptiveStep.create(p)))
+        line_search, _ = search_and_reading(**options)
+        return cls(line_search)
 
     def init(self, x: Vector, fx: float, sigma: float) -> State:
         """Return the first state."""

@@ -16,14 +16,14 @@ Pursuit has one. Work and memory per iteration are Theta(n).
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import NamedTuple, Unpack
 
 from pursuit.checks import Vector, checked_number, shown
 from pursuit.compiling.vectors import drift
 from pursuit.methods.contract import Needs, Numbers, State, ask, tell
-from pursuit.methods.line_searches import AdaptiveStep, Line
+from pursuit.methods.line_searches import AdaptiveStep, Line, LineSearch
 from pursuit.methods.nesterov import first_iterates, keep_best
-from pursuit.methods.options import LineSearch, line_search_named, reading_named
+from pursuit.methods.paper import PursuitOptions, search_and_reading
 
 # Without the noise of adaptive steps the paper's c = 2 is stable, and faster than 3.
 _DAMPING_OF_LINE_SEARCHES = 2.0
@@ -47,14 +47,11 @@ class Sarp(NamedTuple):
         m: float | None = None,
         L: float | None = None,  # noqa: N803 (the paper's name)
         damping: float | None = None,
-        line_search: str = "adaptive",
-        p: float = 0.27,
-        tolerance: float = 1e-3,
-        reading: str = "frozen",
+        **options: Unpack[PursuitOptions],
     ) -> Sarp:
         """Return the scheme for a condition number `kappa`, or the quotient of `L` and `m`."""
-        search = line_search_named(line_search, tolerance, adaptive=AdaptiveStep.create(p))
-        default = reading_named(reading).damping if line_search == "adaptive" else _DAMPING_OF_LINE_SEARCHES
+        search, reading = search_and_reading(**options)
+        default = reading.damping if isinstance(search, AdaptiveStep) else _DAMPING_OF_LINE_SEARCHES
         kappa = _condition_number(kappa, m, L)
         c = checked_number("damping", default if damping is None else damping, above=0.0)
         if not (0.0 < c * kappa < math.inf and kappa / c < math.inf):

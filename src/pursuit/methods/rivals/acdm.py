@@ -37,20 +37,9 @@ import numpy as np
 from pursuit.checks import Vector, checked_number
 from pursuit.compiling.jit import inlined
 from pursuit.compiling.vectors import exchange
+from pursuit.methods import nesterov
 from pursuit.methods.contract import Needs, Pair, State, ask, tell
-from pursuit.methods.line_searches import Bracketing, ExactStep, Line
-from pursuit.methods.nesterov import (
-    CurvatureOptions,
-    Curvatures,
-    Momentum,
-    Move,
-    keep_best,
-    keep_best_of_pair,
-    move_both,
-    return_to_best,
-    smoothed,
-)
-from pursuit.methods.options import line_search_named
+from pursuit.methods.line_searches import Bracketing, ExactStep, Line, line_search_named
 
 # By how much f may rise over mu at a minimum, if mu is not given.
 _EPSILON = 1e-10
@@ -66,7 +55,7 @@ class Acdm(NamedTuple):
     """Accelerated coordinate descent."""
 
     line_search: ExactStep | Bracketing | DifferenceStep
-    curvatures: Curvatures
+    curvatures: nesterov.Curvatures
 
     @classmethod
     def create(
@@ -76,7 +65,7 @@ class Acdm(NamedTuple):
         line_search: str = "exact",
         tolerance: float = 1e-3,
         mu: float | None = None,
-        **options: Unpack[CurvatureOptions],
+        **options: Unpack[nesterov.CurvatureOptions],
     ) -> Acdm:
         """Return the scheme for the extreme curvatures, `L` and `m`; a search needs only their quotient.
 
@@ -84,7 +73,7 @@ class Acdm(NamedTuple):
         """
         if n < 2:
             raise ValueError(f"acdm needs at least 2 variables, but n={n}.")
-        curvatures = Curvatures.create("acdm", options, scale_free=line_search != "difference")
+        curvatures = nesterov.Curvatures.create("acdm", options, scale_free=line_search != "difference")
         default = math.sqrt(2.0 * _EPSILON / curvatures.L)
         mu = checked_number("mu", default if mu is None else mu, above=0.0)
         differences = DifferenceStep(mu)
@@ -96,7 +85,7 @@ class Acdm(NamedTuple):
         e = np.zeros(x.size)
         e[0] = 1.0
         arrays = AcdmArrays(x, x.copy(), x.copy(), e, coordinate=np.zeros(1))
-        return State(arrays, Momentum(fx, fx, sigma, gamma=0.5 / x.size))
+        return State(arrays, nesterov.Momentum(fx, fx, sigma, gamma=0.5 / x.size))
 
     def needs(self, n: int) -> Needs:
         """Return what the scheme needs for n variables: one normal chooses a coordinate."""
@@ -155,14 +144,14 @@ def _choose(team, arrays, normals):
 
 @tell.register(Acdm)
 def _tell(team, scheme, arrays, numbers, line, step):
-    fx = keep_best(team, arrays, numbers, line, step.length, step.value)
+    fx = nesterov.keep_best(team, arrays, numbers, line, step.length, step.value)
     length = step.length if math.isfinite(step.value) else math.inf
     return _moved(team, scheme, arrays, numbers, Found(length, step.value, step.sigma, fx))
 
 
 @tell.register(AcdmByDifferences)
 def _tell_pair(team, scheme, arrays, numbers, pair, values):
-    fx = keep_best_of_pair(team, arrays, numbers, pair, values)
+    fx = nesterov.keep_best_of_pair(team, arrays, numbers, pair, values)
     length = -(values[0] - values[1]) / (2.0 * pair.first * scheme.curvatures.L)
     return _moved(team, scheme, arrays, numbers, Found(length, min(values[0], values[1]), abs(length), fx))
 
@@ -173,17 +162,17 @@ def _moved(team, scheme, arrays, numbers, found):
     n = arrays.y.shape[0]
     length, sigma = found.length, numbers.sigma
     if math.isfinite(length):
-        sigma = smoothed(sigma, found.sigma)
+        sigma = nesterov.smoothed(sigma, found.sigma)
     else:
         length = 0.0
-        return_to_best(team, arrays)
+        nesterov.return_to_best(team, arrays)
     convexity = scheme.curvatures.m / scheme.curvatures.L
     gamma = _next_gamma(n, convexity, numbers.gamma)
     following = _next_gamma(n, convexity, gamma)
     alpha = (n - following * convexity) / (following * (n * n - convexity))
-    move = Move(length, gamma * length, gamma * convexity / n, alpha)
-    move_both(team, n, arrays.y, arrays.v, arrays.e, move)
-    return Momentum(found.fx, found.f, sigma, gamma)
+    move = nesterov.Move(length, gamma * length, gamma * convexity / n, alpha)
+    nesterov.move_both(team, n, arrays.y, arrays.v, arrays.e, move)
+    return nesterov.Momentum(found.fx, found.f, sigma, gamma)
 
 
 @inlined

@@ -26,27 +26,16 @@ import math
 from typing import NamedTuple, Unpack
 
 from pursuit.checks import Vector
+from pursuit.methods import nesterov
 from pursuit.methods.contract import Needs, State, ask, tell
-from pursuit.methods.line_searches import Bracketing, ExactStep, Line
-from pursuit.methods.nesterov import (
-    CurvatureOptions,
-    Curvatures,
-    Momentum,
-    Move,
-    first_iterates,
-    keep_best,
-    move_both,
-    return_to_best,
-    weights_of,
-)
-from pursuit.methods.options import line_search_named
+from pursuit.methods.line_searches import Bracketing, ExactStep, Line, line_search_named
 
 
 class AcceleratedPursuit(NamedTuple):
     """Accelerated random pursuit: random lines, and a second sequence that takes longer steps along them."""
 
     line_search: ExactStep | Bracketing
-    curvatures: Curvatures
+    curvatures: nesterov.Curvatures
     theta: float
 
     @classmethod
@@ -56,16 +45,16 @@ class AcceleratedPursuit(NamedTuple):
         *,
         line_search: str = "exact",
         tolerance: float = 1e-3,
-        **options: Unpack[CurvatureOptions],
+        **options: Unpack[nesterov.CurvatureOptions],
     ) -> AcceleratedPursuit:
         """Return the scheme for the extreme curvatures, `L` and `m`; only their quotient matters."""
         search = line_search_named(line_search, tolerance)
-        curvatures = Curvatures.create("arp", options, scale_free=True)
+        curvatures = nesterov.Curvatures.create("arp", options, scale_free=True)
         return cls(search, curvatures, theta=1.0 / (curvatures.L * n * n))
 
     def init(self, x: Vector, fx: float, sigma: float) -> State:
         """Return the first state; its f is f(x_k)."""
-        return State(first_iterates(x), Momentum(fx, fx, sigma, self.curvatures.first_gamma))
+        return self.curvatures.first_state(x, fx, sigma)
 
     def needs(self, n: int) -> Needs:
         """Return what the scheme needs for n variables."""
@@ -80,11 +69,11 @@ def _ask(team, scheme, arrays, numbers, u):
 @tell.register(AcceleratedPursuit)
 def _tell(team, scheme, arrays, numbers, line, step):
     n, length = arrays.y.shape[0], step.length
-    fx = keep_best(team, arrays, numbers, line, length, step.value)
+    fx = nesterov.keep_best(team, arrays, numbers, line, length, step.value)
     if not math.isfinite(step.value):
         length = 0.0
-        return_to_best(team, arrays)
-    weights = weights_of(scheme.theta, scheme.curvatures.m, numbers.gamma)
-    move = Move(length, length / (weights.alpha * n), weights.keep, weights.beta)
-    move_both(team, n, arrays.y, arrays.v, line.direction, move)
-    return Momentum(fx, step.value, step.sigma, weights.gamma)
+        nesterov.return_to_best(team, arrays)
+    weights = nesterov.weights_of(scheme.theta, scheme.curvatures.m, numbers.gamma)
+    move = nesterov.Move(length, length / (weights.alpha * n), weights.keep, weights.beta)
+    nesterov.move_both(team, n, arrays.y, arrays.v, line.direction, move)
+    return nesterov.Momentum(fx, step.value, step.sigma, weights.gamma)

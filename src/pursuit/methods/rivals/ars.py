@@ -28,36 +28,25 @@ import math
 from typing import NamedTuple, Unpack
 
 from pursuit.checks import Vector
+from pursuit.methods import nesterov
 from pursuit.methods.contract import Needs, Pair, State, ask, tell
-from pursuit.methods.nesterov import (
-    CurvatureOptions,
-    Curvatures,
-    Momentum,
-    Move,
-    first_iterates,
-    keep_best_of_pair,
-    move_both,
-    return_to_best,
-    smoothed,
-    weights_of,
-)
 from pursuit.methods.rivals.rg import RandomGradient
 
 
 class AcceleratedSearch(NamedTuple):
     """Accelerated random search: random gradients, and a second sequence that sums them up."""
 
-    curvatures: Curvatures
+    curvatures: nesterov.Curvatures
     theta: float
     h: float
     mu: float
 
     @classmethod
     def create(
-        cls, n: int, *, mu: float | None = None, **options: Unpack[CurvatureOptions]
+        cls, n: int, *, mu: float | None = None, **options: Unpack[nesterov.CurvatureOptions]
     ) -> AcceleratedSearch:
         """Return the scheme for the extreme curvatures, `L` and `m`, and differences over `mu`."""
-        curvatures = Curvatures.create("ars", options)
+        curvatures = nesterov.Curvatures.create("ars", options)
         plain = RandomGradient.create(n, L=curvatures.L, mu=mu)
         lives = 4.0 * (n + 1.0) * curvatures.root_of_condition
         theta = 1.0 / (16.0 * (n + 1.0) ** 2 * curvatures.L)
@@ -65,7 +54,7 @@ class AcceleratedSearch(NamedTuple):
 
     def init(self, x: Vector, fx: float, sigma: float) -> State:
         """Return the first state; its f is f(y)."""
-        return State(first_iterates(x), Momentum(fx, fx, sigma, self.curvatures.first_gamma))
+        return self.curvatures.first_state(x, fx, sigma)
 
     def needs(self, n: int) -> Needs:
         """Return what the scheme needs for n variables."""
@@ -79,15 +68,15 @@ def _ask(team, scheme, arrays, numbers, u):
 
 @tell.register(AcceleratedSearch)
 def _tell(team, scheme, arrays, numbers, pair, values):
-    fx, sigma = keep_best_of_pair(team, arrays, numbers, pair, values), numbers.sigma
+    fx, sigma = nesterov.keep_best_of_pair(team, arrays, numbers, pair, values), numbers.sigma
     slope = (values[1] - values[0]) / scheme.mu
-    weights = weights_of(scheme.theta, scheme.curvatures.m, numbers.gamma)
+    weights = nesterov.weights_of(scheme.theta, scheme.curvatures.m, numbers.gamma)
     if math.isfinite(slope):
-        sigma = smoothed(sigma, scheme.theta / weights.alpha * slope)
+        sigma = nesterov.smoothed(sigma, scheme.theta / weights.alpha * slope)
     else:
         slope = 0.0
-        return_to_best(team, arrays)
+        nesterov.return_to_best(team, arrays)
     long_step = -scheme.theta / weights.alpha * slope
-    move = Move(-scheme.h * slope, long_step, weights.keep, weights.beta)
-    move_both(team, arrays.y.shape[0], arrays.y, arrays.v, pair.direction, move)
-    return Momentum(fx, values[0], sigma, weights.gamma)
+    move = nesterov.Move(-scheme.h * slope, long_step, weights.keep, weights.beta)
+    nesterov.move_both(team, arrays.y.shape[0], arrays.y, arrays.v, pair.direction, move)
+    return nesterov.Momentum(fx, values[0], sigma, weights.gamma)

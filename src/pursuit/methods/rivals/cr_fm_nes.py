@@ -58,19 +58,7 @@ from pursuit.compiling.jit import compilable
 from pursuit.compiling.rows import SLICE, mix_rows
 from pursuit.compiling.vectors import SERIAL, add, blend, dot, scale
 from pursuit.methods.contract import Needs, State, ask, tell
-from pursuit.methods.rivals.populations import (
-    RoundNumbers,
-    Samples,
-    Shape,
-    add_squares,
-    checked_population,
-    expected_length,
-    needs_of_population,
-    ranked,
-    total,
-    usual_population,
-    utilities,
-)
+from pursuit.methods.rivals import populations
 
 
 class CrFmNes(NamedTuple):
@@ -90,9 +78,9 @@ class CrFmNes(NamedTuple):
     @classmethod
     def create(cls, n: int, *, popsize: int | None = None) -> CrFmNes:
         """Return the scheme; `popsize` is lambda, and an odd one is raised by 1."""
-        popsize = checked_population("cr-fm-nes", n, popsize, usual_population(n))
+        popsize = populations.checked_population("cr-fm-nes", n, popsize, populations.usual_population(n))
         popsize += popsize % 2
-        weights = utilities(popsize)
+        weights = populations.utilities(popsize)
         mu_w = 1.0 / float(np.square(weights / weights.sum()).sum())
         return cls(
             popsize=popsize,
@@ -117,11 +105,11 @@ class CrFmNes(NamedTuple):
             products=np.zeros(pairs),
             squares=np.zeros(pairs),
         )
-        return State(arrays, RoundNumbers(fx, fx, sigma, k=0))
+        return State(arrays, populations.RoundNumbers(fx, fx, sigma, k=0))
 
     def needs(self, n: int) -> Needs:
         """Return what the scheme needs for n variables: normals for the pairs, and for v of the first one."""
-        return needs_of_population(self.popsize, n, (self.popsize // 2 + 1) * n)
+        return populations.needs_of_population(self.popsize, n, (self.popsize // 2 + 1) * n)
 
 
 class CrFmNesArrays(NamedTuple):
@@ -150,8 +138,8 @@ def _ask(team, scheme, arrays, numbers, normals):
         z = normals[(k + 1) * n : (k + 2) * n]
         arrays.products[k] = dot(team, n, z, v)
         arrays.squares[k] = dot(team, n, z, z)
-    shape = Shape(arrays.scales, v, _excess(dot(team, n, v, v)) * arrays.products)
-    return Samples(arrays.mean, numbers.sigma, normals[n:], scheme.popsize, 2, shape)
+    shape = populations.Shape(arrays.scales, v, _excess(dot(team, n, v, v)) * arrays.products)
+    return populations.Samples(arrays.mean, numbers.sigma, normals[n:], scheme.popsize, 2, shape)
 
 
 @compilable
@@ -163,13 +151,13 @@ def _excess(square):
 @tell.register(CrFmNes)
 def _tell(team, scheme, arrays, numbers, query, values):
     n, p_sigma = arrays.x.shape[0], arrays.p_sigma
-    order, f, fx = ranked(team, arrays, numbers, query, values)
+    order, f, fx = populations.ranked(team, arrays, numbers, query, values)
     finite = _sort_the_infinite(arrays, values, order)
     share = finite / scheme.popsize
     weights, step = _weighted(team, scheme, arrays, query, order, 0.0)
     gain = math.sqrt(scheme.c_sigma * (2.0 - scheme.c_sigma) * scheme.mu_w)
     blend(team, p_sigma, 1.0 - scheme.c_sigma, gain, step)
-    relative = math.sqrt(dot(team, n, p_sigma, p_sigma)) / expected_length(n)
+    relative = math.sqrt(dot(team, n, p_sigma, p_sigma)) / populations.expected_length(n)
     moves = relative >= 1.0
     if moves:
         alpha = scheme.distance * math.sqrt(share)
@@ -192,7 +180,7 @@ def _tell(team, scheme, arrays, numbers, query, values):
         growth = 0.0
     _renormalise(team, arrays)
     change = math.exp(0.5 * _rate_of_size(n, finite, relative) * growth)
-    return RoundNumbers(fx, f, numbers.sigma * change * root, numbers.k + 1)
+    return populations.RoundNumbers(fx, f, numbers.sigma * change * root, numbers.k + 1)
 
 
 @compilable
@@ -238,7 +226,7 @@ def _learn(team, arrays, z, weights, c_1):
     H = 2.0 - (b + 2.0 * a * a) * ways  # noqa: N806 (the source's name)
     s -= constant + square / g * way * mixed
     s -= a / g * ((2.0 + square) * t * way - square * way * way * (dot(team, n, v, t) / length))
-    part = total(team, n, ways * s / H) / (1.0 + b * total(team, n, ways * ways / H))
+    part = populations.total(team, n, ways * s / H) / (1.0 + b * populations.total(team, n, ways * ways / H))
     s = (s - b * ways * part) / H
     t -= a * ((2.0 + square) * s * way - way * dot(team, n, ways, s))
     v += t * (1.0 / length)
@@ -283,7 +271,7 @@ def _sums_of_squares(rows, products, weights):
         squares_here, mixed_here = squares[start:end], mixed[start:end]
         for k in range(weights.size):
             z = rows[k, start:end]
-            add_squares(SERIAL, squares_here, weights[k], z)
+            populations.add_squares(SERIAL, squares_here, weights[k], z)
             add(SERIAL, mixed_here, weights[k] * products[k], z)
     return squares, mixed
 

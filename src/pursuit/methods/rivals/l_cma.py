@@ -35,19 +35,7 @@ from pursuit.compiling.jit import compilable
 from pursuit.compiling.rows import SLICE, add_products, mix_rows, mix_slice
 from pursuit.compiling.vectors import Matrix, add, blend, copy, dot, scale
 from pursuit.methods.contract import Needs, State, ask, is_valid, tell
-from pursuit.methods.rivals.populations import (
-    CmaRates,
-    RateOptions,
-    Samples,
-    checked_population,
-    follow_path,
-    needs_of_population,
-    no_shape,
-    ranked,
-    surplus_of,
-    total,
-    usual_population,
-)
+from pursuit.methods.rivals import populations
 
 # If less than this part of a vector is outside a basis, its square is a rounding error.
 _NOTHING = 1e-8
@@ -58,7 +46,7 @@ class LCma(NamedTuple):
 
     popsize: int
     m: int
-    rates: CmaRates
+    rates: populations.CmaRates
 
     @classmethod
     def create(
@@ -67,13 +55,13 @@ class LCma(NamedTuple):
         *,
         popsize: int | None = None,
         m: int | None = None,
-        **rates: Unpack[RateOptions],
+        **rates: Unpack[populations.RateOptions],
     ) -> LCma:
         """Return the scheme; `popsize` is lambda, and m is at most n."""
-        popsize = checked_population("l-cma", n, popsize, usual_population(n))
-        m = min(n, usual_population(n) if m is None else checked_count("m", m, at_least=1))
+        popsize = populations.checked_population("l-cma", n, popsize, populations.usual_population(n))
+        m = min(n, populations.usual_population(n) if m is None else checked_count("m", m, at_least=1))
         checked_memory(f"l-cma with m={m} eigenvectors of n={n} variables", (m + popsize // 2 + 1) * n)
-        return cls(popsize, m, CmaRates.create(n, popsize, **rates))
+        return cls(popsize, m, populations.CmaRates.create(n, popsize, **rates))
 
     def init(self, x: Vector, fx: float, sigma: float) -> State:
         """Return the first state, without an eigenvector; its f is the best value of the latest round."""
@@ -84,7 +72,7 @@ class LCma(NamedTuple):
 
     def needs(self, n: int) -> Needs:
         """Return what the scheme needs for n variables."""
-        return needs_of_population(self.popsize, n, self.popsize * n)
+        return populations.needs_of_population(self.popsize, n, self.popsize * n)
 
 
 class LCmaArrays(NamedTuple):
@@ -129,7 +117,9 @@ def _ask(team, scheme, arrays, numbers, normals):
     roots = np.sqrt(numbers.rest + arrays.excess[: numbers.rank])
     z = normals.reshape(-1, arrays.x.size)
     _stretch(z, arrays.basis[: numbers.rank], roots, math.sqrt(numbers.rest))
-    return Samples(arrays.mean, numbers.sigma, normals, scheme.popsize, 1, no_shape(arrays.mean))
+    return populations.Samples(
+        arrays.mean, numbers.sigma, normals, scheme.popsize, 1, populations.no_shape(arrays.mean)
+    )
 
 
 @compilable
@@ -152,7 +142,7 @@ def _stretch(z, basis, factors, of_rest):
 @tell.register(LCma)
 def _tell(team, scheme, arrays, numbers, query, values):
     rates, n = scheme.rates, arrays.x.size
-    order, f, fx = ranked(team, arrays, numbers, query, values)
+    order, f, fx = populations.ranked(team, arrays, numbers, query, values)
     best = query.z.reshape(-1, n)[order[: rates.weights.size]]
     step = np.zeros((1, n))  # <y>, and then C^(-1/2) <y>
     mix_rows(team, step[0], 1.0, rates.weights, best)
@@ -161,10 +151,10 @@ def _tell(team, scheme, arrays, numbers, query, values):
     inverse_roots = 1.0 / np.sqrt(numbers.rest + arrays.excess[: numbers.rank])
     of_rest = 1.0 / math.sqrt(numbers.rest) if numbers.rest > 0.0 else 0.0
     _stretch(whitened, arrays.basis[: numbers.rank], inverse_roots, of_rest)
-    path = follow_path(team, rates, arrays.p_sigma, numbers.faded, whitened[0])
+    path = populations.follow_path(team, rates, arrays.p_sigma, numbers.faded, whitened[0])
     blend(team, arrays.p_c, 1.0 - rates.c_c, path.gain, step[0])
     rest, rank = _learn(team, scheme, arrays, numbers, best)
-    power = surplus_of(math.sqrt(rest + total(team, rank, arrays.excess) / n))
+    power = populations.surplus_of(math.sqrt(rest + populations.total(team, rank, arrays.excess) / n))
     scale(team, arrays.excess, 1.0 / (power * power))
     scale(team, arrays.p_c, 1.0 / power)
     sigma = numbers.sigma * power * path.change
@@ -190,7 +180,7 @@ def _learn(team, scheme, arrays, numbers, best):
     leading, kept = np.maximum(0.0, eigenvalues[::-1]), min(scheme.m, size)
     rest = kept_part
     if kept < n:
-        rest += total(team, size - kept, leading[kept:]) / (n - kept)
+        rest += populations.total(team, size - kept, leading[kept:]) / (n - kept)
     arrays.excess[:kept] = np.maximum(0.0, leading[:kept] + kept_part - rest)
     turned = np.ascontiguousarray(vectors.T[::-1])
     for start in range(0, n, SLICE):

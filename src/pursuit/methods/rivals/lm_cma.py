@@ -41,18 +41,8 @@ from pursuit.checks import Vector, checked_choice, checked_count, checked_memory
 from pursuit.compiling.jit import compilable
 from pursuit.compiling.rows import SLICE, add_products, mix_rows, mix_slice, push
 from pursuit.compiling.vectors import Matrix, copy
-from pursuit.methods.contract import Needs, State, ask, is_valid, tell
-from pursuit.methods.options import checked_rate
-from pursuit.methods.rivals.populations import (
-    Samples,
-    checked_population,
-    effective_size,
-    log_weights,
-    needs_of_population,
-    no_shape,
-    ranked,
-    usual_population,
-)
+from pursuit.methods.contract import Needs, State, ask, checked_rate, is_valid, tell
+from pursuit.methods.rivals import populations
 
 # How many paths the pairs of 2017 use: the size of |N(0, 1)| of them, and of the first pair of a round.
 _USED, _USED_FIRST = 4.0, 40.0
@@ -95,10 +85,10 @@ class LmCma(NamedTuple):
     ) -> LmCma:
         """Return the scheme; `popsize` is lambda, and the defaults are those of the source of that year."""
         is_later = checked_choice("version", version, ("2014", "2017")) == "2017"
-        usual = usual_population(n)
+        usual = populations.usual_population(n)
         m = usual if m is None else checked_count("m", m, at_least=1)
         checked_memory(f"lm-cma with m={m} paths of n={n} variables", 2 * m * n)
-        popsize = checked_population("lm-cma", n, popsize, usual)
+        popsize = populations.checked_population("lm-cma", n, popsize, usual)
         if n_steps is None:
             n_steps = n if is_later else m
         return cls(
@@ -106,12 +96,12 @@ class LmCma(NamedTuple):
             m=m,
             n_steps=checked_count("n_steps", n_steps, at_least=0),
             period=max(1, math.floor(math.log(n))) if is_later else 1,
-            mu_w=effective_size(popsize // 2),
+            mu_w=populations.effective_size(popsize // 2),
             c_c=checked_rate("c_c", c_c, 0.5 / math.sqrt(n) if is_later else 1.0 / m),
             c_1=checked_number("c_1", 0.1 / math.log(n + 1.0) if c_1 is None else c_1, above=0.0, below=1.0),
             z_star=checked_number("z_star", (0.3 if is_later else 0.25) if z_star is None else z_star),
             is_later=is_later,
-            weights=log_weights(popsize // 2),
+            weights=populations.log_weights(popsize // 2),
         )
 
     def init(self, x: Vector, fx: float, sigma: float) -> State:
@@ -132,7 +122,9 @@ class LmCma(NamedTuple):
 
     def needs(self, n: int) -> Needs:
         """Return what the scheme needs for n variables: n normals per pair, or two in 2017."""
-        return needs_of_population(self.popsize, n, (self.popsize + 1) // 2 * (2 if self.is_later else n))
+        return populations.needs_of_population(
+            self.popsize, n, (self.popsize + 1) // 2 * (2 if self.is_later else n)
+        )
 
 
 class LmCmaArrays(NamedTuple):
@@ -183,7 +175,9 @@ def _ask(team, scheme, arrays, numbers, normals):
             oldest[k] = numbers.stored - math.ceil(min(used, float(numbers.stored)))
             z[k * n : (k + 1) * n] = random_signs(normals[2 * k + 1], n)
     _transform(scheme, arrays, numbers.stored, z.reshape(pairs, n), oldest)
-    return Samples(arrays.mean, numbers.sigma, z, scheme.popsize, 2, no_shape(arrays.mean))
+    return populations.Samples(
+        arrays.mean, numbers.sigma, z, scheme.popsize, 2, populations.no_shape(arrays.mean)
+    )
 
 
 @compilable
@@ -229,7 +223,7 @@ def _transform(scheme, arrays, stored, z, oldest):
 
 @tell.register(LmCma)
 def _tell(team, scheme, arrays, numbers, query, values):
-    order, f, fx = ranked(team, arrays, numbers, query, values)
+    order, f, fx = populations.ranked(team, arrays, numbers, query, values)
     _move(team, scheme, arrays, numbers.sigma, query.z, order)
     is_due = numbers.t % scheme.period == 0
     count = _store(team, scheme, arrays, numbers) if is_due else numbers.stored

@@ -35,8 +35,7 @@ import numpy as np
 from pursuit.checks import Vector, checked_count, checked_memory
 from pursuit.compiling.jit import compilable
 from pursuit.compiling.vectors import add, blend, copy, dot, entrywise, multiply, summed
-from pursuit.methods.contract import Needs, Patience, count_points, spread, write_point
-from pursuit.methods.options import checked_rate
+from pursuit.methods.contract import Needs, Patience, checked_rate, count_points, spread, write_point
 
 # A rate stays below 1, so that no variance becomes 0 in a round.
 _MOST = 0.9

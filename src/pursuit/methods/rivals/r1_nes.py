@@ -32,15 +32,7 @@ from pursuit.checks import Vector, checked_number
 from pursuit.compiling.jit import compilable
 from pursuit.compiling.vectors import add, dot
 from pursuit.methods.contract import Needs, State, ask, tell
-from pursuit.methods.rivals.populations import (
-    RoundNumbers,
-    Samples,
-    Shape,
-    checked_population,
-    needs_of_population,
-    ranked,
-    utilities,
-)
+from pursuit.methods.rivals import populations
 
 
 class R1Nes(NamedTuple):
@@ -57,17 +49,17 @@ class R1Nes(NamedTuple):
         if n < 2:
             raise ValueError(f"r1-nes needs at least 2 variables, but n={n}.")
         default = int(max(5.0, 4.0 * math.log2(n), 0.2 * n))
-        popsize = checked_population("r1-nes", n, popsize, default)
-        raw = utilities(popsize)
+        popsize = populations.checked_population("r1-nes", n, popsize, default)
+        raw = populations.utilities(popsize)
         return cls(popsize, checked_number("eta", eta, above=0.0), raw / sum(raw))
 
     def init(self, x: Vector, fx: float, sigma: float) -> State:
         """Return the first state, whose sigma is e^lambda; u is drawn by the first iteration."""
-        return State(R1NesArrays(x, x.copy(), np.zeros(x.size)), RoundNumbers(fx, fx, sigma, k=0))
+        return State(R1NesArrays(x, x.copy(), np.zeros(x.size)), populations.RoundNumbers(fx, fx, sigma, k=0))
 
     def needs(self, n: int) -> Needs:
         """Return what the scheme needs: normals for z and b of all points, and for the first u."""
-        return needs_of_population(self.popsize, n, (self.popsize + 1) * n + self.popsize)
+        return populations.needs_of_population(self.popsize, n, (self.popsize + 1) * n + self.popsize)
 
 
 class R1NesArrays(NamedTuple):
@@ -84,13 +76,13 @@ def _ask(team, scheme, arrays, numbers, normals):
     n, p, u = arrays.x.shape[0], scheme.popsize, arrays.u
     if numbers.k == 0:
         u[:] = normals[:n] / math.sqrt(dot(team, n, normals[:n], normals[:n]))
-    shape = Shape(u[:0], u, normals[n : n + p])
-    return Samples(arrays.mean, numbers.sigma, normals[n + p :], p, 1, shape)
+    shape = populations.Shape(u[:0], u, normals[n : n + p])
+    return populations.Samples(arrays.mean, numbers.sigma, normals[n + p :], p, 1, shape)
 
 
 @tell.register(R1Nes)
 def _tell(team, scheme, arrays, numbers, query, values):
-    order, f, fx = ranked(team, arrays, numbers, query, values)
+    order, f, fx = populations.ranked(team, arrays, numbers, query, values)
     n, u = arrays.x.shape[0], arrays.u
     square = dot(team, n, u, u)
     r = math.sqrt(square)
@@ -110,7 +102,7 @@ def _tell(team, scheme, arrays, numbers, query, values):
     gradient += of_v / r * u
     add(team, arrays.mean, numbers.sigma, step)
     _turn(team, n, u, gradient, scheme.eta)
-    return RoundNumbers(fx, f, numbers.sigma * math.exp(scheme.eta * growth), numbers.k + 1)
+    return populations.RoundNumbers(fx, f, numbers.sigma * math.exp(scheme.eta * growth), numbers.k + 1)
 
 
 @compilable

@@ -20,14 +20,8 @@ from typing import NamedTuple
 
 from pursuit.checks import Vector, checked_number
 from pursuit.compiling.vectors import add, copy
+from pursuit.methods import nesterov
 from pursuit.methods.contract import Needs, Numbers, Pair, State, ask, tell
-from pursuit.methods.nesterov import (
-    BestAndIterate,
-    checked_curvature,
-    keep_best_of_pair,
-    smoothed,
-    wandering_patience,
-)
 
 # How far above the minimum the bias of differences may leave f, if mu is not given.
 _EPSILON = 1e-10
@@ -48,18 +42,18 @@ class RandomGradient(NamedTuple):
         mu: float | None = None,
     ) -> RandomGradient:
         """Return the scheme for `L`, the largest curvature, and differences over `mu`."""
-        top = checked_curvature("rg", L)
+        top = nesterov.checked_curvature("rg", L)
         default = 5.0 / (3.0 * (n + 4.0)) * math.sqrt(_EPSILON / (2.0 * top))
         mu = checked_number("mu", default if mu is None else mu, above=0.0)
         return cls(h=1.0 / (4.0 * (n + 4.0) * top), mu=mu)
 
     def init(self, x: Vector, fx: float, sigma: float) -> State:
         """Return the first state; its f is f(y)."""
-        return State(BestAndIterate(x, x.copy()), Numbers(fx, fx, sigma))
+        return State(nesterov.BestAndIterate(x, x.copy()), Numbers(fx, fx, sigma))
 
     def needs(self, n: int) -> Needs:
         """Return what the scheme needs for n variables."""
-        return Needs(normals=n, points=2, patience=wandering_patience(n))
+        return Needs(normals=n, points=2, patience=nesterov.wandering_patience(n))
 
 
 @ask.register(RandomGradient)
@@ -69,11 +63,11 @@ def _ask(team, scheme, arrays, numbers, u):
 
 @tell.register(RandomGradient)
 def _tell(team, scheme, arrays, numbers, pair, values):
-    fx, sigma = keep_best_of_pair(team, arrays, numbers, pair, values), numbers.sigma
+    fx, sigma = nesterov.keep_best_of_pair(team, arrays, numbers, pair, values), numbers.sigma
     step = scheme.h * (values[1] - values[0]) / scheme.mu
     if math.isfinite(step):
         add(team, arrays.y, -step, pair.direction)
-        sigma = smoothed(sigma, step)
+        sigma = nesterov.smoothed(sigma, step)
     else:
         copy(team, arrays.y, arrays.x)
     return Numbers(fx, values[0], sigma)

@@ -26,34 +26,23 @@ import numpy as np
 from pursuit.checks import Vector
 from pursuit.compiling.vectors import add
 from pursuit.methods.contract import Needs, State, ask, tell
-from pursuit.methods.rivals.populations import (
-    CmaRates,
-    RateOptions,
-    Samples,
-    Shape,
-    add_squares,
-    checked_population,
-    follow_path,
-    needs_of_population,
-    ranked,
-    surplus_of,
-    total,
-    usual_population,
-)
+from pursuit.methods.rivals import populations
 
 
 class SepCma(NamedTuple):
     """The separable CMA-ES: a population, a step size by path length, and a variance for each variable."""
 
     popsize: int
-    rates: CmaRates
+    rates: populations.CmaRates
 
     @classmethod
-    def create(cls, n: int, *, popsize: int | None = None, **rates: Unpack[RateOptions]) -> SepCma:
+    def create(
+        cls, n: int, *, popsize: int | None = None, **rates: Unpack[populations.RateOptions]
+    ) -> SepCma:
         """Return the scheme; `popsize` is lambda, and the rates default to those of the source."""
-        popsize = checked_population("sep-cma", n, popsize, usual_population(n))
+        popsize = populations.checked_population("sep-cma", n, popsize, populations.usual_population(n))
         # Fewer numbers than in a full matrix are learnt faster.
-        return cls(popsize, CmaRates.create(n, popsize, factor=(n + 2.0) / 3.0, **rates))
+        return cls(popsize, populations.CmaRates.create(n, popsize, factor=(n + 2.0) / 3.0, **rates))
 
     def init(self, x: Vector, fx: float, sigma: float) -> State:
         """Return the first state; its f is the best value of the latest round."""
@@ -63,7 +52,7 @@ class SepCma(NamedTuple):
 
     def needs(self, n: int) -> Needs:
         """Return what the scheme needs for n variables."""
-        return needs_of_population(self.popsize, n, self.popsize * n)
+        return populations.needs_of_population(self.popsize, n, self.popsize * n)
 
 
 class SepCmaArrays(NamedTuple):
@@ -91,27 +80,27 @@ class SepCmaNumbers(NamedTuple):
 @ask.register(SepCma)
 def _ask(team, scheme, arrays, numbers, normals):
     nothing = arrays.mean[:0]
-    shape = Shape(arrays.scales, nothing, nothing)
-    return Samples(arrays.mean, numbers.sigma, normals, scheme.popsize, 1, shape)
+    shape = populations.Shape(arrays.scales, nothing, nothing)
+    return populations.Samples(arrays.mean, numbers.sigma, normals, scheme.popsize, 1, shape)
 
 
 @tell.register(SepCma)
 def _tell(team, scheme, arrays, numbers, query, values):
-    order, f, fx = ranked(team, arrays, numbers, query, values)
+    order, f, fx = populations.ranked(team, arrays, numbers, query, values)
     rates, n = scheme.rates, arrays.x.shape[0]
     mean, scales, p_c = arrays.mean, arrays.scales, arrays.p_c
     step, squares = np.zeros(n), np.zeros(n)
     for rank in range(rates.weights.size):
         z = query.z[order[rank] * n : (order[rank] + 1) * n]
         add(team, step, rates.weights[rank], z)
-        add_squares(team, squares, rates.weights[rank], z)
+        populations.add_squares(team, squares, rates.weights[rank], z)
     mean += numbers.sigma * scales * step
-    path = follow_path(team, rates, arrays.p_sigma, numbers.faded, step)
+    path = populations.follow_path(team, rates, arrays.p_sigma, numbers.faded, step)
     p_c[:] = (1.0 - rates.c_c) * p_c + path.gain * scales * step
     one, many = rates.c_cov / rates.mu_eff, rates.c_cov * (1.0 - 1.0 / rates.mu_eff)
     variances = (1.0 - rates.c_cov + many * squares) * (scales * scales) + one * p_c * p_c
     scales[:] = np.sqrt(variances)
-    power = surplus_of(math.sqrt(total(team, n, variances) / n))
+    power = populations.surplus_of(math.sqrt(populations.total(team, n, variances) / n))
     scales /= power
     p_c /= power
     return SepCmaNumbers(fx, f, numbers.sigma * power * path.change, path.faded)

@@ -33,8 +33,8 @@ from typing import NamedTuple
 from pursuit.checks import Vector, checked_count, checked_number
 from pursuit.compiling.jit import inlined
 from pursuit.compiling.vectors import add, copy, repeated
+from pursuit.methods import nesterov
 from pursuit.methods.contract import Needs, Pair, State, ask, tell
-from pursuit.methods.nesterov import BestAndIterate, keep_best_of_pair, smoothed, wandering_patience
 
 # c where it is not given, as a multiple of sigma0.
 _NEAR = 1e-7
@@ -82,11 +82,11 @@ class Spsa(NamedTuple):
     def init(self, x: Vector, fx: float, sigma: float) -> State:
         """Return the first state; its f is the lower value of the latest round."""
         numbers = SpsaNumbers(fx, fx, sigma, 0, sigma, Gain(self.a, slopes=0.0, rounds=0))
-        return State(BestAndIterate(x, x.copy()), numbers)
+        return State(nesterov.BestAndIterate(x, x.copy()), numbers)
 
     def needs(self, n: int) -> Needs:
         """Return what the scheme needs for n variables."""
-        return Needs(normals=n, points=2, patience=wandering_patience(n))
+        return Needs(normals=n, points=2, patience=nesterov.wandering_patience(n))
 
 
 class Gain(NamedTuple):
@@ -125,7 +125,7 @@ def _ask(team, scheme, arrays, numbers, normals):
 
 @tell.register(Spsa)
 def _tell(team, scheme, arrays, numbers, pair, values):
-    fx, f = keep_best_of_pair(team, arrays, numbers, pair, values), min(values[0], values[1])
+    fx, f = nesterov.keep_best_of_pair(team, arrays, numbers, pair, values), min(values[0], values[1])
     n, gain, sigma = arrays.y.shape[0], numbers.gain, numbers.sigma
     change = numbers.sigma0 / n  # by how much an entry of y is to change at first
     slope = (values[0] - values[1]) / (2.0 * pair.first)
@@ -137,7 +137,7 @@ def _tell(team, scheme, arrays, numbers, pair, values):
         most = change * n
         step = min(max(step, -most), most)
         add(team, arrays.y, -step, pair.direction)
-        sigma = smoothed(sigma, step)
+        sigma = nesterov.smoothed(sigma, step)
     else:
         copy(team, arrays.y, arrays.x)
     return SpsaNumbers(fx, f, sigma, numbers.k + 1, numbers.sigma0, gain)

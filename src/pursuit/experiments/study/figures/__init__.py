@@ -14,35 +14,9 @@ from pursuit.checks import Vector, checked_choice
 from pursuit.experiments.common.formatting import file_name, power, shortened
 from pursuit.experiments.common.plotting import FORMATS, PRINT, print_style, save
 from pursuit.experiments.study.evidence import Judgement
-from pursuit.experiments.study.figures.layout import (
-    SCHEME_STYLES,
-    Style,
-    legend_order,
-    new_figure,
-    panels_of,
-    positions_of,
-    shown_in,
-    style_of,
-)
-from pursuit.experiments.study.figures.panels import (
-    budgets_of,
-    curve_of,
-    draw_curves,
-    draw_distributions,
-    frame_of,
-)
+from pursuit.experiments.study.figures import layout, panels
 from pursuit.experiments.study.results import Cell, CellResults, FigureSpec, Results
 from pursuit.experiments.study.stats import MEASURES, distributions_of, targets_of
-
-__all__ = [
-    "SCHEME_STYLES",
-    "DrawnFigure",
-    "build_distributions",
-    "build_figure",
-    "build_outcomes",
-    "draw_figures",
-    "style_of",
-]
 
 # What agrees is dark, and what is not known is light: people with any kind of colour vision can tell.
 _COLOURS = {
@@ -108,7 +82,7 @@ def draw_figures(
             figure = build_figure(results, spec, reading, measure)
             if figure is not None:
                 paths = save(figure, folder, f"{file_name(spec.name)}-{reading}", formats, dpi)
-                shown = shown_in(spec, results, reading=reading)
+                shown = layout.shown_in(spec, results, reading=reading)
                 caption = caption_of(spec, shown, measure, results.kept.remark if results.kept else "")
                 drawn.append(DrawnFigure(spec.name, caption + remark, reading, paths))
         figure = build_distributions(results, reading, measure)
@@ -141,22 +115,25 @@ def build_figure(
     measure : str
         What the x-axis counts: "iterations" or "evaluations".
     """
-    panels = panels_of(shown_in(spec, results, reading=reading))
-    if not panels:
+    cells = layout.panels_of(layout.shown_in(spec, results, reading=reading))
+    if not cells:
         return None
-    curves = {cell: [curve_of(results, entry, measure) for entry in panels[cell]] for cell in panels}
+    curves = {
+        cell: [panels.curve_of(results, entry, measure) for entry in entries]
+        for cell, entries in cells.items()
+    }
     if not any(curve.counts.size for found in curves.values() for curve in found):
         return None
-    frame = frame_of(list(curves.values()), min(cell.n for cell in panels))
+    frame = panels.frame_of(list(curves.values()), min(cell.n for cell in cells))
     styles = _styles(results, (curve.scheme for found in curves.values() for curve in found))
-    figure, axes = new_figure(
-        positions_of(spec, list(panels)),
+    figure, axes = layout.new_figure(
+        layout.positions_of(spec, list(cells)),
         styles,
         heading=f"reading: {reading}",
         labels=(_AXIS_LABELS[measure], "function value"),
     )
     for cell, found in curves.items():
-        draw_curves(axes[cell], found, styles, frame)
+        panels.draw_curves(axes[cell], found, styles, frame)
         axes[cell].set_title(title_of(cell))
     return figure
 
@@ -181,18 +158,18 @@ def build_distributions(
     """
     entries = results.select(reading=reading)
     dimensions = sorted({entry.cell.n for entry in entries})
-    panels = {n: distributions_of(results, reading, n, measure) for n in dimensions}
-    budgets = budgets_of(list(panels.values()))
+    reached = {n: distributions_of(results, reading, n, measure) for n in dimensions}
+    budgets = panels.budgets_of(list(reached.values()))
     styles = _styles(results, (entry.cell.scheme for entry in entries))
     targets = " and targets" if targets_of(results, reading).size > 1 else ""
-    figure, axes = new_figure(
-        {n: divmod(number, min(2, len(panels))) for number, n in enumerate(panels)},
+    figure, axes = layout.new_figure(
+        {n: divmod(number, min(2, len(reached))) for number, n in enumerate(reached)},
         styles,
         heading=f"reading: {reading}",
         labels=(f"{_AXIS_LABELS[measure]} / n", f"share of runs{targets}"),
     )
-    for n, found in panels.items():
-        draw_distributions(axes[n], found, styles, budgets)
+    for n, found in reached.items():
+        panels.draw_distributions(axes[n], found, styles, budgets)
         axes[n].set_title(f"n = {n}")
     return figure
 
@@ -204,15 +181,15 @@ def build_outcomes(judgements: Sequence[Judgement]) -> matplotlib.figure.Figure:
     numbers = list(dict.fromkeys(judgement.number for judgement in judgements))
     size = (1.2 + 1.6 * len(readings), 0.75 + 0.16 * len(numbers))
     figure = matplotlib.figure.Figure(figsize=size, layout="constrained")
-    (panels,) = figure.subplots(1, len(readings), sharey=True, squeeze=False)
-    for axes, reading in zip(panels, readings, strict=True):
+    (row,) = figure.subplots(1, len(readings), sharey=True, squeeze=False)
+    for axes, reading in zip(row, readings, strict=True):
         for judgement in judgements:
             if judgement.reading == reading:
                 _draw_bar(axes, judgement)
         axes.set(title=reading, xlim=(0.0, 1.0), xlabel="share of measurements")
         axes.grid(visible=False)
-    panels[0].set(ylim=(numbers[-1] + 0.6, numbers[0] - 0.6), ylabel="claim")
-    panels[0].set_yticks(numbers)
+    row[0].set(ylim=(numbers[-1] + 0.6, numbers[0] - 0.6), ylabel="claim")
+    row[0].set_yticks(numbers)
     handles = [Patch(color=colour, label=outcome) for outcome, colour in _COLOURS.items()]
     # Three entries fit below one panel.
     columns = min(len(handles), 3 * len(readings))
@@ -230,10 +207,10 @@ def _draw_bar(axes: Axes, judgement: Judgement) -> None:
     axes.text(0.02, judgement.number, text, va="center", fontsize="x-small")
 
 
-def _styles(results: Results, shown: Iterable[str]) -> dict[str, Style]:
+def _styles(results: Results, shown: Iterable[str]) -> dict[str, layout.Style]:
     """Return the styles of the schemes shown, which depend on all schemes of the study."""
     schemes = [entry.cell.scheme for entry in results.cells]
-    return {scheme: style_of(scheme, schemes) for scheme in legend_order(shown)}
+    return {scheme: layout.style_of(scheme, schemes) for scheme in layout.legend_order(shown)}
 
 
 def title_of(cell: Cell) -> str:
@@ -286,7 +263,7 @@ def _warning(entries: Sequence[CellResults]) -> str:
     partial = {scheme for (n, scheme), found in covered.items() if found != largest[n]}
     if not partial:
         return ""
-    return f" Not run on all of these problems: {', '.join(legend_order(partial))}."
+    return f" Not run on all of these problems: {', '.join(layout.legend_order(partial))}."
 
 
 def _span(numbers: Iterable[int]) -> str:

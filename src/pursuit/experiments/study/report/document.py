@@ -1,27 +1,24 @@
-"""The report as Markdown; on the paper's study it opens with what a busy reader should know."""
+"""The report and its files: a page, tables, figures, and Markdown with an opening for busy readers."""
 
 from __future__ import annotations
 
 import itertools
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
 
+from pursuit.checks import checked_choice
+from pursuit.experiments.common.files import write_file
 from pursuit.experiments.common.formatting import brief, escaped, folded, power, spaced, table
+from pursuit.experiments.common.plotting import FORMATS, PRINT, SCREEN, save
+from pursuit.experiments.study import report
 from pursuit.experiments.study.claims import RULES
 from pursuit.experiments.study.evidence import VERDICTS_SO_FAR, Measurement, PaperProblem
-from pursuit.experiments.study.figures import DrawnFigure
-from pursuit.experiments.study.report.analysis import (
-    Analysis,
-    citations,
-    claims_of,
-    distinct,
-    facts,
-    left_out,
-    missing,
-    side_by_side,
-)
+from pursuit.experiments.study.figures import DrawnFigure, build_outcomes, draw_figures
+from pursuit.experiments.study.report.page import page_of
+from pursuit.experiments.study.report.tables import write_tables
 from pursuit.experiments.study.results import Cell, Results
-from pursuit.experiments.study.stats import Estimate, Summary
+from pursuit.experiments.study.stats import MEASURES, Estimate, Summary, with_distributions
 
 VERDICT_COLUMNS = {
     "hold": ("holds", "consistent so far"),
@@ -32,8 +29,54 @@ VERDICT_COLUMNS = {
 """How verdicts are put together: a claim whose runs are not all there counts as what it is so far."""
 
 
+def write_report(results: Results, folder: Path, measure: str | None = None) -> Path:
+    """Write the report of a study, and return the path of its page.
+
+    Only `report.html` depends on how long runs took, and only it, `report.md` and `tables/study.json` say
+    what the study was made with; all other files follow from the results of the runs, byte for byte.
+
+    Parameters
+    ----------
+    results : Results
+        The study. One that comes from the tables of a report has no page, and figures as PNG only.
+    folder : Path
+        Where to write `report.html`, `report.md`, `figures/` and `tables/`, over files of these names. Tables
+        without rows are not written, nor those that the results come from.
+    measure : str
+        "iterations" or "evaluations": what figures and the tables of `report.md` show; by default iterations
+        for the paper's studies, and evaluations for others.
+
+    Returns
+    -------
+    Path
+        That of `report.html`, or else of `report.md`.
+    """
+    measure = results.usual_measure if measure is None else checked_choice("measure", measure, MEASURES)
+    formats, dpi = (FORMATS, PRINT) if results.kept is None else (("png",), SCREEN)
+    results = with_distributions(results)
+    drawn = draw_figures(results, folder / "figures", measure, formats, dpi)
+    analysis = report.analyse(results)
+    picture = ""
+    if analysis.judgements:
+        paths = save(build_outcomes(analysis.judgements), folder / "figures", "claims", formats, dpi)
+        picture = _shown(paths, folder)
+    write_tables(analysis, folder / "tables")
+    pictures = [(figure, _shown(figure.paths, folder)) for figure in drawn]
+    document, page = folder / "report.md", folder / "report.html"
+    write_file(document, document_of(analysis, picture, pictures, measure))
+    if results.kept is not None:
+        return document
+    write_file(page, page_of(analysis, measure))
+    return page
+
+
+def _shown(paths: Sequence[Path], folder: Path) -> str:
+    """Return the path of a figure that Markdown can show, relative to the report."""
+    return next(path for path in paths if path.suffix == ".png").relative_to(folder).as_posix()
+
+
 def document_of(
-    analysis: Analysis, picture: str, pictures: Sequence[tuple[DrawnFigure, str]], measure: str
+    analysis: report.Analysis, picture: str, pictures: Sequence[tuple[DrawnFigure, str]], measure: str
 ) -> str:
     """Return the report with tables of `measure`; `picture` is the chart of the claims.
 
@@ -44,7 +87,7 @@ def document_of(
         f"# {escaped(results.title)}",
         *opening_of(analysis, picture),
         "## What was run",
-        table(["what", "which"], _escaped(facts(results))),
+        table(["what", "which"], _escaped(report.facts(results))),
         *_missing(results),
         folded("Made with", table(["what", "which"], _escaped(results.made.items()))),
         *_claims(analysis),
@@ -52,7 +95,10 @@ def document_of(
         *_medians(analysis, measure),
         *_growth(analysis, measure),
         "## How to cite",
-        *("{text}\n\n```bibtex\n{bibtex}\n```".format_map(citation) for citation in citations(results)),
+        *(
+            "{text}\n\n```bibtex\n{bibtex}\n```".format_map(citation)
+            for citation in report.citations(results)
+        ),
     ]
     return "\n\n".join(parts) + "\n"
 
@@ -65,25 +111,25 @@ def _missing(results: Results) -> list[str]:
     """Return what is not there: runs that were wanted, and cells that the study does not declare."""
     rows = [
         [escaped(results.name_of(entry.cell)), str(len(entry.runs)), str(entry.wanted)]
-        for entry in missing(results)
+        for entry in report.missing(results)
     ]
     short = f"Cells that have fewer runs than wanted: {len(rows)}"
     parts = [folded(short, table(["cell", "runs", "wanted"], rows))] if rows else []
-    if others := [[escaped(results.name_of(cell))] for cell in left_out(results)]:
+    if others := [[escaped(results.name_of(cell))] for cell in report.left_out(results)]:
         text = f"The declaration of the study says why.\n\n{table(['cell'], others)}"
         parts.append(folded(f"Cells that the study leaves out: {len(others)}", text))
     return parts
 
 
-def _claims(analysis: Analysis) -> list[str]:
-    claims = claims_of(analysis.judgements)
+def _claims(analysis: report.Analysis) -> list[str]:
+    claims = report.claims_of(analysis.judgements)
     if not claims:
         return []
     verdicts, parts = [], []
     for claim in claims:
         texts = [f"**{one.verdict}** ({one.agreement})" if one.agreement else one.verdict for one in claim]
         verdicts.append([str(claim[0].number), claim[0].claim, *texts])
-        rows = [[*what, *map(_ours, found)] for what, found in side_by_side(claim).items()]
+        rows = [[*what, *map(_ours, found)] for what, found in report.side_by_side(claim).items()]
         header = ["measured", "paper", *(f"ours, {reading}" for reading in analysis.readings)]
         parts.append(folded(f"Claim {claim[0].number}: {len(rows)} measurements", table(header, rows)))
     return [
@@ -117,7 +163,7 @@ def _figures(pictures: Sequence[tuple[DrawnFigure, str]], results: Results) -> l
     return ["## Figures", *shown] if shown else []
 
 
-def _medians(analysis: Analysis, measure: str) -> list[str]:
+def _medians(analysis: report.Analysis, measure: str) -> list[str]:
     """Return tables of schemes by problems, one for each reading, n and L, if there are any."""
     groups: dict[tuple[str, int, float | None], dict[tuple[str, str], str]] = {}
     for cell, found in analysis.summaries.items():
@@ -148,7 +194,7 @@ def _median(cell: Cell, found: Summary) -> str:
     return _estimate(Estimate._make(count / cell.n for count in found.median)) + reached
 
 
-def _growth(analysis: Analysis, measure: str) -> list[str]:
+def _growth(analysis: report.Analysis, measure: str) -> list[str]:
     """Return tables of schemes by problems, one for each reading."""
     groups: dict[str, dict[tuple[str, str], str]] = {}
     for growth in analysis.growths:
@@ -171,12 +217,15 @@ def _growth(analysis: Analysis, measure: str) -> list[str]:
 
 def _by_scheme(texts: Mapping[tuple[str, str], str], missing: str) -> str:
     """Return a table of texts, which has a row for each scheme and a column for each problem."""
-    schemes, problems = distinct(scheme for scheme, _ in texts), distinct(problem for _, problem in texts)
+    schemes, problems = (
+        report.distinct(scheme for scheme, _ in texts),
+        report.distinct(problem for _, problem in texts),
+    )
     rows = [[escaped(scheme), *(texts.get((scheme, one), missing) for one in problems)] for scheme in schemes]
     return table(["scheme", *problems], rows)
 
 
-def opening_of(analysis: Analysis, picture: str) -> list[str]:
+def opening_of(analysis: report.Analysis, picture: str) -> list[str]:
     """Return the opening as parts of Markdown; `picture` is the path of the chart of the claims."""
     if not analysis.judgements:
         return []
@@ -193,7 +242,7 @@ def opening_of(analysis: Analysis, picture: str) -> list[str]:
     ]
 
 
-def _what_was_run(analysis: Analysis) -> str:
+def _what_was_run(analysis: report.Analysis) -> str:
     cells = [entry.cell for entry in analysis.results.cells]
     schemes, problems = {cell.scheme for cell in cells}, {cell.problem for cell in cells}
     dimensions = sorted({cell.n for cell in cells})
@@ -208,7 +257,7 @@ def _what_was_run(analysis: Analysis) -> str:
     )
 
 
-def _verdicts_under(analysis: Analysis, reading: str) -> list[str]:
+def _verdicts_under(analysis: report.Analysis, reading: str) -> list[str]:
     """Return a reading, the claims with each verdict, and how many measurements agree of those made."""
     judged = [judgement for judgement in analysis.judgements if judgement.reading == reading]
     counts = [judgement.counts for judgement in judged]
@@ -220,14 +269,14 @@ def _verdicts_under(analysis: Analysis, reading: str) -> list[str]:
     return [reading, *columns, f"{spaced(agree)} of {spaced(made)}"]
 
 
-def _fit(analysis: Analysis, reading: str) -> tuple[int, int]:
+def _fit(analysis: report.Analysis, reading: str) -> tuple[int, int]:
     """Return how many claims hold under a reading, and how many measurements agree."""
     judged = [judgement for judgement in analysis.judgements if judgement.reading == reading]
     holding = sum(judgement.verdict in VERDICT_COLUMNS["hold"] for judgement in judged)
     return holding, sum(judgement.counts["agrees"] for judgement in judged)
 
 
-def _findings(analysis: Analysis, best: str) -> list[str]:
+def _findings(analysis: report.Analysis, best: str) -> list[str]:
     """Return which reading fits, and how other schemes compare with SARP in the largest dimension."""
     n = max((cell.n for cell in analysis.summaries), default=0)
     paths = {reading: _over_sarp(analysis, "ep-cma-1", n, reading) for reading in analysis.readings}
@@ -284,7 +333,7 @@ def _range(numbers: Sequence[float]) -> str:
     return " to ".join(ends)
 
 
-def _over_sarp(analysis: Analysis, scheme: str, n: int, reading: str) -> dict[PaperProblem, float]:
+def _over_sarp(analysis: report.Analysis, scheme: str, n: int, reading: str) -> dict[PaperProblem, float]:
     """Return the quotients of the medians of a scheme and of SARP, where SARP has one."""
     medians = {cell: found["iterations"].median.value for cell, found in analysis.summaries.items()}
     return {

@@ -17,10 +17,11 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from pursuit.experiments.common.errors import StudyError
+from pursuit.experiments.common import StudyError
 from pursuit.experiments.common.files import write_file
+from pursuit.experiments.study import stats
 from pursuit.experiments.study.evidence import RATED
-from pursuit.experiments.study.report.analysis import Analysis
+from pursuit.experiments.study.report import Analysis
 from pursuit.experiments.study.results import (
     Cell,
     CellResults,
@@ -31,19 +32,12 @@ from pursuit.experiments.study.results import (
     RunRecord,
     Trace,
 )
-from pursuit.experiments.study.stats import (
-    Estimate,
-    rates_of,
-    thinned,
-    trace_of_median,
-    with_distributions,
-)
 from pursuit.experiments.study.store import FILE
 
 _DECLARATION = "study.json"
 # Of a curve in a table: enough for a picture.
 _MOST_POINTS = 40
-_UNKNOWN = Estimate(math.nan, math.nan, math.nan)
+_UNKNOWN = stats.Estimate(math.nan, math.nan, math.nan)
 
 Row = dict[str, Any]
 
@@ -98,7 +92,7 @@ def read_tables(folder: Path) -> Results:
     --------
     >>> import tempfile
     >>> from pathlib import Path
-    >>> from pursuit.experiments.study.report import write_report
+    >>> from pursuit.experiments.study.report.document import write_report
     >>> from pursuit.experiments.study.report.tables import read_tables
     >>> from pursuit.experiments.study.results import Results
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -115,11 +109,11 @@ def read_tables(folder: Path) -> Results:
             RunRecord(int(number), int(nit), int(nfev), float(fun), reason, seconds=math.nan)
             for number, nit, nfev, fun, reason in rows
         )
-        for cell, rows in _by_cell(folder, "runs", "run", "nit", "nfev", "fun", "reason").items()
+        for cell, rows in _by_cell(folder, "runs", "run nit nfev fun reason").items()
     }
     cells = tuple(
         CellResults(cell, float(target), int(cap), int(wanted), code="", runs=runs.get(cell, ()))
-        for cell, ((target, cap, wanted),) in _by_cell(folder, "summary", "target", "cap", "wanted").items()
+        for cell, ((target, cap, wanted),) in _by_cell(folder, "summary", "target cap wanted").items()
     )
 
     if not declared and not cells:
@@ -146,7 +140,7 @@ def _kept(folder: Path, remark: str) -> KeptTraces:
     }
     curves = {
         cell: Trace(*np.array(rows, dtype=np.float64).T)
-        for cell, rows in _by_cell(folder, "curves", "nit", "nfev", "fun").items()
+        for cell, rows in _by_cell(folder, "curves", "nit nfev fun").items()
     }
     return KeptTraces(curves, rates, remark)
 
@@ -174,13 +168,13 @@ def _rows(folder: Path, name: str) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
-def _by_cell(folder: Path, name: str, *columns: str) -> dict[Cell, list[list[str]]]:
+def _by_cell(folder: Path, name: str, columns: str) -> dict[Cell, list[list[str]]]:
     """Return some columns of the rows of each cell in a table."""
     found: dict[Cell, list[list[str]]] = {}
     for row in _rows(folder, name):
         condition = float(row["L"]) if row["L"] else None
         cell = Cell(row["problem"], condition, int(row["n"]), row["scheme"], row["reading"])
-        found.setdefault(cell, []).append([row[column] for column in columns])
+        found.setdefault(cell, []).append([row[column] for column in columns.split()])
     return found
 
 
@@ -255,7 +249,7 @@ def _rates(results: Results) -> list[Row]:
         {**entry.cell._asdict(), "rate": f"{rate:.4g}"}
         for entry in results.select(scheme=RATED)
         if results.judges_claims
-        for rate in rates_of(results, entry)
+        for rate in stats.rates_of(results, entry)
     ]
 
 
@@ -264,7 +258,9 @@ def _curves(results: Results) -> list[Row]:
     return [
         {**entry.cell._asdict(), "nit": f"{nit:.3g}", "nfev": f"{nfev:.3g}", "fun": f"{fun:.3g}"}
         for entry in results.select()
-        for nit, nfev, fun in zip(*thinned(trace_of_median(results, entry), _MOST_POINTS), strict=True)
+        for nit, nfev, fun in zip(
+            *stats.thinned(stats.trace_of_median(results, entry), _MOST_POINTS), strict=True
+        )
     ]
 
 
@@ -273,13 +269,13 @@ def _distributions(results: Results) -> list[Row]:
     columns = ("reading", "n", "measure", "scheme", "budget", "share")
     return [
         dict(zip(columns, (*place, found.scheme, *step), strict=True))
-        for place, all_found in (with_distributions(results).distributions or {}).items()
+        for place, all_found in (stats.with_distributions(results).distributions or {}).items()
         for found in all_found
         for step in [(f"{b:.3g}", f"{s:.3g}") for b, s in zip(found.budgets, found.shares, strict=True)]
         or [("", "")]
     ]
 
 
-def _named(found: Estimate, name: str) -> Row:
+def _named(found: stats.Estimate, name: str) -> Row:
     """Return an estimate as columns."""
     return {name: found.value, f"{name}_low": found.low, f"{name}_high": found.high}

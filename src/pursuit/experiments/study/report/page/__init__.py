@@ -17,28 +17,13 @@ from typing import Any
 import numpy as np
 import plotly.offline
 
+from pursuit.experiments.study import report, stats
 from pursuit.experiments.study.claims import RULES
 from pursuit.experiments.study.evidence import Judgement
 from pursuit.experiments.study.figures import distributions_note, title_of
 from pursuit.experiments.study.figures.layout import legend_order, panels_of, positions_of, shown_in, style_of
-from pursuit.experiments.study.report.analysis import (
-    Analysis,
-    Summaries,
-    citations,
-    claims_of,
-    facts,
-    missing,
-    side_by_side,
-)
+from pursuit.experiments.study.report import Analysis, Summaries
 from pursuit.experiments.study.results import CellResults, Results
-from pursuit.experiments.study.stats import (
-    MEASURES,
-    TARGETS,
-    Summary,
-    distributions_of,
-    median_run,
-    thinned,
-)
 
 _DIGITS = 6
 _MOST_POINTS = 400
@@ -51,28 +36,25 @@ _NAMES = (
 _SYMBOLS = dict(zip("oDsPX*^v<>pdh8", _NAMES.split(), strict=True))
 
 
-def page_of(analysis: Analysis, measure: str) -> str:
+def page_of(found: Analysis, measure: str) -> str:
     """Return the page; its figures show `measure` at first."""
-    results, summaries = analysis.results, analysis.summaries
+    results, summaries = found.results, found.summaries
     content = {
         "measure": measure,
-        "readings": analysis.readings,
+        "readings": found.readings,
         "schemes": _schemes(results),
-        "facts": facts(results),
+        "facts": report.facts(results),
         "made": list(results.made.items()),
         "missing": [
             {**entry.cell._asdict(), "runs": len(entry.runs), "wanted": entry.wanted}
-            for entry in missing(results)
+            for entry in report.missing(results)
         ],
-        "claims": [_claim(claim) for claim in claims_of(analysis.judgements)],
+        "claims": [_claim(claim) for claim in report.claims_of(found.judgements)],
         **_figures(results, summaries),
         "ecdf": _distributions(results),
-        "growth": [
-            {**growth._asdict(), "exponents": {name: e._asdict() for name, e in growth.exponents.items()}}
-            for growth in analysis.growths
-        ],
+        "growth": found.growths,
         "summary": [_row(entry, summaries[entry.cell]) for entry in results.select()],
-        "citations": citations(results),
+        "citations": report.citations(results),
     }
     text = json.dumps(_plain(content), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     return Template(_part("report.html")).substitute(
@@ -92,8 +74,9 @@ def _part(name: str) -> str:
 
 def _plain(entry: Any) -> Any:
     """Return an entry in the types of JSON: numbers are rounded, infinite ones a text, missing ones null."""
-    if isinstance(entry, dict):
-        return {key: _plain(value) for key, value in entry.items()}
+    if isinstance(entry, dict) or hasattr(entry, "_asdict"):
+        fields = entry if isinstance(entry, dict) else entry._asdict()
+        return {key: _plain(value) for key, value in fields.items()}
     if isinstance(entry, (list, tuple, np.ndarray)):
         return [_plain(value) for value in (entry.tolist() if isinstance(entry, np.ndarray) else entry)]
     if not isinstance(entry, float):
@@ -124,11 +107,9 @@ def _claim(claim: Sequence[Judgement]) -> dict[str, Any]:
             {
                 "text": text,
                 "paper": paper,
-                "ours": [
-                    one and {"ours": one.ours and one.ours._asdict(), "outcome": one.outcome} for one in found
-                ],
+                "ours": [one and {"ours": one.ours, "outcome": one.outcome} for one in found],
             }
-            for (text, paper), found in side_by_side(claim).items()
+            for (text, paper), found in report.side_by_side(claim).items()
         ],
     }
 
@@ -162,16 +143,16 @@ def _figures(results: Results, summaries: Summaries) -> dict[str, Any]:
     }
 
 
-def _curve(results: Results, entry: CellResults, summary: dict[str, Summary]) -> dict[str, Any]:
-    run = median_run(entry)
-    nit, nfev, fun = thinned(results.trace(entry.cell, run.number), _MOST_POINTS)
+def _curve(results: Results, entry: CellResults, summary: dict[str, stats.Summary]) -> dict[str, Any]:
+    run = stats.median_run(entry)
+    nit, nfev, fun = stats.thinned(results.trace(entry.cell, run.number), _MOST_POINTS)
     return {
         "scheme": entry.cell.scheme,
         "reading": entry.cell.reading,
         "run": run.number,
         "seconds": run.seconds,
         "runs": len(entry.runs),
-        "successes": summary[MEASURES[0]].successes,
+        "successes": summary[stats.MEASURES[0]].successes,
         "averages": {
             measure: {"mean": found.shown_mean, "deviation": found.deviation}
             for measure, found in summary.items()
@@ -188,23 +169,23 @@ def _distributions(results: Results) -> dict[str, Any]:
     for n in sorted({entry.cell.n for entry in results.select()}):
         curves = []
         for reading in dict.fromkeys(entry.cell.reading for entry in results.select(n=n)):
-            both = (distributions_of(results, reading, n, measure) for measure in MEASURES)
+            both = (stats.distributions_of(results, reading, n, measure) for measure in stats.MEASURES)
             for found in zip(*both, strict=True):
                 group = results.select(n=n, reading=reading, scheme=found[0].scheme)
                 curve = {"scheme": found[0].scheme, "reading": reading, "problems": len(group)}
                 curve["runs"] = sum(len(entry.runs) for entry in group)
-                for measure, one in zip(MEASURES, found, strict=True):
+                for measure, one in zip(stats.MEASURES, found, strict=True):
                     curve[measure] = {"budgets": one.budgets, "fractions": one.shares}
                 curves.append(curve)
         panels.append({"title": f"n = {n}", "curves": curves})
-    note = distributions_note(TARGETS, "iterations or evaluations")
+    note = distributions_note(stats.TARGETS, "iterations or evaluations")
     return {"note": note, "panels": panels}
 
 
-def _row(entry: CellResults, summary: dict[str, Summary]) -> dict[str, Any]:
+def _row(entry: CellResults, summary: dict[str, stats.Summary]) -> dict[str, Any]:
     """Return a cell's row of the table of numbers; counts are divided by n."""
     row: dict[str, Any] = entry.cell._asdict()
-    row |= {"runs": len(entry.runs), "successes": summary[MEASURES[0]].successes}
+    row |= {"runs": len(entry.runs), "successes": summary[stats.MEASURES[0]].successes}
     for measure, found in summary.items():
         counts = {**found.median._asdict(), "mean": found.mean, "deviation": found.deviation}
         row[measure] = {name: count / entry.cell.n for name, count in counts.items()}
