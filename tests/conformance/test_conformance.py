@@ -42,7 +42,7 @@ SLOW = {(name, problem) for name in ("sarp-exact", "arp", "acdm") for problem in
     ("sarp-exact", "lin"), ("sarp-exact", "rosenbrock"), ("arp", "lin"), ("acdm", "lin"),
     ("acdm", "rotated exp"),
 }  # fmt: skip
-# Of these what the Python loop calls is compiled for each problem as well: for two it is, and for others interpreted.
+# What the Python loop calls is compiled for each problem as well: for two it is, and for others interpreted.
 NEED_PROBLEM = ("rp-exact", "sarp-exact", "arp", "acdm")
 # One worker of pytest compiles a method for all problems, so that what they share is compiled once.
 COMPILED = [

@@ -26,6 +26,7 @@ def test_nearly_every_success_is_a_minimum():
     assert len(others) <= 4, "\n".join(map(str, others))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", [72_000_078, 72_000_162, 72_000_777, 72_000_667])
 def test_problems_on_which_earlier_versions_were_wrong(seed):
     """With ten seeds each, of which one may be: of all successes about one in a hundred is wrong."""

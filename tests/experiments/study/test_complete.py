@@ -5,9 +5,12 @@ from benchmarks.complete import completed
 
 from experiments.study.made_up import made_up_results
 from pursuit.experiments.study import StudyError
-from pursuit.experiments.study.report import write_report
-from pursuit.experiments.study.report.tables import read_tables
+from pursuit.experiments.study.report.analysis import analyse
+from pursuit.experiments.study.report.tables import read_tables, write_tables
 from pursuit.experiments.study.stats import distributions_of, targets_of
+
+# One process makes what these tests look at.
+pytestmark = pytest.mark.xdist_group("complete")
 
 
 def part(results, *, without=(), **wanted):
@@ -21,12 +24,12 @@ def results():
 
 @pytest.fixture(scope="module")
 def earlier(results, tmp_path_factory):
-    folder = tmp_path_factory.mktemp("earlier")
-    write_report(results, folder)
+    folder = tmp_path_factory.mktemp("tables")
+    write_tables(analyse(results), folder)
     # Without what came of traces, as if they had not been kept.
     for name in ("curves", "distributions"):
-        (folder / "tables" / f"{name}.csv").unlink()
-    return read_tables(folder / "tables")
+        (folder / f"{name}.csv").unlink()
+    return read_tables(folder)
 
 
 def test_a_reading_whose_traces_are_all_there_has_curves_and_all_targets(results, earlier):
