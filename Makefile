@@ -18,7 +18,7 @@ test: .venv/installed
 test-fast: .venv/installed
 	$(BIN)/python -m pytest --numprocesses 2 --dist loadgroup -m "not long and not site" $(TESTS)
 
-# What takes long by its nature: runs killed again and again, random problems, the gallery, other type checkers.
+# What takes long by its nature: runs killed again and again, random problems, statistics, the gallery, type checkers.
 test-full: .venv/installed
 	$(BIN)/python -m pytest --numprocesses 2 --dist loadgroup -m long $(TESTS)
 

@@ -35,21 +35,19 @@ def pytest_collection_modifyitems(items):
     # Only now: when it is imported, NumPy adds filters of warnings to those of pytest, which are set by then.
     import pursuit
 
-    methods = frozenset(pursuit.list_methods())
+    # Programs are never compiled.
+    compiled = frozenset(pursuit.list_methods()) - {"auto", "differences", "evolution"}
     for item in items:
-        method = method_of(item, methods)
+        method = method_of(item, compiled)
         if method is not None:
             item.add_marker(pytest.mark.xdist_group(method))
 
 
 def method_of(item, methods):
-    """Return the method that a test compiles, if its parameters or its folder say so."""
+    """Return which of the methods a test compiles, if its parameters say so."""
     parameters = item.callspec.params.values() if hasattr(item, "callspec") else ()
-    for name in (item.path.parent.name, *(text for text in parameters if isinstance(text, str))):
+    for name in (text for text in parameters if isinstance(text, str)):
         family = "ep-cma" if name.startswith("ep-cma-") else name.removesuffix("-bracketing")
-        # The default has these two as its stages.
-        if family in ("auto", "differences", "evolution"):
-            return "auto"
         if family == "ep-cma" or family in methods:
             return family
     return None

@@ -4,6 +4,8 @@ import re
 import tomllib
 from pathlib import Path
 
+import pytest
+
 import pursuit
 
 ROOT = Path(__file__).parents[1]
@@ -55,3 +57,11 @@ def test_the_article_cites_all_its_references_and_each_has_a_doi():
     body = PAPER.partition("# Summary")[2]
     assert set(re.findall(r"@(\w+)", body)) == {key for key, _ in entries}
     assert all(re.search(r"^  doi +=", content, re.MULTILINE) for _, content in entries)
+
+
+@pytest.mark.xdist_group("together")
+def test_tests_of_a_group_are_run_by_one_process(request):
+    """Otherwise each of several processes compiles every method. pytest-xdist adds the group to the name."""
+    if not getattr(request.config.option, "loadgroup", False):
+        pytest.skip("tests are not grouped")
+    assert request.node.nodeid.endswith("@together")

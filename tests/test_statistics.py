@@ -29,6 +29,7 @@ def prototype_median(method, reading, name):
         )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("method", "reading", "name"), CHOSEN)
 def test_median_iterations_agree_with_the_prototype(method, reading, name):
     """Fails when an interval that holds our median with 99.9 % lies outside the prototype's 15 %.

@@ -8,18 +8,28 @@ import signal
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 import pursuit
 from experiments.study.small import RUNS, declared, pursuit_command, run_pursuit
-from pursuit.cli import _parser, main
+from pursuit.cli import argument_parser, main
 from pursuit.experiments.study import reproduce
 from pursuit.experiments.study.store import FILE
 
 COMMANDS = ("reproduce", "report", "status", "export", "coco", "coco-profiles", "warmup")
 SELECTION = ["--only", "n=4 L=10 scheme=rp,cma", "--runs", "2", "--jobs", "1"]
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    """Return the folder of a study with one finished run."""
+    folder = tmp_path_factory.mktemp("finished")
+    with ThreadPoolExecutor(1) as executor:
+        reproduce(declared(folder), folder / "out", only="n=4 L=10 scheme=rp", runs=1, executor=executor)
+    return folder / "out"
 
 
 def test_reproduce_runs_reports_and_prints_the_paths(tmp_path):
@@ -149,10 +159,9 @@ sys.exit(pursuit_command.main())
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
-def test_output_that_cannot_be_written_is_a_sentence(tmp_path):
-    reproduce(declared(tmp_path), tmp_path / "out", only="n=4 L=10 scheme=rp", runs=1, jobs=1)
+def test_output_that_cannot_be_written_is_a_sentence(finished):
     with Path("/dev/full").open("w") as full:
-        command = pursuit_command("status", tmp_path / "out")
+        command = pursuit_command("status", finished)
         failed = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True)
     assert (failed.returncode, failed.stderr) == (
         1,
@@ -160,31 +169,27 @@ def test_output_that_cannot_be_written_is_a_sentence(tmp_path):
     )
 
 
-def test_a_reader_that_has_enough_is_no_error(tmp_path):
-    reproduce(declared(tmp_path), tmp_path / "out", only="n=4 L=10 scheme=rp", runs=1, jobs=1)
+def test_a_reader_that_has_enough_is_no_error(finished):
     reading, writing = os.pipe()
     os.close(reading)
-    command = pursuit_command("status", tmp_path / "out")
+    command = pursuit_command("status", finished)
     with os.fdopen(writing, "w") as closed:
         failed = subprocess.run(command, stdout=closed, stderr=subprocess.PIPE, text=True)
     assert (failed.returncode, failed.stderr) == (1, "")
 
 
-def test_a_name_that_is_no_text_is_exported_to(tmp_path, capsys):
-    reproduce(declared(tmp_path), tmp_path / "out", only="n=4 L=10 scheme=rp", runs=1, jobs=1)
+def test_a_name_that_is_no_text_is_exported_to(finished, tmp_path):
     name = os.fsdecode(b"bad\xff.csv")
-    done = run_pursuit("export", tmp_path / "out", "--to", tmp_path / name)
+    done = run_pursuit("export", finished, "--to", tmp_path / name)
     assert done.stdout.splitlines()[0] == f"{tmp_path}/bad\\udcff.csv"
     assert (tmp_path / name).stat().st_size > 0
 
 
 @pytest.mark.parametrize("name", ["folder.csv", "nowhere/runs.csv", "x" * 300 + ".csv", "loop.csv/x.csv"])
-def test_where_nothing_can_be_exported_to_is_a_sentence(name, tmp_path, capsys):
-    reproduce(declared(tmp_path), tmp_path / "out", only="n=4 L=10 scheme=rp", runs=1, jobs=1)
+def test_where_nothing_can_be_exported_to_is_a_sentence(name, finished, tmp_path, capsys):
     (tmp_path / "folder.csv").mkdir()
     (tmp_path / "loop.csv").symlink_to("loop.csv")
-    capsys.readouterr()
-    assert main(["export", str(tmp_path / "out"), "--to", str(tmp_path / name)]) == 1
+    assert main(["export", str(finished), "--to", str(tmp_path / name)]) == 1
     said = capsys.readouterr().err
     assert said.startswith(f"pursuit: {tmp_path / name} cannot be written: ")
     assert said.count("\n") == 1
@@ -238,7 +243,7 @@ def test_the_help_of_a_command_describes_it_and_ends_with_examples_that_are_unde
         command, *arguments = shlex.split(example)
         assert (command, arguments[0]) == ("pursuit", name)
         # Nothing is run: only the arguments are read.
-        assert _parser().parse_args(arguments).needed is not None
+        assert argument_parser().parse_args(arguments).needed is not None
 
 
 def test_methods_are_compiled_ahead_and_kept(tmp_path):

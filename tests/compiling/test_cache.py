@@ -1,8 +1,11 @@
 """The cache of compiled code: found again, never stale, never in the way."""
 
+import multiprocessing
 import os
+import runpy
 import subprocess
 import sys
+import tempfile
 import textwrap
 from pathlib import Path
 
@@ -39,18 +42,31 @@ print(value, "compiled" if recorder.buffer else "found")
 """
 
 
+# Each piece of code has a process of its own. It is forked from one that has imported what takes a second.
+FORKS = multiprocessing.get_context("forkserver")
+FORKS.set_forkserver_preload(["numba.extending", "pursuit.minimize", "pursuit.many"])
+WITHIN = """
+import os, sys, numba
+os.environ["XDG_CACHE_HOME"] = {cache!r}
+os.environ.pop("NUMBA_CACHE_DIR", None)
+numba.config.reload_config()
+os.chdir({folder!r})
+sys.path.insert(0, {folder!r})
+sys.stdout = open({said!r}, "w")
+"""
+
+
 def python(code, folder, cache):
-    path = os.pathsep.join([str(folder), os.environ.get("PYTHONPATH", "")])
-    environment = {**os.environ, "XDG_CACHE_HOME": str(cache), "PYTHONPATH": path}
-    environment.pop("NUMBA_CACHE_DIR", None)
-    return subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(code)],
-        env=environment,
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        check=True,
-    ).stdout.split()
+    """Run code in a process that works in a folder and has a cache, and return the words that it prints."""
+    with tempfile.TemporaryDirectory() as files:
+        script, said = Path(files, "script.py"), Path(files, "said")
+        within = WITHIN.format(cache=str(cache), folder=str(folder), said=str(said))
+        script.write_text(within + textwrap.dedent(code) + "\nsys.stdout.close()\n")
+        process = FORKS.Process(target=runpy.run_path, args=(str(script),))
+        process.start()
+        process.join()
+        assert process.exitcode == 0
+        return said.read_text().split()
 
 
 SPREAD = {
@@ -193,17 +209,19 @@ def test_works_without_a_folder_to_write_to(tmp_path):
 
 
 def test_importing_compiles_and_writes_nothing(tmp_path):
-    cache = tmp_path / "cache"
     code = """
-    import numba.core.compiler, sys
-    def refuse(*args, **kwargs):
-        raise AssertionError("something was compiled")
-    numba.core.compiler.compile_extra = refuse
-    import pursuit
-    pursuit.problems.exp(3, 10.0)
-    print("fine", "matplotlib" in sys.modules)
-    """
-    assert python(code, tmp_path, cache) == ["fine", "False"]
+import numba.core.compiler, sys
+def refuse(*args, **kwargs):
+    raise AssertionError("something was compiled")
+numba.core.compiler.compile_extra = refuse
+import pursuit
+pursuit.problems.exp(3, 10.0)
+print("fine", "matplotlib" in sys.modules)
+"""
+    cache = tmp_path / "cache"
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(cache)}
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True)
+    assert done.stdout == "fine False\n", done.stderr
     assert not cache.exists()
 
 

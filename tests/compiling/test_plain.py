@@ -21,7 +21,7 @@ from pursuit.methods.line_searches import AdaptiveStep, Line, begin_search, cont
 from pursuit.methods.nesterov import smoothed, weights_of
 from pursuit.methods.rivals.lm_cma import random_signs
 from pursuit.methods.rivals.populations import surplus_of, total
-from pursuit.problems.paper import _quartic_minimizer
+from pursuit.problems import line_minimizer
 
 
 @pytest.fixture
@@ -122,7 +122,7 @@ def calls():
         (tell(SERIAL, scheme, *first, query, step).f, 0.25),
         (first.arrays.x.tolist(), [1.5, 1.5]),
         (weights_of(1.0, 1.0, 1.0).keep, 1.0),
-        (_quartic_minimizer(0.0, 1.0, 0.0, 1.0), 0.0),
+        (line_minimizer(SERIAL, pursuit.problems.rosenbrock(2), np.zeros(2), np.ones(2)), 1.0),
     ]
 
 

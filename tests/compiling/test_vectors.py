@@ -253,10 +253,13 @@ def every_operation(n, x, y, u, v, matrix):
     return a, b, c
 
 
+every_operation_compiled = numba.njit(every_operation)
+
+
 @pytest.mark.parametrize("n", [30, 31, 33, 514, 1030])
 def test_compiled_loops_give_the_bits_of_numpy(n):
     arrays = drawn(n, n, n, n, n, (max(n, 30), n))
     others = [array.copy() for array in arrays]
-    assert every_operation(n, *arrays) == numba.njit(every_operation)(n, *others)
+    assert every_operation(n, *arrays) == every_operation_compiled(n, *others)
     for array, other in zip(arrays, others, strict=True):
         np.testing.assert_array_equal(array, other)

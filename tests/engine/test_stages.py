@@ -221,7 +221,6 @@ def test_restarts_widen_the_search_and_share_the_budget():
             assert stage.nfev <= stage.most
 
 
-@pytest.mark.interpreted
 def test_restarts_begin_between_the_bounds():
     """A new point is anywhere between two bounds, and near the best one where there is only one."""
     lower, upper = np.array([-3.0, -3.0, -np.inf]), np.array([5.0, np.inf, np.inf])

@@ -26,6 +26,7 @@ def test_nearly_every_success_is_a_minimum():
     assert len(others) <= 4, "\n".join(map(str, others))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "seed", [72_000_078, 72_000_162, 72_000_777, 72_000_667, 94_000_795, 94_001_016, 94_010_184]
 )

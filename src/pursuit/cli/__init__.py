@@ -31,7 +31,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # Names of files need not be valid text.
         sys.stdout.reconfigure(errors="backslashreplace")
     try:
-        status = _run(_parser().parse_args(arguments))
+        status = _run(argument_parser().parse_args(arguments))
         # Printed text may be written only now, which may fail.
         sys.stdout.flush()
     except KeyboardInterrupt:
@@ -253,7 +253,8 @@ def _numbers(text: str) -> list[int]:
     return sorted(numbers)
 
 
-def _parser() -> argparse.ArgumentParser:
+def argument_parser() -> argparse.ArgumentParser:
+    """Return what reads the arguments of the command."""
     parser = argparse.ArgumentParser(
         prog="pursuit",
         description="Run studies, run methods on COCO suites, and compile methods in advance.",

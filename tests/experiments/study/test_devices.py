@@ -11,7 +11,8 @@ from experiments.study.pretended_gpu import Engine
 from experiments.study.small import declared
 from pursuit.experiments.study import reproduce
 from pursuit.experiments.study.grid import identify
-from pursuit.experiments.study.report.document import write_report
+from pursuit.experiments.study.report import analyse
+from pursuit.experiments.study.report.tables import write_tables
 from pursuit.experiments.study.results import Cell, CellResults, Results, RunRecord
 
 CAP = 100_000
@@ -102,7 +103,8 @@ def test_the_command_reads_both_devices_of_a_folder(tmp_path, monkeypatch, capsy
 
 def test_the_tables_of_a_report_have_all_that_is_compared(tmp_path):
     stored = made_up_results()
-    write_report(stored, tmp_path)
+    (tmp_path / "tables").mkdir()
+    write_tables(analyse(stored), tmp_path / "tables")
 
     def without_seconds(results):
         return {

@@ -66,6 +66,10 @@ HOLDING = {**os.environ, "HOLD": "yes"}
 WITHOUT_PRIVILEGE = ["setpriv", "--bounding-set=-dac_override"] if os.geteuid() == 0 else []
 
 
+# One process makes what these tests look at.
+pytestmark = pytest.mark.xdist_group("faults")
+
+
 @pytest.fixture(scope="module")
 def study(tmp_path_factory):
     """Return the declaration's path."""

@@ -24,6 +24,9 @@ from pursuit.experiments.study.report.page import page_of
 from pursuit.experiments.study.report.tables import read_tables
 from pursuit.experiments.study.stats import distributions_of
 
+# One process makes what these tests look at.
+pytestmark = pytest.mark.xdist_group("report")
+
 
 @pytest.fixture(scope="module")
 def report(tmp_path_factory):
@@ -66,7 +69,7 @@ def test_an_own_study_of_one_reading_says_nothing_of_readings(own_report):
 
 
 def test_one_of_several_readings_names_them(tmp_path):
-    write_report(made_up_results(figures=[])._replace(judges_claims=False), tmp_path)
+    write_report(made_up_results(places=[("exp", 1e4)], figures=[])._replace(judges_claims=False), tmp_path)
     text = (tmp_path / "report.md").read_text()
     assert "<summary>Reading printed, n = 5, L = 1e4</summary>" in text
     assert "<summary>Growth, reading fitted</summary>" in text
@@ -267,18 +270,16 @@ def test_verdicts_are_put_together_by_reading():
     assert "CMA, whose iterations cost n squared, needs fewer on exp L=1e4, exp L=1e6, lin L=1e4," in opening
 
 
-def test_tables_alone_are_enough_to_write_the_report_again(tmp_path):
+def test_tables_alone_are_enough_to_write_the_report_again(report, tmp_path):
     """But for the page; runtime distributions have all their targets."""
-    results = made_up_results()
-    write_report(results, tmp_path / "first")
     (tmp_path / "second").mkdir()
-    shutil.copytree(tmp_path / "first" / "tables", tmp_path / "second" / "tables")
+    shutil.copytree(report / "tables", tmp_path / "second" / "tables")
     for name in ("runs", "claims"):
         table = tmp_path / "second" / "tables" / f"{name}.csv"
         table.with_name(f"{name}.csv.gz").write_bytes(gzip.compress(table.read_bytes(), mtime=0))
         table.unlink()
     assert draw_report(tmp_path / "second") == tmp_path / "second" / "report.md"
-    first, second = files_of(tmp_path / "first"), files_of(tmp_path / "second")
+    first, second = files_of(report), files_of(tmp_path / "second")
     for name in (f"tables/{name}.csv" for name in ("summary", "growth", "curves", "rates", "distributions")):
         assert first[name] == second[name], name
     # What was packed stays packed.
@@ -291,10 +292,8 @@ def test_tables_alone_are_enough_to_write_the_report_again(tmp_path):
     }
 
 
-def test_distributions_from_tables_are_those_of_the_traces(tmp_path):
-    results = made_up_results(places=[("exp", 1e4), ("rosenbrock", None)], figures=[])
-    write_report(results, tmp_path)
-    again = read_tables(tmp_path / "tables")
+def test_distributions_from_tables_are_those_of_the_traces(report):
+    results, again = made_up_results(), read_tables(report / "tables")
     for measure in ("iterations", "evaluations"):
         for n in (5, 10):
             drawn = distributions_of(results, "printed", n, measure)

@@ -85,6 +85,7 @@ def test_other_options_targets_and_caps_are_noticed(stored, tmp_path, capfd, old
         assert all(len(entry.runs) == entry.wanted for entry in store.results().cells)
 
 
+@pytest.mark.interpreted
 def test_changed_code_of_ones_own_is_noticed_and_run_again(tmp_path, monkeypatch, capfd):
     """Own schemes and problems work by module:name, from a file beside the declaration."""
     own = Path(__file__).parents[2] / "conformance" / "own.py"
