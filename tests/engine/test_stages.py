@@ -257,6 +257,21 @@ def test_a_restart_where_f_has_no_value_begins_at_the_start_of_the_run():
     assert result.fun == inside(result.x)
 
 
+@pytest.mark.interpreted
+def test_a_run_ends_as_the_stage_did_that_found_its_best_point():
+    """Restarts in the plain around the bowl, where all values are the same, say nothing of the minimum."""
+
+    def plain(x):
+        return bowl(x) if np.abs(x - START).max() <= 6.0 else 1e4
+
+    result = pursuit.minimize(plain, START, method="rp", rng=1, restarts=2, sigma0=100.0, xtol=1e-4)
+    first, *others = result.stages
+    assert [stage.start for stage in others] == ["a new point"] * 2
+    assert first.fun < 1e-3 < min(stage.fun for stage in others) == 1e4
+    assert result.status == Reason.XTOL
+    assert result.message.startswith("Converged: the steps have become so short")
+
+
 def test_an_unbounded_function_is_not_tried_twice():
     result = pursuit.minimize(lambda x: float(x.sum()), START, rng=1, restarts=5)
     assert len(result.stages) <= 2
