@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 TESTS ?=
 
-.PHONY: reproduce test test-fast test-full test-gpu test-wheel test-numba test-torch test-site lint types bench-speed bench-overhead bench-study bench-gpu bench-readings bench-pages bench-peers bench-values bench-cutest bench-more-wild bench-coco bench-tasks bench-rivals bench-parallel bench-constraints test-peers test-adapters attack docs gallery count clean
+.PHONY: reproduce test test-fast test-full test-gpu test-wheel test-numba test-torch test-site lint types bench-speed bench-overhead bench-study bench-rules bench-gpu bench-readings bench-pages bench-peers bench-values bench-cutest bench-more-wild bench-coco bench-tasks bench-rivals bench-parallel bench-constraints test-peers test-adapters attack docs gallery count clean
 
 reproduce: .venv/installed
 	$(BIN)/pursuit reproduce
@@ -70,6 +70,9 @@ bench-speed: .venv/installed
 
 bench-overhead: .venv/installed
 	$(BIN)/python -m benchmarks.overhead --out docs/results/overhead.md
+
+bench-rules: .venv-peers/installed
+	OMP_NUM_THREADS=1 .venv-peers/bin/python -m benchmarks.rules --out docs/results/rules.md
 
 bench-study: .venv/installed
 	$(BIN)/python -m benchmarks.study --rounds 3 --out docs/results/study.md

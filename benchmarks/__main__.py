@@ -15,16 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from benchmarks.pages import (
-    best,
-    comparison,
-    constraints,
-    cutest,
-    parallel,
-    rivals,
-    tasks,
-    values,
-)
+from benchmarks.pages import best, comparison, constraints, cutest, parallel, rivals, tasks, values
 from benchmarks.pages.stamp import write_made
 from benchmarks.runs import Part, Row, Say, Table, Wanted, run_missing
 from benchmarks.suites import coco
@@ -146,15 +137,8 @@ def _run(suite: Suite, options: argparse.Namespace) -> None:
             else:
                 part = suite.parts[name]
                 table = Table(folder / part.file, part.kind)
-                run_missing(
-                    part,
-                    found[name],
-                    table,
-                    jobs=options.jobs,
-                    keep=options.keep,
-                    again=options.again,
-                    say=_say,
-                )
+                how = {"jobs": options.jobs, "keep": options.keep, "again": options.again}
+                run_missing(part, found[name], table, say=_say, **how)
         write_made(folder)
 
 
@@ -162,8 +146,8 @@ def chosen(part: Part, wanted: Wanted, options: argparse.Namespace) -> list[Row]
     """Return the planned rows of a part that the options ask for."""
     tests = [_test_of(term, part.kind) for term in options.only]
     rows = [row for row in part.plan(wanted) if all(test(row) for test in tests)]
-    problems = dict.fromkeys(getattr(row, "problem", None) for row in rows)
-    some = set(list(problems)[:: options.every])
+    problems = list(dict.fromkeys(getattr(row, "problem", None) for row in rows))
+    some = set(problems[:: options.every])
     return [row for row in rows if getattr(row, "problem", None) in some]
 
 

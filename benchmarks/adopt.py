@@ -8,12 +8,13 @@ true: by ``PYTHONPATH=tests python -m golden.programs`` and ``golden.record`` in
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from benchmarks.__main__ import SUITES
 from benchmarks.pages import cutest as cutest_page
 from benchmarks.pages.stamp import Named
-from benchmarks.runs import Table
+from benchmarks.runs import read_rows, write_table
 from benchmarks.suites import cutest
 
 
@@ -29,39 +30,27 @@ def main() -> None:
         for part in suite.parts.values():
             path = suite.folder / part.file
             if suite.rows is None and path.exists():
-                count = adopt(Table(path, part.kind), part.named, options.codes, options.methods)
-                print(f"{path}: {count} rows")
+                rows = read_rows(path, part.kind)
+                found = adopted(rows, part.named, options.codes, options.methods)
+                write_table(path, part.kind._fields, found)
     for court in (cutest.CUTEST, cutest.MORE_WILD):
-        _adopt_lines(court.name, options.codes, options.methods)
+        path = court.folder / cutest_page.TABLE
+        lines = cutest_page.read_lines(path)
+        cutest_page.write_lines(path, adopted(lines, cutest.named, options.codes, options.methods))
 
 
-def adopt(table: Table[Any], named: Named, codes: list[str], methods: list[str] | None) -> int:
-    """Give rows today's version; those of methods that are gone are deleted."""
-    count = 0
-    for row in table.rows:
+def adopted(rows: Iterable[Any], named: Named, codes: list[str], methods: list[str] | None) -> Iterator[Any]:
+    """Return rows with today's version, without those of methods that are gone."""
+    for row in rows:
         try:
             solver = named(getattr(row, "solver", ""))
         except (KeyError, ValueError):
-            table.delete(row)
             continue
-        is_chosen = methods is None or solver.method in methods
         first, comma, rest = row.version.partition(",")
-        code = first.rpartition("+")[2]
-        if solver.ours and is_chosen and code in codes:
-            table.replace(row._replace(version=f"{solver.version}{comma}{rest}"))
-            count += 1
-    table.write()
-    return count
-
-
-def _adopt_lines(name: str, codes: list[str], methods: list[str] | None) -> None:
-    path = SUITES[name].folder / cutest_page.TABLE
-    lines = []
-    for line in cutest_page.read_lines(path):
-        solver = cutest.named(line.solver)
-        is_chosen = (methods is None or solver.method in methods) and (line.version or "unknown") in codes
-        lines.append(line._replace(version=solver.version) if solver.ours and is_chosen else line)
-    cutest_page.write_lines(path, lines)
+        is_chosen = methods is None or solver.method in methods
+        is_known = (first.rpartition("+")[2] or "unknown") in codes
+        known = solver.ours and is_chosen and is_known
+        yield row._replace(version=f"{solver.version}{comma}{rest}") if known else row
 
 
 if __name__ == "__main__":

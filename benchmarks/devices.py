@@ -75,14 +75,8 @@ def compared(cpu: Results, gpu: Results) -> list[Comparison]:
 
 def _comparison(cpu: CellResults, gpu: CellResults) -> Comparison:
     here, there = counts(cpu, "iterations"), counts(gpu, "iterations")
-    return Comparison(
-        cell=cpu.cell,
-        cpu=cpu,
-        gpu=gpu,
-        ratio=ratio(gpu, cpu),
-        location=_p_value(mannwhitneyu, here, there),
-        shape=_p_value(ks_2samp, here, there),
-    )
+    location, shape = (_p_value(test, here, there) for test in (mannwhitneyu, ks_2samp))
+    return Comparison(cpu.cell, cpu, gpu, ratio(gpu, cpu), location, shape)
 
 
 def _p_value(test: Callable[..., Any], here: Vector, there: Vector) -> float:
@@ -96,11 +90,10 @@ def _p_value(test: Callable[..., Any], here: Vector, there: Vector) -> float:
 
 def corrected(p_values: Sequence[float]) -> list[float]:
     """Return p-values corrected by Holm: each may be compared with the error probability of all tests."""
-    adjusted, largest = [0.0] * len(p_values), 0.0
-    for position, index in enumerate(np.argsort(p_values)):
-        largest = max(largest, min(1.0, (len(p_values) - position) * p_values[index]))
-        adjusted[index] = largest
-    return adjusted
+    order, left = np.argsort(p_values), np.arange(len(p_values), 0, -1)
+    adjusted = np.empty(len(p_values))
+    adjusted[order] = np.maximum.accumulate(np.minimum(1.0, left * np.take(p_values, order)))
+    return adjusted.tolist()
 
 
 def together(comparisons: Sequence[Comparison]) -> float:
@@ -144,17 +137,11 @@ def report(comparisons: Sequence[Comparison]) -> str:
 
 
 def _row(one: Comparison, adjusted: float) -> list[str]:
-    return [
-        str(one.cell),
-        _median(one.cpu),
-        _median(one.gpu),
-        ""
-        if math.isnan(one.ratio.value)
-        else " ".join((brief(one.ratio.value), f"[{brief(one.ratio.low)}, {brief(one.ratio.high)}]")),
-        f"{one.location:.2g}",
-        f"{one.shape:.2g}",
-        f"{adjusted:.2g}" + (" **differs**" if adjusted <= ERROR / 2 else ""),
-    ]
+    value, low, high = map(brief, one.ratio)
+    quotient = "" if math.isnan(one.ratio.value) else f"{value} [{low}, {high}]"
+    corrected = f"{adjusted:.2g}" + (" **differs**" if adjusted <= ERROR / 2 else "")
+    p_values = f"{one.location:.2g}", f"{one.shape:.2g}", corrected
+    return [str(one.cell), _median(one.cpu), _median(one.gpu), quotient, *p_values]
 
 
 def _median(entry: CellResults) -> str:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from benchmarks.pages.stamp import filled
 from benchmarks.reporting import made_by, publish, report_parser
 from pursuit.experiments.common.formatting import brief, table
 from pursuit.experiments.study.claims import CLAIMS, judge
@@ -43,18 +44,11 @@ def report(judgements: Sequence[Judgement]) -> str:
         [text, *(f"{one.outcome}: {brief(one.ours.value)}" if one and one.ours else "—" for one in found)]
         for (text, _), found in side_by_side(judgements).items()
     ]
-    return "\n\n".join(
-        [
-            "# EP-CMA-m beside LM-CMA",
-            f"Claim {CLAIM} of the paper: {judgements[0].claim} It names no data, and the paper's study has "
-            "no runs of LM-CMA; these are of the study of the bibliography, 11 in each cell, for m = 4.",
-            table(["reading", "verdict", "measurements"], verdicts),
-            "Evaluations of EP-CMA divided by those of LM-CMA: above 1 the claim agrees. They are ∞ where "
-            "most runs of EP-CMA missed the target, 0 where those of LM-CMA did, and a dash where both did.",
-            table(["measured", *readings], rows),
-            made_by("benchmarks.lm_cma"),
-        ]
-    )
+    return filled(
+        "lm-cma", number=CLAIM, claim=judgements[0].claim,
+        verdicts=table(["reading", "verdict", "measurements"], verdicts),
+        measured=table(["measured", *readings], rows), made=made_by("benchmarks.lm_cma"),
+    )  # fmt: skip
 
 
 def main() -> None:

@@ -23,13 +23,8 @@ from typing import Any
 import numpy as np
 
 import pursuit
-from benchmarks.measure import (
-    EndOfRun,
-    own_seconds,
-    replaying,
-    rosenbrock,
-    seconds,
-)
+from benchmarks.measure import EndOfRun, own_seconds, replaying, rosenbrock, seconds
+from benchmarks.pages.stamp import filled
 from benchmarks.reporting import made_by, main
 from pursuit.checks import Vector
 from pursuit.experiments.common.formatting import spaced, table
@@ -174,25 +169,13 @@ def report(rounds: int) -> str:
     ratios = [[name, *(f"{one[name] / one[THEIRS]:.2f}" for one in found.values())] for name in _ARGUMENTS]
     micro = [[name, *(f"{1e6 * one[name]:.3g}" for one in found.values())] for name in (*_ARGUMENTS, THEIRS)]
     start = min(start_seconds() for _ in range(rounds))
-    return f"""# Overhead around a Python objective
-
-Time per evaluation of `differences` beyond the function's own, divided by that of SciPy's L-BFGS-B with
-forward differences, which evaluates one point at a time. All take turns in one process. The function returns
-recorded values of Rosenbrock's function. From n = 100 000 on, the evaluations are probes of the first sweep.
-
-{table(heads, ratios)}
-
-The same in microseconds:
-
-{table(heads, micro)}
-
-CPU time of the README's example in a new process without compiled code, imports included: {start:.2f} s.
-
-Peak memory of a run of {_MEMORY_EVALUATIONS} evaluations, n = {spaced(_MEMORY_DIMENSION)}, in MB:
-
-{table(["", "beyond its imports", "beyond a process with NumPy alone"], [megabytes(name) for name in _CALLS])}
-
-{made_by("benchmarks.overhead")}"""
+    memory = [megabytes(name) for name in _CALLS]
+    return filled(
+        "overhead", ratios=table(heads, ratios), micro=table(heads, micro), start=start,
+        evaluations=_MEMORY_EVALUATIONS, n=spaced(_MEMORY_DIMENSION),
+        memory=table(["", "beyond its imports", "beyond a process with NumPy alone"], memory),
+        made=made_by("benchmarks.overhead"),
+    )  # fmt: skip
 
 
 if __name__ == "__main__":

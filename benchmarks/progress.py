@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import pursuit
+from benchmarks.pages.stamp import filled
 from benchmarks.reporting import made_by, publish, report_parser
 from pursuit.checks import Vector
 from pursuit.experiments.common.formatting import brief, power, spaced, table
@@ -82,24 +83,12 @@ def report() -> str:
         place = f"{name} L={power(condition)} n={n}"
         bound = f"{problem.m / problem.spectrum.sum():.3g}"
         rows.append([place, bound, brief(course[0].value), str(min(course)), str(end)])
-    count = len(rows)
-    return "\n\n".join(
-        [
-            "# RP-exact's expected progress: equation (1)",
-            "The paper says that an exact step along a random direction lowers f in expectation by the "
-            "factor 1 - λ_min/Tr or more. Here is the expected progress divided by λ_min/Tr, from "
-            f"{spaced(DIRECTIONS)} directions at each point, with its standard error: it has to be at least "
-            "1.",
-            f"**The bound {'holds' if not broken else 'FAILS'} in {count - broken} of {count} cells.** It is "
-            "loose at the start and tight in the end, where only the flattest direction is left: there "
-            f"progress is {min(ends):.2f} to {max(ends):.2f} times the bound. It is the larger the fewer "
-            "directions bear the trace, as on exp with n = 20.",
-            table(["problem", "λ_min/Tr", "at the start", "least in a run so far", "in the end"], rows),
-            f'"So far" is after up to {spaced(_ITERATIONS)} iterations, and "in the end" along the flattest '
-            "direction.",
-            made_by("benchmarks.progress"),
-        ]
-    )
+    header = ["problem", "λ_min/Tr", "at the start", "least in a run so far", "in the end"]
+    return filled(
+        "progress", directions=spaced(DIRECTIONS), verdict="FAILS" if broken else "holds",
+        holding=len(rows) - broken, count=len(rows), least=min(ends), most=max(ends),
+        cells=table(header, rows), iterations=spaced(_ITERATIONS), made=made_by("benchmarks.progress"),
+    )  # fmt: skip
 
 
 def main() -> None:

@@ -35,7 +35,11 @@ Row = Any
 Kind = TypeVar("Kind")
 # A file has one row for each combination of those of these that its rows have.
 _KEY_FIELDS = (
-    "part", "group", "feature", "task", "solver", "problem", "L", "axes", "rotated", "n", "seed", "budget",
+    "part", "group", "feature", "task", "solver", "problem", "L", "rotated", "n", "lr", "seed", "budget",
+)  # fmt: skip
+# What people are told of a row that is made.
+_RESULT_FIELDS = (
+    "status", "evaluations", "gap", "microseconds", "bytes", "value", "ours", "theirs", "seconds", "detail",
 )  # fmt: skip
 # A process is killed after so many times its limit, since others may use the processor too, and so many
 # seconds more, for imports and the last step of a slow solver.
@@ -48,10 +52,7 @@ def key_of(row: Row) -> tuple[Any, ...]:
 
 
 class Table(Generic[Kind]):
-    """A CSV file with rows of one kind, one for each key; a row is on disk as soon as it is added.
-
-    A file that ends in `.gz` is compressed; use `replace` and `write` there.
-    """
+    """A CSV file with rows of one kind, one for each key; a row is on disk as soon as it is added."""
 
     def __init__(self, path: Path, kind: type[Kind]) -> None:
         self._path = path
@@ -80,21 +81,9 @@ class Table(Generic[Kind]):
             with self._path.open("a", newline="") as file:
                 file.write(_lines([typing.cast(Any, row)]))
 
-    def replace(self, row: Kind) -> None:
-        """Put a row in the place of that with the same key, on disk with the next `write`."""
-        self._rows[key_of(row)] = row
-
-    def delete(self, row: Kind) -> None:
-        """Delete a row, on disk with the next `write`."""
-        del self._rows[key_of(row)]
-
     def write(self) -> None:
         """Write the file anew."""
-        fields = typing.cast(Any, self.kind)._fields
-        text = _lines([fields, *self._rows.values()])
-        # Without the time of writing, the same rows give the same bytes.
-        packed = self._path.suffix == ".gz"
-        write_file(self._path, gzip.compress(text.encode(), mtime=0) if packed else text)
+        write_table(self._path, typing.cast(Any, self.kind)._fields, self._rows.values())
 
 
 def read_rows(path: Path, kind: type[Kind]) -> list[Kind]:
@@ -110,10 +99,16 @@ def read_rows(path: Path, kind: type[Kind]) -> list[Kind]:
     ]
 
 
+def write_table(path: Path, header: Iterable[str], rows: Iterable[Iterable[Any]]) -> None:
+    """Write a CSV file, compressed if its name ends in `.gz`."""
+    text = _lines([header, *rows])
+    # Without the time of writing, the same rows give the same bytes.
+    write_file(path, gzip.compress(text.encode(), mtime=0) if path.suffix == ".gz" else text)
+
+
 def _lines(rows: Iterable[Iterable[Any]]) -> str:
     text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerows([["" if value is None else str(value) for value in row] for row in rows])
+    csv.writer(text, lineterminator="\n").writerows(rows)
     return text.getvalue()
 
 
@@ -147,6 +142,10 @@ class Wanted(NamedTuple):
     """The limit of processor time for a run, instead of the suite's own."""
     quick: bool = False
     """Whether a few minutes must do."""
+
+    def seeds_of(self, usual: int) -> range:
+        """Return the seeds, given how many a suite has of its own."""
+        return range(1, 1 + (self.seeds or (1 if self.quick else usual)))
 
 
 class Skip(NamedTuple):
@@ -281,18 +280,7 @@ def _described(row: Row) -> str:
     keys = ", ".join(f"{entry}" for entry in key_of(row) if entry not in (None, ""))
     results = [
         f"{name} {value:.6g}" if isinstance(value, float) else f"{name} {value}"
-        for name in (
-            "status",
-            "evaluations",
-            "gap",
-            "microseconds",
-            "bytes",
-            "value",
-            "ours",
-            "theirs",
-            "seconds",
-            "detail",
-        )
+        for name in _RESULT_FIELDS
         if (value := getattr(row, name, None)) not in (None, "")
     ]
     return f"{keys}: {', '.join(results)}"

@@ -174,15 +174,22 @@ def _module_at(path: Path) -> Any:
 # --- other packages --------------------------------------------------------------------------------
 
 
-def using_pycma(prepare: Callable[[Any], object] = lambda strategy: None, **mode: Any) -> Solve:
-    """Return pycma with some options; `prepare` may change its strategy before it starts."""
+def using_pycma(
+    prepare: Callable[[Any], object] = lambda strategy: None, within: bool = False, **mode: Any
+) -> Solve:
+    """Return pycma with some options; `prepare` may change its strategy before it starts.
+
+    It ends after the generation that exceeds the limit, or `within` it.
+    """
 
     def solve(
         fun: Fun, x0: Vector, *, sigma0: float, maxfev: int, seed: int, bounds: Bounds | None = None, **_: Any
     ) -> Answer:
         import cma
 
-        options = {"seed": seed, "maxfevals": maxfev, "verbose": -9, **mode}
+        population = 4 + int(3.0 * math.log(x0.size))
+        most = maxfev - population + 1 if within else maxfev
+        options = {"seed": seed, "maxfevals": most, "verbose": -9, **mode}
         if bounds is not None:
             options["bounds"] = [*bounds]
         strategy = cma.CMAEvolutionStrategy(x0, sigma0, options)

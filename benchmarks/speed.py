@@ -12,14 +12,8 @@ import sys
 import numpy as np
 
 import pursuit
-from benchmarks.measure import (
-    drawing_compiled,
-    fits,
-    iterating,
-    peak_vectors,
-    repetitions,
-    seconds_each,
-)
+from benchmarks.measure import drawing_compiled, fits, iterating, peak_vectors, repetitions, seconds_each
+from benchmarks.pages.stamp import filled
 from benchmarks.reporting import made_by, main
 from pursuit.experiments.common.formatting import spaced, table
 from pursuit.methods import create_scheme
@@ -97,33 +91,13 @@ def report(rounds: int) -> str:
         memory_of(method, _OTHERS_DIMENSIONS[-1]) for method in (*METHODS[:-1], *OTHERS) if method != "r1-nes"
     ]
     starts = [start_up(method, rounds) for method in METHODS]
-    return f"""# Speed
-
-Time per iteration, divided by the time in which a compiled loop draws n standard normals from the same
-generator (PCG64). Objective: `exp`, L = 1e4.
-
-{table(["method", *(f"n = {spaced(n)}" for n in DIMENSIONS)], ratios)}
-
-The same in microseconds:
-
-{table(["n", "n normals", *METHODS], micro)}
-
-Time of methods by others for each point that they evaluate, divided by that of drawing n normals.
-
-{table(["method", *(f"n = {spaced(n)}" for n in _OTHERS_DIMENSIONS)], others)}
-
-Memory beyond the start, at its peak, in vectors of n doubles, n = {spaced(_OTHERS_DIMENSIONS[-1])}, beside
-the points of a population, λ, and the vectors that are kept by definition, m (pairs of them in `lm-cma`). The
-trace takes 41 kB whatever n is.
-
-{table(["method", "λ", "m", "vectors"], memory)}
-
-Seconds to import the package, and from there to the end of a first compiled iteration, in a new process with
-a warm cache.
-
-{table(["method", "import", "first run"], starts)}
-
-{made_by("benchmarks.speed")}"""
+    heads = ["method", *(f"n = {spaced(n)}" for n in DIMENSIONS)]
+    return filled(
+        "speed", ratios=table(heads, ratios), micro=table(["n", "n normals", *METHODS], micro),
+        others=table(heads[:-1], others), n=spaced(_OTHERS_DIMENSIONS[-1]),
+        memory=table(["method", "λ", "m", "vectors"], memory),
+        starts=table(["method", "import", "first run"], starts), made=made_by("benchmarks.speed"),
+    )  # fmt: skip
 
 
 if __name__ == "__main__":

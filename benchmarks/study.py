@@ -12,6 +12,7 @@ import tempfile
 from pathlib import Path
 
 from benchmarks.measure import seconds
+from benchmarks.pages.stamp import filled
 from benchmarks.reporting import made_by, main
 from pursuit.experiments.common.formatting import spaced, table
 from pursuit.experiments.study import read_store, reproduce
@@ -85,16 +86,11 @@ def report(rounds: int) -> str:
         ["wall time * workers / time of the runs", f"{quotient:.2f}"],
         ["memory of the driver, many runs / few", f"{kilobytes[many] / kilobytes[few]:.2f}"],
     ]
-    return (
-        "# What a study costs beyond its runs\n\n"
-        f"{table(['measured', 'result'], rows)}\n\n"
-        f"- Time: `pursuit reproduce benchmarks/minute.toml --no-report` with {WORKERS} workers and a warm "
-        f"cache takes {wall:.0f} s from the start of the process to its end; its runs take {own:.0f} s. "
-        f"Median of {rounds}.\n"
-        f"- Memory: at its peak the driver takes {kilobytes[few] / 1024:.0f} MB for {spaced(few)} runs and "
-        f"{kilobytes[many] / 1024:.0f} MB for {spaced(many)}.\n\n"
-        f"{made_by('benchmarks.study')}"
-    )
+    return filled(
+        "study", table=table(["measured", "result"], rows), workers=WORKERS, wall=wall, own=own,
+        rounds=rounds, few=spaced(few), many=spaced(many), of_few=kilobytes[few] / 1024,
+        of_many=kilobytes[many] / 1024, made=made_by("benchmarks.study"),
+    )  # fmt: skip
 
 
 if __name__ == "__main__":

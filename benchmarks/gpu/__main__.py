@@ -5,12 +5,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from benchmarks.gpu import vectorised
 from benchmarks.gpu.measuring import Speed, endless, full, speed_of
 from benchmarks.measure import iterating, repetitions, seconds_each
+from benchmarks.pages.stamp import filled
 from benchmarks.reporting import made_by, publish, report_parser
 from pursuit.experiments.common.formatting import spaced, table
 from pursuit.gpu.batch import Batch
@@ -57,72 +57,39 @@ def measure(gpu: Gpu, method: str, n: int) -> Measured | None:
     )
 
 
-def cells(method: str, n: int, measured: Measured) -> dict[str, str]:
-    """Return what is shown of a method."""
+def cells(method: str, n: int, measured: Measured | None) -> list[str]:
+    """Return what is shown of a method: latency, throughput, cores, and points."""
+    if measured is None:
+        return [""] * 4
     (alone, one), (together, many) = measured.alone, measured.together
-    return {
-        "latency": f"{alone.microseconds:.2f} ({one.lanes})",
-        "throughput": f"{together.throughput:.2g} ({many.lanes}, {spaced(many.runs)} runs)",
-        "core": f"{measured.core:.2g} ({together.throughput / measured.core:.0f})",
-        "points": f"{POINTS.get(method, 1) * together.throughput:.2g}",
-    }
+    return [
+        f"{alone.microseconds:.2f} ({one.lanes})",
+        f"{together.throughput:.2g} ({many.lanes}, {spaced(many.runs)} runs)",
+        f"{measured.core:.2g} ({together.throughput / measured.core:.0f})",
+        f"{POINTS.get(method, 1) * together.throughput:.2g}",
+    ]
 
 
 def report() -> str:
+    """Return the report."""
     gpu = Gpu()
     methods = (*METHODS, *MATRICES)
     singles = [endless(m, n, 1, lanes) for m in methods for n in WIDTHS for lanes in widths(m, n)]
     build([batch.blueprint(gpu.device.capability) for batch in singles])
-    measured = {(method, n): measure(gpu, method, n) for method in methods for n in WIDTHS}
+    found = {m: [cells(m, n, measure(gpu, m, n)) for n in WIDTHS] for m in methods}
     header = ["method", *(f"n = {n}" for n in WIDTHS)]
-
-    def rows(names: Sequence[str], kind: str) -> list[list[str]]:
-        return [
-            [
-                name,
-                *(
-                    "" if (found := measured[name, n]) is None else cells(name, n, found)[kind]
-                    for n in WIDTHS
-                ),
-            ]
-            for name in names
-        ]
-
-    points = rows(list(POINTS), "points")
-    if vectorised.is_installed():
-        points += [
-            [f"evosax {name}", *_formatted(vectorised.points_per_second(name, n) for n in WIDTHS)]
-            for name in vectorised.STRATEGIES
-        ]
-    return f"""# Runs on a GPU
-
-{gpu.device.name}, {gpu.device.multiprocessors} multiprocessors. Objective: `exp`, L = 1e6.
-
-Microseconds for an iteration of a single run, and the threads of its team.
-
-{table(header, rows(methods, "latency"))}
-
-Iterations per second of as many runs as the GPU executes at once, the threads of a team, and the runs.
-
-{table(header, rows(methods, "throughput"))}
-
-Of the widths of teams that were tried the fastest are shown.
-
-Iterations per second of one core of the CPU beside it, and how many such cores the GPU replaces.
-
-{table(header, rows(methods, "core"))}
-
-Points evaluated per second on the GPU. evosax runs {spaced(vectorised.RUNS)} times at once, with 4 + 3 ln n
-points a generation, one more where that is odd, and in single precision, as it does unless told otherwise;
-the others have double precision.
-
-{table(header, points)}
-
-{made_by("benchmarks.gpu")}"""
-
-
-def _formatted(numbers: Iterable[float | None]) -> list[str]:
-    return ["" if number is None else f"{number:.2g}" for number in numbers]
+    latency, throughput, core, points = (
+        [[method, *(of_n[kind] for of_n in shown)] for method, shown in found.items()] for kind in range(4)
+    )
+    points = [row for row in points if row[0] in POINTS]
+    for name in vectorised.STRATEGIES if vectorised.is_installed() else ():
+        each = [vectorised.points_per_second(name, n) for n in WIDTHS]
+        points.append([f"evosax {name}", *("" if one is None else f"{one:.2g}" for one in each)])
+    return filled(
+        "gpu", name=gpu.device.name, multiprocessors=gpu.device.multiprocessors,
+        latency=table(header, latency), throughput=table(header, throughput), core=table(header, core),
+        runs=spaced(vectorised.RUNS), points=table(header, points), made=made_by("benchmarks.gpu"),
+    )  # fmt: skip
 
 
 if __name__ == "__main__":

@@ -43,15 +43,8 @@ def report() -> str:
             batch = endless(method, n, 1)
             speed = speed_of(gpu, batch, seconds=0.2, rounds=1)
             vector = 1e6 * 8 * n / reached
-            rows.append(
-                [
-                    method,
-                    spaced(n),
-                    f"{speed.microseconds:.0f}",
-                    f"{speed.microseconds / vector:.1f}",
-                    f"{batch.words.nbytes / (8 * n):.1f}",
-                ]
-            )
+            passes, vectors = speed.microseconds / vector, batch.words.nbytes / (8 * n)
+            rows.append([method, spaced(n), f"{speed.microseconds:.0f}", f"{passes:.1f}", f"{vectors:.1f}"])
     return f"""# One run of very many variables on a GPU
 
 {gpu.device.name}, where a copy moves {reached / 1e12:.2f} TB/s. All its threads share the vectors of one run

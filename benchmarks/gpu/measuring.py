@@ -8,7 +8,6 @@ import time
 from typing import Any, NamedTuple
 
 import numpy as np
-from cuda.bindings import driver
 
 import pursuit
 from pursuit.engine.counters import UNLIMITED, Limits
@@ -29,25 +28,17 @@ class Speed(NamedTuple):
     """For an iteration of every run."""
     throughput: float
     """Iterations per second of all runs together."""
-    registers: int
-    local: int
-    """Bytes of local memory of a thread."""
 
 
-def endless(method: str, n: int, runs: int, lanes: int | None = None, problem: Any = None) -> Batch:
+def endless(method: str, n: int, runs: int, lanes: int | None = None) -> Batch:
     """Return runs that never stop by themselves."""
-    chosen: Any = pursuit.problems.exp(n, 1e6) if problem is None else problem
+    chosen: Any = pursuit.problems.exp(n, 1e6)
     options = {} if method.startswith("adaptive-sarp") else _OPTIONS
     setup, start = set_up(Task(chosen.x0, method, {}, options=options, fun=chosen))
-    limits = Limits(
-        target=-math.inf,
-        iterations=UNLIMITED,
-        evaluations=UNLIMITED,
-        patience=UNLIMITED,
-    )
-    value = float(chosen(chosen.x0))
+    limits = Limits(target=-math.inf, iterations=UNLIMITED, evaluations=UNLIMITED, patience=UNLIMITED)
+    values = [float(chosen(chosen.x0))] * runs
     seeds = np.random.SeedSequence(1).spawn(runs)
-    return Batch(setup, limits, np.tile(start, (runs, 1)), [value] * runs, seeds, lanes=lanes)
+    return Batch(setup, limits, np.tile(start, (runs, 1)), values, seeds, lanes=lanes)
 
 
 def full(gpu: Gpu, method: str, n: int, lanes: int | None = None) -> Batch:
@@ -71,11 +62,6 @@ def speed_of(gpu: Gpu, batch: Batch, seconds: float = 0.1, rounds: int = 3) -> S
         gpu.call("cuCtxSynchronize")
         times.append((time.perf_counter() - begin) / flight.iterations)
         flight.land()
-    kinds = driver.CUfunction_attribute
-    registers, local = (
-        int(gpu.call("cuFuncGetAttribute", kind, flight.kernel))
-        for kind in (kinds.CU_FUNC_ATTRIBUTE_NUM_REGS, kinds.CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES)
-    )
     flight.end()
     each = statistics.median(times[2:])
-    return Speed(1e6 * each, batch.runs / each, registers, local)
+    return Speed(1e6 * each, batch.runs / each)

@@ -27,12 +27,12 @@ def is_installed() -> bool:
 
 
 def points_per_second(strategy: str, n: int) -> float | None:
-    """Return how many points the runs of a strategy evaluate per second; None where it is not measured."""
-    return None if strategy in _DENSE and n > _DENSE_LIMIT else _measured(strategy, n)
+    """Return how many points the runs of a strategy evaluate per second; None where it is not measured.
 
-
-def _measured(strategy: str, n: int) -> float:
-    """Return the points per second on `exp`, L = 1e6, with pycma's population, or one more if that is odd."""
+    They are runs on `exp`, L = 1e6, with pycma's population, or one more if that is odd.
+    """
+    if strategy in _DENSE and n > _DENSE_LIMIT:
+        return None
     import jax
     import jax.numpy as jnp
     from evosax import algorithms

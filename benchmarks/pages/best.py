@@ -18,7 +18,7 @@ from matplotlib.axes import Axes
 from matplotlib.colors import ListedColormap
 from matplotlib.patches import Patch
 
-from benchmarks.runs import Table, read_rows
+from benchmarks.runs import key_of, read_rows, write_table
 from benchmarks.suites.rivals import FOLDER
 from pursuit.experiments.common.formatting import power
 from pursuit.experiments.common.plotting import print_style, save
@@ -68,10 +68,9 @@ def main() -> None:
     parser.add_argument("studies", nargs="*", type=Path, metavar="STUDY", help="the folder of a study")
     parser.add_argument("--out", type=Path, default=FOLDER, metavar="DIR")
     options = parser.parse_args()
-    table = Table(options.out / VALUES, BestRow)
-    for row in rows_of(options.studies):
-        table.replace(row)
-    table.write()
+    path = options.out / VALUES
+    rows = {key_of(row): row for row in (*read_rows(path, BestRow), *rows_of(options.studies))}
+    write_table(path, BestRow._fields, rows.values())
     write(options.out)
 
 

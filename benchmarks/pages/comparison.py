@@ -10,9 +10,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from benchmarks.pages import data_profiles, front, peers_report
-from benchmarks.pages.cutest import TABLE, cases_of, read_lines
-from benchmarks.pages.cutest_profiles import Cases, share
+from benchmarks.pages import front, peers_report, profiles
+from benchmarks.pages.cutest import TABLE, by_solver, read_lines, solved
 from benchmarks.pages.front import sentence
 from benchmarks.pages.peers import (
     DEFAULT,
@@ -25,7 +24,7 @@ from benchmarks.pages.peers import (
     losses,
     summaries_of,
 )
-from benchmarks.pages.stamp import stamp
+from benchmarks.pages.stamp import filled, stamp
 from benchmarks.problems.cutest import REPORTING
 from benchmarks.problems.features import NOISY, PLAIN
 from benchmarks.problems.more_wild import SMOOTH
@@ -63,46 +62,14 @@ def texts(folder: Path) -> dict[Path, str]:
 def text(folder: Path) -> str:
     """Return the page."""
     measured = load(folder)
-    report = _link(folder / peers_report.FILE)
     pages = ", ".join(
         f"[{title}]({_link(court.folder / court.name)}.md)" for title, court, *_ in _PANELS[::2]
     )
-    return f"""# How it compares
-
-The share of problems that a solver solves to a precision of {power(_PRECISION)} within a number of
-evaluations, divided by n: the higher and the further to the left, the better.
-
-![Problems solved, by evaluations, on four sets of problems]({_link(_FIGURE)})
-
-How it is measured: {pages}, [COCO](results/coco/coco.md),
-[problems of ours](results/values/reporting.md) and [tasks](results/tasks/tasks.md).
-[Methods](methods.md) says what to use for your problem.
-
-## Who is ahead where
-
-The default, `auto`, beside the best of the others; where another is ahead comes first. "Open" means that a
-limit of time or evaluations stopped another method before it had used as many evaluations as ours. The
-paper's problems are [exp, lin, two](api-problems.md) and Rosenbrock's function, along the axes or rotated.
-
-{leaders_table(measured)}
-
-![Evaluations to a target on seven problems, and time per evaluation against n]({_link(folder / "front.png")})
-
-![Data profiles over a suite of COCO: the share of targets reached]({_link(folder / "profiles-all.png")})
-
-[The report]({report}) has all measurements, problem by problem, and how they were made. {absent(measured)}
-
-## Where another library is ahead of the best of ours
-
-{losses(measured)}
-
-## Features
-
-A test proves each of our features.
-
-{feature_table()}
-
-{stamp("make bench-peers", measured.rows, named, folder)}"""
+    return filled(
+        "comparison", precision=power(_PRECISION), pages=pages, figure=_link(_FIGURE), folder=_link(folder),
+        leaders=leaders_table(measured), absent=absent(measured), losses=losses(measured),
+        features=feature_table(), stamp=stamp("make bench-peers", measured.rows, named, folder),
+    )  # fmt: skip
 
 
 def _link(path: Path) -> str:
@@ -121,9 +88,8 @@ def features() -> tuple[list[str], list[dict[str, Any]]]:
 def feature_table() -> str:
     """Return the features of all, ours first."""
     peers, found = features()
-    return table(
-        ["", _OURS, *peers], [[one["name"], one["ours"], *(one[peer] for peer in peers)] for one in found]
-    )
+    rows = [[one["name"], one["ours"], *(one[peer] for peer in peers)] for one in found]
+    return table(["", _OURS, *peers], rows)
 
 
 def leaders_table(measured: Measurements) -> str:
@@ -131,11 +97,9 @@ def leaders_table(measured: Measurements) -> str:
     rows = []
     for n, rotated in dict.fromkeys((task.n, task.rotated) for task in summaries_of(measured.evaluations)):
         found = summaries_of(measured.evaluations, n=n, rotated=rotated)
-        place = f"n = {spaced(n)}, {'rotated' if rotated else 'along the axes'}"
+        place = f"evaluations to 1e-9, n = {spaced(n)}, {'rotated' if rotated else 'along the axes'}"
         for kind, peers in (("all methods", PEERS), ("methods of linear memory", LINEAR_PEERS)):
-            rows.append(
-                [f"evaluations to 1e-9, {place}, {kind}", *_counts(comparisons(found, peers, DEFAULT))]
-            )
+            rows.append([f"{place}, {kind}", *_counts(comparisons(found, peers, DEFAULT))])
     hard = comparisons(summaries_of(measured.hard), ours=DEFAULT)
     times = cost_comparisons(measured.overhead, "microseconds", "µs", ours=DEFAULT)
     sizes = cost_comparisons(measured.memory, "bytes", "MB", ours=DEFAULT)
@@ -148,12 +112,11 @@ def leaders_table(measured: Measurements) -> str:
     return table(["where", "ahead", "`auto`", "best of the others"], rows)
 
 
-def _courts() -> Iterator[tuple[str, list[str], Cases]]:
-    """Yield the titles of sets of problems, the solvers that have run on them, and what these have spent."""
+def _courts() -> Iterator[tuple[str, dict[str, list[profiles.Case]]]]:
+    """Yield the titles of sets of problems, and the problems of the solvers that have run on all of them."""
     for title, court, group, feature in _PANELS:
-        solvers, cases = cases_of(read_lines(court.folder / TABLE), group, feature)
-        if solvers:
-            yield title, solvers, cases
+        if found := by_solver(read_lines(court.folder / TABLE), group, feature):
+            yield title, {solver: solved(lines) for solver, lines in found.items()}
 
 
 def draw(folder: Path) -> None:
@@ -161,16 +124,16 @@ def draw(folder: Path) -> None:
     front.draw(load(folder), folder)
     if folder == FOLDER:
         curves: dict[str, dict[str, Callable[[float], float]]] = {}
-        for title, solvers, cases in _courts():
-            for solver in solvers:
-                curves.setdefault(solver, {})[title] = functools.partial(share, cases, solver, _PRECISION)
-        data_profiles.draw(curves, (0.5, BUDGETS[-1]), _FIGURE.parent, _FIGURE.stem)
+        for title, found in _courts():
+            for solver, cases in found.items():
+                curves.setdefault(solver, {})[title] = functools.partial(profiles.share, cases, _PRECISION)
+        profiles.draw(curves, (0.5, BUDGETS[-1]), _FIGURE.parent, _FIGURE.stem)
 
 
 def _solved() -> Iterator[list[str]]:
-    for title, solvers, cases in _courts():
+    for title, courts in _courts():
         for budget in BUDGETS:
-            found = {solver: 100.0 * share(cases, solver, _PRECISION, budget) for solver in solvers}
+            found = {name: 100 * profiles.share(one, _PRECISION, budget) for name, one in courts.items()}
             ours = found.pop(DEFAULT[0].name, 0.0)
             name = max(found, key=lambda solver: found[solver])
             who = _OURS if ours > found[name] else name if found[name] > ours else "nobody"
@@ -195,10 +158,8 @@ def _factor(times: float) -> str:
 
 def _one(what: str, one: Comparison) -> list[str]:
     """Return the row of one comparison."""
-    ahead = (
-        "nobody" if math.isnan(one.ratio) else "open" if one.open else _OURS if one.ratio < 1.0 else one.peer
-    )
-    return [f"{what}, {one.place}", ahead, one.ours, one.theirs]
+    ahead = "open" if one.open else _OURS if one.ratio < 1.0 else one.peer
+    return [f"{what}, {one.place}", "nobody" if math.isnan(one.ratio) else ahead, one.ours, one.theirs]
 
 
 def _suites(measured: Measurements) -> Iterator[list[str]]:
@@ -216,9 +177,7 @@ def _suites(measured: Measurements) -> Iterator[list[str]]:
 # --- what other pages quote ------------------------------------------------------------------------
 
 
-PLACES: list[tuple[Path, str, Callable[[Measurements], str]]] = [
-    (Path("README.md"), "sentence", sentence),
-]
+PLACES: list[tuple[Path, str, Callable[[Measurements], str]]] = [(Path("README.md"), "sentence", sentence)]
 """The pages, the names of their places, and what stands there."""
 
 

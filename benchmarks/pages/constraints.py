@@ -6,7 +6,7 @@ import statistics
 from collections.abc import Sequence
 from pathlib import Path
 
-from benchmarks.pages.stamp import stamp
+from benchmarks.pages.stamp import filled, stamp
 from benchmarks.problems.constrained import HELD_OUT, PROBLEMS
 from benchmarks.runs import read_rows
 from benchmarks.suites.constraints import FILE, PRECISION, SOLVERS, VIOLATION, Row, named
@@ -29,14 +29,7 @@ def text_of(rows: Sequence[Row], folder: Path | None = None) -> str:
             line += [f"{sum(row.is_right for row in runs)} of {len(runs)}", f"{middle:.0f}"]
         lines.append(line)
     head = ["problem", "n", *(entry for solver in SOLVERS for entry in (solver, "evaluations"))]
-    return f"""# Constraints
-
-How many runs from random starts inside the bounds find the minimum (up to {PRECISION:g} of it, with
-constraints violated by at most {VIOLATION:g}), and the median of their evaluations.
-
-{table(head, lines)}
-
-How f and constraints are scaled and when penalties grow was chosen on g01 to g11; {", ".join(HELD_OUT)} were
-added afterwards, and changed nothing.
-
-{stamp("make bench-constraints", rows, named, folder)}"""
+    return filled(
+        "constraints", precision=PRECISION, violation=VIOLATION, runs=table(head, lines),
+        held_out=", ".join(HELD_OUT), stamp=stamp("make bench-constraints", rows, named, folder),
+    )  # fmt: skip

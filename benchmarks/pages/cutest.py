@@ -1,5 +1,9 @@
 """The pages on the shares of problems by others solved, and the tables of evaluations behind them.
 
+A problem is solved to τ by a point with f <= f_L + τ (f0 - f_L), where f0 is the value at the start and f_L
+the lowest that any solver has found in any stored run, or that is kept from earlier ones.
+(J. J. Moré and S. M. Wild, Benchmarking derivative-free optimization algorithms, SIAM J. Optim. 20, 2009.)
+
 ``evaluations.csv`` has the evaluations divided by n for every problem and τ; the page follows from it alone.
 Where runs are stored, it is made anew for their solvers, and keeps what it has of others.
 """
@@ -7,35 +11,27 @@ Where runs are stored, it is made anew for their solvers, and keeps what it has 
 from __future__ import annotations
 
 import csv
-import io
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-from benchmarks.pages import data_profiles
-from benchmarks.pages.cutest_profiles import (
-    PRECISIONS,
-    Cases,
-    precisions_of,
-    share,
-    spent_by,
-    tables,
-    update_minima,
-)
-from benchmarks.pages.stamp import stamp
-from benchmarks.problems.cutest import CHOOSING, REPORTING, Listed
+from benchmarks.pages import profiles
+from benchmarks.pages.stamp import filled, stamp
+from benchmarks.problems.cutest import CHOOSING, REPORTING
 from benchmarks.problems.features import FEATURES, PLAIN
 from benchmarks.problems.more_wild import PIECEWISE, SMOOTH
-from benchmarks.runs import read_rows
+from benchmarks.runs import read_rows, write_table
 from benchmarks.suites.cutest import BUDGETS, CUTEST, FILE, MORE_WILD, PEERS, Court, Row, named
-from pursuit.experiments.common.files import write_file
 from pursuit.experiments.common.formatting import power, table
 
 TABLE = "evaluations.csv"
 SOLVERS = (*PEERS, "auto")
+PRECISIONS = (1e-1, 1e-3, 1e-5, 1e-7)
 FIGURE = "profiles"
+# A problem with a lower value has no minimum, and is left out.
+_UNBOUNDED = -1e20
 # Those that are drawn come first.
 _TITLES = {
     CUTEST.name: {
@@ -63,10 +59,63 @@ class Line(NamedTuple):
         """What tells lines apart."""
         return self.group, self.feature, self.problem, self.solver
 
+    def solved(self, precision: float, budget: float) -> float:
+        """Return the share of seeds with which the problem is solved within a budget."""
+        seeds = self.spent[PRECISIONS.index(precision)]
+        return sum(needed <= budget for needed in seeds) / len(seeds)
 
-def texts(court: Court, folder: Path) -> dict[Path, str]:
-    """Return the page."""
-    return {folder / f"{court.name}.md": text_of(court, read_lines(folder / TABLE), folder)}
+
+_HEAD = ["set", *Line._fields[1:-1], *map(power, PRECISIONS)]
+
+
+# --- from runs to lines ----------------------------------------------------------------------------
+
+
+def known_minima(path: Path) -> dict[str, float]:
+    """Return the minima that are kept with the problems."""
+    if not path.exists():
+        return {}
+    with path.open(newline="") as file:
+        return {row["name"]: float(row["minimum"]) for row in csv.DictReader(file)}
+
+
+def _lowest_found(rows: Iterable[Row], path: Path) -> dict[str, float]:
+    """Return the lowest value of each problem, in all rows and among the known minima."""
+    lowest = known_minima(path)
+    for row in rows:
+        values = [math.inf if row.start is None else row.start, *map(float, row.best.split()[-1:])]
+        lowest[row.problem] = min(lowest.get(row.problem, math.inf), *values)
+    return {name: value for name, value in lowest.items() if math.isfinite(value)}
+
+
+def update_minima(rows: Iterable[Row], path: Path) -> int:
+    """Keep the minima that are lower than the known ones; return how many there are."""
+    known, lowest = known_minima(path), _lowest_found(rows, path)
+    write_table(path, ["name", "minimum"], [(name, lowest[name]) for name in sorted(lowest, key=str.upper)])
+    return sum(value < known.get(name, math.inf) for name, value in lowest.items())
+
+
+def lines_of(rows: Sequence[Row], path: Path) -> list[Line]:
+    """Return what the solvers of rows have spent, given where minima are kept."""
+    minima = {name: value for name, value in _lowest_found(rows, path).items() if value > _UNBOUNDED}
+    groups: dict[tuple[str, ...], list[Row]] = {}
+    for row in rows:
+        if row.problem in minima and row.start is not None:
+            groups.setdefault((row.group, row.feature, row.problem, row.solver), []).append(row)
+    return [
+        Line(
+            *runs[0][:7],
+            tuple(tuple(_spent(run, minima[run.problem], tau) for run in runs) for tau in PRECISIONS),
+        )
+        for runs in groups.values()
+    ]
+
+
+def _spent(row: Row, minimum: float, precision: float) -> float:
+    assert row.start is not None
+    target = minimum + precision * (row.start - minimum)
+    found = zip(row.at.split(), row.best.split(), strict=True)
+    return next((int(at) / row.n for at, best in found if float(best) <= target), math.inf)
 
 
 def collect(court: Court, folder: Path) -> None:
@@ -74,20 +123,22 @@ def collect(court: Court, folder: Path) -> None:
     lines = {line.key: line for line in read_lines(folder / TABLE)}
     runs = folder if (folder / FILE).exists() else court.runs
     rows = [row for row in read_rows(runs / FILE, Row) if row.solver in SOLVERS]
-    for (group, feature, problem, solver), (row, spent) in spent_by(rows, court.minima).items():
-        line = Line(group, feature, problem, row.n, row.kind, solver, row.version, spent)
-        lines[line.key] = line
+    lines |= {line.key: line for line in lines_of(rows, court.minima)}
     if rows and folder == court.folder:
         update_minima(rows, court.minima)
     if rows:
-        write_lines(folder / TABLE, sorted(lines.values(), key=lambda line: _place(court, line)))
-    group = next(iter(_TITLES[court.name]))
-    solvers, cases = cases_of(list(lines.values()), group, PLAIN)
-    if cases.problems:
+        write_lines(folder / TABLE, sorted(lines.values(), key=partial(_place, court)))
+    if found := by_solver(lines.values(), next(iter(_TITLES[court.name])), PLAIN):
         curves = {
-            solver: {tau: partial(share, cases, solver, tau) for tau in PRECISIONS} for solver in solvers
+            solver: {tau: partial(profiles.share, solved(some), tau) for tau in PRECISIONS}
+            for solver, some in found.items()
         }
-        data_profiles.draw(curves, (0.5, BUDGETS[-1]), folder, FIGURE)
+        profiles.draw(curves, (0.5, BUDGETS[-1]), folder, FIGURE)
+
+
+def _place(court: Court, line: Line) -> tuple[int, int, str, int]:
+    group, feature = list(court.features).index(line.group), list(FEATURES).index(line.feature)
+    return group, feature, line.problem.upper(), SOLVERS.index(line.solver)
 
 
 def read_lines(path: Path) -> list[Line]:
@@ -95,99 +146,79 @@ def read_lines(path: Path) -> list[Line]:
     if not path.exists():
         return []
     with path.open(newline="") as file:
-        rows = list(csv.DictReader(file))
+        _, *rows = csv.reader(file)
     return [
-        Line(
-            row["set"], row["feature"], row["problem"], int(row["n"]), row["kind"], row["solver"],
-            row.get("version", ""), tuple(_numbers(row[power(tau)]) for tau in PRECISIONS),
-        )
-        for row in rows
-    ]  # fmt: skip
+        Line(group, feature, problem, int(n), kind, solver, version, tuple(map(_numbers, spent)))
+        for group, feature, problem, n, kind, solver, version, *spent in rows
+    ]
 
 
 def _numbers(text: str) -> tuple[float, ...]:
     return tuple(math.inf if one == "-" else float(one) for one in text.split())
 
 
-def write_lines(path: Path, lines: Sequence[Line]) -> None:
+def write_lines(path: Path, lines: Iterable[Line]) -> None:
     """Write lines into a table."""
-    head = ["set", "feature", "problem", "n", "kind", "solver", "version", *map(power, PRECISIONS)]
-    text = io.StringIO()
-    shown = [
-        [
-            *line[:-1],
-            *(" ".join(f"{one:.4g}" if math.isfinite(one) else "-" for one in seeds) for seeds in line.spent),
-        ]
-        for line in lines
-    ]
-    csv.writer(text, lineterminator="\n").writerows([head, *shown])
-    write_file(path, text.getvalue())
+
+    def shown(seeds: Iterable[float]) -> str:
+        return " ".join(f"{one:.4g}" if math.isfinite(one) else "-" for one in seeds)
+
+    write_table(path, _HEAD, ([*line[:-1], *map(shown, line.spent)] for line in lines))
 
 
-def _place(court: Court, line: Line) -> tuple[int, int, str, int]:
-    groups, features = list(court.features), list(FEATURES)
-    return (
-        groups.index(line.group),
-        features.index(line.feature),
-        line.problem.upper(),
-        SOLVERS.index(line.solver),
-    )
+# --- the page --------------------------------------------------------------------------------------
 
 
-def cases_of(lines: Sequence[Line], group: str, feature: str) -> tuple[list[str], Cases]:
-    """Return the solvers that have run on all problems of a group, ours first, and what they have spent."""
+def by_solver(lines: Iterable[Line], group: str, feature: str) -> dict[str, list[Line]]:
+    """Return the lines of the solvers that have run on all problems of a group, ours first."""
     here = [line for line in lines if (line.group, line.feature) == (group, feature)]
-    problems = {line.problem: Listed(line.problem, line.n, line.kind, 0.0) for line in here}
-    counts = {solver: sum(line.solver == solver for line in here) for solver in reversed(SOLVERS)}
-    solvers = [solver for solver, count in counts.items() if count == len(problems)]
-    spent = {
-        (line.solver, line.problem, tau): list(seeds)
-        for line in here
-        for tau, seeds in zip(PRECISIONS, line.spent, strict=True)
-    }
-    return solvers, Cases(list(problems.values()), spent)
+    count = len({line.problem for line in here})
+    found = {solver: [line for line in here if line.solver == solver] for solver in reversed(SOLVERS)}
+    return {solver: some for solver, some in found.items() if some and len(some) == count}
+
+
+def solved(lines: Iterable[Line]) -> list[profiles.Case]:
+    """Return the problems of lines."""
+    return [line.solved for line in lines]
+
+
+def precisions_of(feature: str) -> Sequence[float]:
+    """Return the τ that are asked for."""
+    return PRECISIONS[:3] if FEATURES[feature].is_inexact else PRECISIONS
+
+
+def texts(court: Court, folder: Path) -> dict[Path, str]:
+    """Return the page."""
+    return {folder / f"{court.name}.md": text_of(court, read_lines(folder / TABLE), folder)}
 
 
 def text_of(court: Court, lines: Sequence[Line], folder: Path) -> str:
     """Return the page."""
-    parts = [_INTRODUCTIONS[court.name], _RULES]
+    parts = [filled(court.name), filled("solved")]
     if (folder / f"{FIGURE}.png").exists():
         parts.insert(1, f"![Problems solved, by evaluations and precision]({FIGURE}.png)")
     for group, title in _TITLES[court.name].items():
         for feature in court.features[group]:
-            solvers, cases = cases_of(lines, group, feature)
-            if solvers and cases.problems:
+            if found := by_solver(lines, group, feature):
                 about = "" if feature == PLAIN else f", {feature}: {FEATURES[feature].about}"
                 parts.append(f"## {title}{about}")
                 parts.append(f"Per cent solved to τ = {' / '.join(map(power, precisions_of(feature)))}.")
-                found = tables(cases, solvers, feature, by_kind=feature == PLAIN)
-                for name, rows in found.items():
-                    parts += [f"{name[0].upper()}{name[1:]}:", table(rows[0], rows[1:])]
+                parts += _tables(found, feature)
     return "\n\n".join([*parts, stamp(f"make bench-{court.name}", lines, named, folder)])
 
 
-_INTRODUCTIONS = {
-    CUTEST.name: (
-        "# The problems of CUTEst\n\n"
-        "Those of S2MPJ, CUTEst in Python, without constraints or with bounds, that have 2 to 30 variables "
-        "in their usual sizes, and whose 100 n values take less than a minute. Variables whose bounds are "
-        "equal are left out, and so is INDEF, which has no minimum; of most features each third or sixth "
-        "problem is run, or the cheapest of these. **Rules of our methods are chosen on A to L and "
-        "reported on M to Z.**"
-    ),
-    MORE_WILD.name: (
-        "# The problems of Moré and Wild\n\n"
-        "22 functions and 53 problems with 2 to 12 variables: sums of squares, as they are and with noise, "
-        "and sums of absolute values. **No rule of our methods was chosen on this set**, but many of its "
-        "functions are in CUTEst, too."
-    ),
-}
-_RULES = (
-    "A problem is solved if f <= f_L + τ (f0 - f_L), where f0 is the value at the start and f_L the lowest "
-    "that any solver has found (Moré and Wild, SIAM Journal on Optimization 20, 2009). All begin at the same "
-    "point, with the same first step size, 1, and run once; pycma's and our runs depend on a seed. L-BFGS-B "
-    "takes forward differences, and often stops early; NEWUOA runs where there are no bounds, BOBYQA where "
-    "there are. The best true value so far counts. `evaluations.csv` has the evaluations divided by n for "
-    "every problem and τ, a dash where it was not solved. Solvers that have not run on all problems are left "
-    "out."
-)
+def _tables(found: dict[str, list[Line]], feature: str) -> list[str]:
+    """Return a table of the shares on all problems and, of plain ones, on each kind."""
+    kinds = sorted({line.kind for lines in found.values() for line in lines}, reverse=True)
+    parts = []
+    for kind in [None, *(kinds if feature == PLAIN and len(kinds) > 1 else [])]:
+        some = {solver: [one for one in lines if kind in (None, one.kind)] for solver, lines in found.items()}
+        places = [[(tau, budget) for tau in precisions_of(feature)] for budget in BUDGETS]
+        rows = [
+            [solver, *(profiles.percentages(solved(lines), one) for one in places)]
+            for solver, lines in some.items()
+        ]
+        count = len(next(iter(some.values())))
+        parts.append(f"{(kind or 'all').capitalize()}, {count} problems:")
+        parts.append(table(["solver", *(f"{budget} n" for budget in BUDGETS)], rows))
+    return parts

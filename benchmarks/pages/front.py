@@ -69,14 +69,11 @@ def figure_of(measured: Measurements) -> Figure:
 
 def _draw_evaluations(axes: Axes, found: Summaries) -> None:
     tasks = list(reversed(found))
-    points = {
-        solver: [
-            (found[task][solver].evaluations, height)
-            for height, task in enumerate(tasks)
-            if solver in found[task] and math.isfinite(found[task][solver].evaluations)
-        ]
-        for solver in SHOWN
-    }
+    points: dict[str, list[tuple[float, int]]] = {solver: [] for solver in SHOWN}
+    for height, task in enumerate(tasks):
+        for solver in SHOWN:
+            if solver in found[task] and math.isfinite(found[task][solver].evaluations):
+                points[solver].append((found[task][solver].evaluations, height))
     _draw(axes, points, linestyle="none")
     axes.set_xscale("log")
     label_powers(axes.xaxis, *axes.get_xlim(), 5)
@@ -85,15 +82,8 @@ def _draw_evaluations(axes: Axes, found: Summaries) -> None:
 
 
 def _draw_times(axes: Axes, measured: Measurements) -> None:
-    points = {
-        solver: sorted(
-            (row.n, row.microseconds)
-            for row in measured.overhead
-            if row.solver == solver and row.microseconds is not None
-        )
-        for solver in SHOWN
-    }
-    _draw(axes, points)
+    rows = sorted((row.n, row.microseconds, row.solver) for row in measured.overhead if row.microseconds)
+    _draw(axes, {name: [(n, time) for n, time, solver in rows if solver == name] for name in SHOWN})
     axes.set(xscale="log", yscale="log", xlabel="variables", ylabel="microseconds")
     axes.set_title("Time per evaluation, without f's own")
     label_powers(axes.xaxis, *axes.get_xlim(), 8)

@@ -12,24 +12,15 @@ from matplotlib.figure import Figure
 from benchmarks.pages.stamp import stamp
 from benchmarks.problems.paper import SMOOTH, Task
 from benchmarks.runs import read_rows
-from benchmarks.suites.parallel import (
-    CR_FM_NES,
-    OURS,
-    PYCMA,
-    ROUNDS,
-    TIMES,
-    WORKERS,
-    RoundsRow,
-    TimeRow,
-    named,
-)
+from benchmarks.suites import parallel as suite
+from benchmarks.suites.parallel import CR_FM_NES, OURS, PYCMA, WORKERS, RoundsRow, TimeRow
 from pursuit.experiments.common.formatting import table
 from pursuit.experiments.common.plotting import print_style, save
 
 
 def texts(folder: Path) -> dict[Path, str]:
     """Return the page."""
-    return {folder / "parallel.md": text_of(_rows(folder), read_rows(folder / TIMES, TimeRow), folder)}
+    return {folder / "parallel.md": text_of(_rows(folder), read_rows(folder / suite.TIMES, TimeRow), folder)}
 
 
 def draw(folder: Path) -> None:
@@ -39,7 +30,7 @@ def draw(folder: Path) -> None:
 
 def _rows(folder: Path) -> list[RoundsRow]:
     known = {*OURS, PYCMA, CR_FM_NES}
-    return [row for row in read_rows(folder / ROUNDS, RoundsRow) if row.solver in known]
+    return [row for row in read_rows(folder / suite.ROUNDS, RoundsRow) if row.solver in known]
 
 
 def median_of(rows: Sequence[RoundsRow], field: str, **key: object) -> float:
@@ -63,7 +54,7 @@ def text_of(rows: Sequence[RoundsRow], times: Sequence[TimeRow], folder: Path | 
             parts += [_beside_rivals(rows, n)]
     shown = [[row.part, str(row.n), "" if row.value is None else f"{row.value:.3g}"] for row in times]
     parts += ["## Times", table(["", "n", ""], shown)]
-    return "\n\n".join([*parts, stamp("make bench-parallel", rows, named, folder)])
+    return "\n\n".join([*parts, stamp("make bench-parallel", rows, suite.named, folder)])
 
 
 def _of_ours(rows: Sequence[RoundsRow], n: int) -> str:
@@ -77,17 +68,10 @@ def _of_ours(rows: Sequence[RoundsRow], n: int) -> str:
             )
             if not math.isnan(one + some):
                 full = median_of(rows, "rounds", budget=middle, **key) / (some / middle)
-                lines.append(
-                    [solver, _named(problem, L), f"{one:.0f}", *map(_shown, (some / one, full, most / one))]
-                )
-    heads = [
-        "method",
-        "problem",
-        "evaluations, batch 1",
-        f"batch {middle}: times those",
-        f"batch {middle}: rounds",
-    ]
-    return table([*heads, f"batch {n}: times those"], lines)
+                ratios = map(_shown, (some / one, full, most / one))
+                lines.append([solver, _named(problem, L), f"{one:.0f}", *ratios])
+    batches = f"batch {middle}: times those", f"batch {middle}: rounds", f"batch {n}: times those"
+    return table(["method", "problem", "evaluations, batch 1", *batches], lines)
 
 
 def _beside_rivals(rows: Sequence[RoundsRow], n: int) -> str:
@@ -125,11 +109,8 @@ def figure_of(rows: Sequence[RoundsRow]) -> Figure:
     for axes, (problem, L) in zip(panels, chosen, strict=True):
         for solver, budget in (("differences", 100), (PYCMA, 10)):
             key = (solver, problem, L, 100, budget)
-            found = [
-                [float(wave) for wave in row.waves.split()]
-                for row in rows
-                if (row.solver, row.problem, row.L, row.n, row.budget) == key and row.waves
-            ]
+            runs = [row for row in rows if (row.solver, row.problem, row.L, row.n, row.budget) == key]
+            found = [[float(wave) for wave in row.waves.split()] for row in runs if row.waves]
             if found:
                 times = [statistics.median(column) for column in zip(*found, strict=True)]
                 axes.loglog(WORKERS, times, marker="o", label=f"{solver}, rounds of {budget}")

@@ -12,18 +12,7 @@ from benchmarks.recording import ERROR, QUIT, REACHED, TIME
 from benchmarks.runs import MISSING, NOT_RUN, SKIPPED, read_rows
 from benchmarks.solvers import Solver
 from benchmarks.suites import coco
-from benchmarks.suites.peers import (
-    EVALUATIONS,
-    HARD_FILE,
-    MEMORY,
-    OURS,
-    OVERHEAD,
-    PEERS,
-    SOLVERS,
-    MemoryRow,
-    OverheadRow,
-    RunRow,
-)
+from benchmarks.suites.peers import OURS, PARTS, PEERS, SOLVERS, MemoryRow, OverheadRow, RunRow
 from pursuit.engine.counting import CAP
 from pursuit.experiments.common.formatting import power, spaced
 
@@ -50,16 +39,11 @@ class Measurements(NamedTuple):
 
 def load(folder: Path) -> Measurements:
     """Read the measurements of a folder; a file that does not exist counts as empty."""
-    files: tuple[tuple[str, Any], ...] = (
-        (EVALUATIONS, RunRow),
-        (HARD_FILE, RunRow),
-        (OVERHEAD, OverheadRow),
-        (MEMORY, MemoryRow),
-    )
-    found: list[list[Any]] = [
-        [row for row in read_rows(folder / file, kind) if row.solver in _NAMES] for file, kind in files
-    ]
-    return Measurements(found[0], found[1], found[2], found[3], coco.read(folder))
+    found: dict[str, Any] = {
+        name: [row for row in read_rows(folder / part.file, part.kind) if row.solver in _NAMES]
+        for name, part in PARTS.items()
+    }
+    return Measurements(**found, suite=coco.read(folder))
 
 
 class RunSummary(NamedTuple):

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-from benchmarks.costs import MEMORY_EVALUATIONS
+from benchmarks.measure import MEMORY_EVALUATIONS
 from benchmarks.pages.peers import (
     Comparison,
     Measurements,
@@ -20,7 +20,7 @@ from benchmarks.pages.peers import (
     losses,
     summaries_of,
 )
-from benchmarks.pages.stamp import stamp
+from benchmarks.pages.stamp import filled, stamp
 from benchmarks.problems.paper import DIGITS, HARD, HARD_CONDITION, NOISE, TARGET
 from benchmarks.runs import NOT_RUN
 from benchmarks.suites import coco
@@ -56,32 +56,11 @@ def text(folder: Path, measured: Measurements) -> str:
     solvers = table(
         ["", "package", "memory", "note"], [[_bold(s.name), s.package, s.memory, s.note] for s in SOLVERS]
     )
-    return f"""# Measured beside what people use today
-
-Every solver has its default settings, unless its name or a note says otherwise, the same start, the first
-step size {SIGMA0:g} if it takes one, and the same caps ({_caps(measured)}). Every call of f counts. A run
-ends with the first value not above the target, at a cap, or when the solver quits. Each run has its own
-process and a single thread. All solvers call the same plain Python function around a compiled value;
-[Speed](../speed.md) has what our methods gain if Numba compiles their loop around the function. Seconds are
-the processor's.
-
-## Summary
-
-{absent(measured)}
-
-Where a peer is ahead of the best of ours:
-
-{losses(measured)}
-
-{shown}
-
-{sections}
-
-## Solvers
-
-{solvers}
-
-{stamp("make bench-peers", measured.rows, named, folder)}"""
+    return filled(
+        "peers", sigma0=SIGMA0, caps=_caps(measured), absent=absent(measured), losses=losses(measured),
+        shown=shown, sections=sections, solvers=solvers,
+        stamp=stamp("make bench-peers", measured.rows, named, folder),
+    )  # fmt: skip
 
 
 def _caps(measured: Measurements) -> str:
@@ -109,12 +88,7 @@ def overhead_table(measured: Measurements) -> str:
             middle = statistics.median(found)
             columns[f"n = {spaced(n)}"][_NORMALS] = Cell(middle, f"{middle:.3g}")
     astray = ", ".join(solver.name for solver in SOLVERS if not solver.replayable)
-    return f"""Microseconds per evaluation beyond the objective's own; in brackets divided by the time in
-which NumPy draws n normals, measured alternately. The objective returns prepared values, or is a function of
-two variables for solvers that misbehave on prepared values ({astray}). L-BFGS-B draws no random numbers. The
-lowest of each column is bold.
-
-{grid(columns)}"""
+    return filled("peers-overhead", astray=astray, grid=grid(columns))
 
 
 def memory_table(measured: Measurements) -> str:
@@ -125,11 +99,7 @@ def memory_table(measured: Measurements) -> str:
         if row.bytes is not None:
             cell = Cell(row.bytes, f"{row.bytes / 2**20:.3g} ({row.bytes / (8 * row.n):.3g})")
         columns.setdefault(f"n = {spaced(row.n)}", {})[row.solver] = cell
-    return f"""The peak of allocated memory during {MEMORY_EVALUATIONS} evaluations, beyond the start, in MB,
-and in brackets in vectors of n doubles. For L-BFGS-B these evaluations are a part of its first gradient: a
-longer run adds its pairs of vectors. Solvers that archive points grow with every evaluation.
-
-{grid(columns)}"""
+    return filled("peers-memory", evaluations=MEMORY_EVALUATIONS, grid=grid(columns))
 
 
 def evaluation_tables(measured: Measurements) -> str:
@@ -138,12 +108,7 @@ def evaluation_tables(measured: Measurements) -> str:
     dimensions = sorted({row.n for row in rows})
     counts = ", ".join(f"{spaced(n)}, {len({row.seed for row in rows if row.n == n})}" for n in dimensions)
     parts = [
-        f"""To f <= {power(TARGET)}. Medians over seeds (n and how many: {counts}; of two the lower), failures
-counted as infinite. Of a run that fails the reason and its best value are given: the cap of evaluations or of
-time, or that the solver quits by its own criteria. A solver that a cap ends with its first seed is not run
-with the others, one that it ends for L = 1e4 is not run for L = 1e6, and one that fails for n = 100 with
-every seed is not run for n = 1000, where it is taken to need more than ten times what it was given. The
-fewest of each column are bold.""",
+        filled("peers-evaluations", target=power(TARGET), counts=counts),
         "Our best beside the best peers:",
         comparison_table(summaries_of(rows)),
     ]
@@ -183,9 +148,7 @@ def hard_tables(measured: Measurements) -> str:
     """Return evaluations on the problems whose values are noisy or rounded, or which have kinks."""
     targets = ", ".join(f"{name} {power(target)}" for name, target in HARD.items())
     parts = [
-        f"""All are made of the spectrum of `exp`, L = {HARD_CONDITION:g}, and rotated. `noisy` adds a normal
-of deviation {power(NOISE)} to every value, `rounded` shows {DIGITS} digits of it, and `absolute` is a sum of
-absolute values, with a kink wherever one is 0. The targets are for f without noise: {targets}.""",
+        filled("peers-hard", condition=HARD_CONDITION, noise=power(NOISE), digits=DIGITS, targets=targets),
         comparison_table(summaries_of(measured.hard)),
     ]
     for n in sorted({row.n for row in measured.hard}):
@@ -199,13 +162,10 @@ def suite_table(measured: Measurements) -> str:
     if measured.suite is None:
         return ""
     extent = measured.suite.extent
-    n, instances = (", ".join(map(str, numbers)) for numbers in (extent.dimensions, extent.instances))
-    return f"""The share of all pairs of a problem and a target that was reached within {extent.budget} n
-evaluations, on {len(extent.functions)} functions of {extent.suite}, n = {n}, instances {instances}, by
-`pursuit coco`. A solver that quits is restarted with the remaining evaluations. The largest share of each
-column is bold.
-
-{coco.shares_table(measured.suite.shares)}"""
+    return filled(
+        "peers-suite", budget=extent.budget, functions=len(extent.functions), suite=extent.suite,
+        place=extent.place, shares=coco.shares_table(measured.suite.shares),
+    )  # fmt: skip
 
 
 def _columns(

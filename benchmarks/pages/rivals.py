@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.stats import quantile_test
 
-from benchmarks.pages.stamp import stamp
+from benchmarks.pages.stamp import filled, stamp
 from benchmarks.problems.paper import Task
 from benchmarks.recording import REACHED
 from benchmarks.runs import read_rows
@@ -45,22 +45,14 @@ def text_of(runs: Sequence[RunRow], times: Sequence[TimeRow], folder: Path | Non
     """Return the page."""
     compared = [line for pair in PAIRS for line in _lines(pair, runs)]
     agree, decided = (sum(line[-1] in words for line in compared) for words in (["yes"], ["yes", _NO]))
-    parts = [
-        "# The methods of others, beside independent implementations",
-        "Median evaluations to 1e-9 with σ₀ = 1, infinite if half of the runs have not reached it after "
-        "5 000 n. The interval covers the true median in 95 % of all cases. The methods agree if medians "
-        "differ by less than 15 %, or theirs lies within our interval. Where at least one of the two medians "
-        f"is finite, {agree} of {decided} agree.",
-        table(["ours", "theirs", "problem", "n", "runs", "ours", "theirs", "ratio", "agrees"], compared),
-        "On Rosenbrock's function runs may end in a second valley: ours stop there, pypop7 begins again.",
-        "Where theirs is not what the source says:",
-        "\n".join(f"- **{pair.ours.name}, {pair.theirs.name}**: {pair.note}" for pair in PAIRS if pair.note),
-        "## Time per evaluation",
-        "Microseconds of processor time around a Python function, x @ x, which is included; both take turns.",
-        table(["ours", "theirs", "n", "ours, µs", "theirs, µs", "faster"], _times(times)),
-        stamp("make bench-rivals", [*runs, *times], named, folder),
-    ]
-    return "\n\n".join(parts)
+    heads = ["ours", "theirs", "problem", "n", "runs", "ours", "theirs", "ratio", "agrees"]
+    notes = [f"- **{pair.ours.name}, {pair.theirs.name}**: {pair.note}" for pair in PAIRS if pair.note]
+    times_heads = ["ours", "theirs", "n", "ours, µs", "theirs, µs", "faster"]
+    return filled(
+        "rivals", agree=agree, decided=decided, compared=table(heads, compared), notes="\n".join(notes),
+        times=table(times_heads, _times(times)),
+        stamp=stamp("make bench-rivals", [*runs, *times], named, folder),
+    )  # fmt: skip
 
 
 def _lines(pair: Pair, runs: Sequence[RunRow]) -> list[list[str]]:
@@ -103,14 +95,7 @@ def _median(runs: Sequence[RunRow], solver: str, problem: str, L: float | None, 
 
 def _times(times: Sequence[TimeRow]) -> list[list[str]]:
     return [
-        [
-            row.solver,
-            row.other,
-            spaced(row.n),
-            f"{row.ours:.3g}",
-            f"{row.theirs:.3g}",
-            f"{row.theirs / row.ours:.1f} times",
-        ]
-        for row in times
-        if row.ours is not None and row.theirs is not None
+        [solver, other, spaced(n), f"{ours:.3g}", f"{theirs:.3g}", f"{theirs / ours:.1f} times"]
+        for solver, other, _, n, ours, theirs in times
+        if ours is not None and theirs is not None
     ]

@@ -41,12 +41,8 @@ def curvatures() -> Vector:
 class Seen(NamedTuple):
     """What can be seen of a run."""
 
-    spent: Vector
-    """Evaluations after each round."""
-    true: Vector
-    """The true value at the point that would be returned."""
-    noise: Vector
-    """As it was measured by then."""
+    rounds: NDArray[np.float64]
+    """Evaluations, the true value at the point that would be returned, and the noise as it was measured."""
     probes: NDArray[np.float64]
     """Evaluations, coordinate and length of every probe along a coordinate."""
 
@@ -62,17 +58,15 @@ def watch() -> Seen:
     spent = 0
     while not optimizer.stop():
         points = optimizer.ask()
-        values = []
-        for x in points:
-            spent += 1
-            deviation = LOUD if spent > BUDGET // 2 else QUIET
-            values.append(springs(x) + deviation * rng.standard_normal())
+        numbers = spent + 1 + np.arange(len(points))
+        deviations = np.where(numbers > BUDGET // 2, LOUD, QUIET)
+        values = [springs(x) for x in points] + deviations * rng.standard_normal(len(points))
+        spent = int(numbers[-1])
         probes += [(spent, *probe) for probe in _probes(points)]
         optimizer.tell(points, values)
         result = optimizer.result
         rounds.append((spent, springs(result.x), np.nan if result.noise is None else result.noise))
-    after, true, noise = np.array(rounds).T
-    return Seen(spent=after, true=true, noise=noise, probes=np.array(probes))
+    return Seen(np.array(rounds).T, np.array(probes).T)
 
 
 def _probes(points: NDArray[np.float64]) -> list[tuple[int, float]]:
@@ -88,12 +82,12 @@ def draw(seen: Seen) -> Figure:
     """Return the picture."""
     figure = Figure(figsize=(6.4, 4.6), layout="constrained")
     value, noise, probes, scales = figure.subplots(2, 2).flat
-    spent, coordinate, length = seen.probes.T
-    value.semilogy(seen.spent / N, seen.true, color=COLOURS[0])
+    after, lowest, measured = seen.rounds
+    spent, coordinate, length = seen.probes
+    value.semilogy(after / N, lowest, color=COLOURS[0])
     value.set(title="true f at the point to be returned", ylabel="f")
-    true = np.where(seen.spent > BUDGET // 2, LOUD, QUIET)
-    noise.semilogy(seen.spent / N, true, color="#bbbbbb", label="true")
-    noise.semilogy(seen.spent / N, seen.noise, color=COLOURS[1], label="measured")
+    noise.semilogy(after / N, np.where(after > BUDGET // 2, LOUD, QUIET), color="#bbbbbb", label="true")
+    noise.semilogy(after / N, measured, color=COLOURS[1], label="measured")
     noise.set(title="noise of a value", ylabel="standard deviation", ylim=(1e-5, 1e-2))
     noise.legend(loc="upper left")
     dots: dict[str, Any] = {"linestyle": "none", "marker": ".", "markersize": 3}

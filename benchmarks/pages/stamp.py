@@ -19,7 +19,13 @@ from benchmarks.solvers import Solver
 from pursuit.experiments.common.files import write_file
 
 _FILE = "made.json"
+_TEXTS = Path(__file__).with_name("texts")
 Named = Callable[[str], Solver]
+
+
+def filled(name: str, /, **parts: object) -> str:
+    """Return the text of that name, with these parts in their places."""
+    return (_TEXTS / f"{name}.md").read_text().removesuffix("\n").format(**parts)
 
 
 def write_made(folder: Path) -> None:

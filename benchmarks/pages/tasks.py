@@ -7,10 +7,9 @@ import statistics
 from collections.abc import Sequence
 from pathlib import Path
 
-from benchmarks.pages.stamp import stamp
+from benchmarks.pages.stamp import filled, stamp
 from benchmarks.runs import read_rows
-from benchmarks.suites.tasks import FILE, PEERS, Row, named
-from benchmarks.tasks.suite import SUITE
+from benchmarks.suites.tasks import FILE, PEERS, SUITE, Row, named
 from benchmarks.tasks.task import Task
 from pursuit.experiments.common.formatting import spaced, table
 
@@ -42,25 +41,22 @@ def texts(folder: Path, method: str = "auto") -> dict[Path, str]:
         if compared
         else f"There are no runs of `{method}` yet."
     )
+    enough = "; ".join(f"{task.title}: {task.enough:g}" for task in SUITE)
     parts = [
-        "# Tasks that people bring", _introduction(), verdict, table(header, lines), "## All tools",
-        _all(rows), stamp("make bench-tasks", rows, named, folder),
+        "# Tasks that people bring", filled("tasks", enough=enough), verdict, table(header, lines),
+        "## All tools", _all(rows), stamp("make bench-tasks", rows, named, folder),
     ]  # fmt: skip
     return {folder / "tasks.md": "\n\n".join(parts)}
 
 
 def is_wrong(task: Task, row: Row) -> bool:
     """Say whether a run claims a success beside a wrong answer."""
-    return bool(row.success) and _gap(row) > task.enough + _NOISE_LEVELS * (row.noise or 0.0)
-
-
-def _gap(row: Row) -> float:
-    return math.inf if row.gap is None else row.gap
+    return bool(row.success) and row.true_gap > task.enough + _NOISE_LEVELS * (row.noise or 0.0)
 
 
 def summary(rows: Sequence[Row]) -> tuple[float, float]:
     """Return the median and the largest gap of a tool's runs."""
-    gaps = [_gap(row) for row in rows]
+    gaps = [row.true_gap for row in rows]
     return (statistics.median(gaps), max(gaps)) if gaps else (math.nan, math.nan)
 
 
@@ -79,7 +75,7 @@ def _line(task: Task, budget: int, rows: Sequence[Row], method: str) -> tuple[li
     theirs = tools.get(best, (math.nan, math.nan))
     ratio = max(mine[0], task.enough) / max(theirs[0], task.enough) if known and ours else math.nan
     return [
-        task.title, spaced(task.make(1).x0.size), spaced(budget), best or "-", _pair(theirs), _pair(mine),
+        task.title, spaced(task.case(1).x0.size), spaced(budget), best or "-", _pair(theirs), _pair(mine),
         "-" if math.isnan(ratio) else f"{ratio:.2g}",
         "-" if math.isnan(ratio) else "yes" if ratio <= _LEVEL else "no",
         f"{sum(is_wrong(task, row) for row in ours)} of {len(ours)}" if ours else "-",
@@ -100,39 +96,9 @@ def _all(rows: Sequence[Row]) -> str:
                     spaced(int(statistics.median(row.evaluations or 0 for row in runs))),
                     f"{claimed}, {wrong}", f"{sum(row.seconds or 0.0 for row in runs):.0f}",
                 ])  # fmt: skip
-    header = (
-        "task",
-        "budget",
-        "tool",
-        "gap, median / worst",
-        "spent",
-        "success, wrong",
-        "seconds, all seeds",
-    )
-    return table(header, lines)
+    header = ["task", "budget", "tool", "gap, median / worst", "spent", "success, wrong"]
+    return table([*header, "seconds, all seeds"], lines)
 
 
 def _pair(numbers: tuple[float, float]) -> str:
     return "-" if math.isnan(numbers[0]) else " / ".join(f"{number:.2g}" for number in numbers)
-
-
-def _introduction() -> str:
-    enough = "; ".join(f"{task.title}: {task.enough:g}" for task in SUITE)
-    return (
-        "Tasks of practitioners, each beside the tools that people use for it, from the same start, with the "
-        "same first step sizes and the same budget of evaluations. Starts, noise, and the data of some "
-        "tasks depend on the seed; there are five. **A run is judged by the true gap**: how far the "
-        "expected value of f at the returned point is above the minimum. For the controller and the "
-        "hyper-parameters the minimum is just below the lowest of long runs; for the policies it is the "
-        "largest possible return. The truss is judged by its weight once it is thick enough. No rule of our "
-        "methods is chosen here.\n\n"
-        "The others get variables in units of their first steps. L-BFGS-B takes forward differences "
-        "(central: three-point) and tight tolerances; Nelder-Mead has its adaptive parameters and a first "
-        "simplex of those steps; the radii of BOBYQA, COBYQA and COBYLA begin at one step and end at "
-        "1e-10 or less; pycma returns its mean; Optuna's TPE is multivariate and tries the start first; "
-        "SPSA has two gains; ARS is V1-t. The distance and step of ARS and the gains of SPSA were chosen "
-        "on other seeds. If a tool does not return in time, its best point counts.\n\n"
-        f"The ratio is that of the medians. Smaller gaps count as these, which are as good as none: {enough}."
-        " A success is wrong if the gap is larger than this and three times the noise there; where f has "
-        "several valleys, that may be another valley."
-    )

@@ -7,8 +7,6 @@ moved within the bounds. ``cutest.csv`` lists them with the milliseconds of a va
 
 from __future__ import annotations
 
-import csv
-import io
 import logging
 import os
 import time
@@ -19,8 +17,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from benchmarks.runs import read_rows, write_table
 from pursuit.checks import Vector
-from pursuit.experiments.common.files import write_file
 
 LISTED = Path(__file__).with_name("cutest.csv")
 CHOOSING, REPORTING = "choosing", "reporting"
@@ -70,11 +68,7 @@ class Problem(NamedTuple):
 
 def listed(group: str, every: int = 1) -> list[Listed]:
     """Return the problems of a set in alphabetical order; of each `every` the first."""
-    with LISTED.open(newline="") as file:
-        rows = [
-            Listed(row["name"], int(row["n"]), row["kind"], float(row["ms"])) for row in csv.DictReader(file)
-        ]
-    return [one for one in rows if one.group == group][::every]
+    return [one for one in read_rows(LISTED, Listed) if one.group == group][::every]
 
 
 def load(name: str) -> Problem:
@@ -106,10 +100,8 @@ def measure() -> None:
             if problem.n >= _LEAST:
                 kind = UNCONSTRAINED if problem.bounds is None else BOUNDS
                 found.append(Listed(name, problem.n, kind, float(f"{1e3 * _seconds(problem):.3g}")))
-    text = io.StringIO()
     chosen = sorted((one for one in found if one.seconds < _MOST_SECONDS), key=lambda one: one.name.upper())
-    csv.writer(text, lineterminator="\n").writerows([Listed._fields, *chosen])
-    write_file(LISTED, text.getvalue())
+    write_table(LISTED, Listed._fields, chosen)
 
 
 def _seconds(problem: Problem) -> float:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.problems.cutest import Listed, Problem
+from benchmarks.problems.problem import counted
 from pursuit.checks import Vector
 
 SMOOTH, PIECEWISE = "smooth", "piecewise smooth"
@@ -23,10 +24,6 @@ _MS = 0.02
 Residuals = Callable[[Any], Any]
 
 
-def _counted(n: int) -> Vector:
-    return np.arange(1.0, n + 1.0)
-
-
 # --- the functions, in the order of Moré and Wild --------------------------------------------------
 
 
@@ -35,12 +32,12 @@ def _full_rank(x: Any) -> Any:
 
 
 def _rank_one(x: Any) -> Any:
-    return _counted(35) * (_counted(x.size) @ x) - 1.0
+    return counted(35) * (counted(x.size) @ x) - 1.0
 
 
 def _rank_one_with_zeros(x: Any) -> Any:
     rows = np.append(np.arange(34.0), 0.0)
-    return rows * (_counted(x.size)[1:-1] @ x[1:-1]) - 1.0
+    return rows * (counted(x.size)[1:-1] @ x[1:-1]) - 1.0
 
 
 def _rosenbrock(x: Any) -> Any:
@@ -63,7 +60,7 @@ def _freudenstein_roth(x: Any) -> Any:
 
 
 def _bard(x: Any) -> Any:
-    u = _counted(15)
+    u = counted(15)
     return _BARD - (x[0] + u / ((16.0 - u) * x[1] + np.minimum(u, 16.0 - u) * x[2]))
 
 
@@ -73,27 +70,27 @@ def _kowalik_osborne(x: Any) -> Any:
 
 
 def _meyer(x: Any) -> Any:
-    return x[0] * np.exp(x[1] / (45.0 + 5.0 * _counted(16) + x[2])) - _MEYER
+    return x[0] * np.exp(x[1] / (45.0 + 5.0 * counted(16) + x[2])) - _MEYER
 
 
 def _watson(x: Any) -> Any:
-    powers = np.vander(_counted(29) / 29.0, x.size, increasing=True)
+    powers = np.vander(counted(29) / 29.0, x.size, increasing=True)
     slopes = powers[:, :-1] @ (np.arange(1.0, x.size) * x[1:])
     return np.append(slopes - (powers @ x) ** 2 - 1.0, [x[0], x[1] - x[0] ** 2 - 1.0])
 
 
 def _box(x: Any) -> Any:
-    t = _counted(10) / 10.0
+    t = counted(10) / 10.0
     return np.exp(-t * x[0]) - np.exp(-t * x[1]) - x[2] * (np.exp(-t) - np.exp(-10.0 * t))
 
 
 def _jennrich_sampson(x: Any) -> Any:
-    i = _counted(10)
+    i = counted(10)
     return 2.0 + 2.0 * i - np.exp(i * x[0]) - np.exp(i * x[1])
 
 
 def _brown_dennis(x: Any) -> Any:
-    t = _counted(20) / 5.0
+    t = counted(20) / 5.0
     return (x[0] + t * x[1] - np.exp(t)) ** 2 + (x[2] + np.sin(t) * x[3] - np.cos(t)) ** 2
 
 
@@ -130,7 +127,7 @@ def _cube(x: Any) -> Any:
 
 
 def _mancino(x: Any) -> Any:
-    i = _counted(x.size)
+    i = counted(x.size)
     v = np.sqrt(x[:, np.newaxis] ** 2 + i[:, np.newaxis] / i)
     sums = np.sum(v * (np.sin(np.log(v)) ** 5 + np.cos(np.log(v)) ** 5), axis=1)
     return 1400.0 * x + (i - 50.0) ** 3 + sums
@@ -185,7 +182,7 @@ def _halves(n: int) -> Vector:
 
 
 def _even(n: int) -> Vector:
-    return _counted(n) / (n + 1.0)
+    return counted(n) / (n + 1.0)
 
 
 def _at(*x: float) -> Callable[[int], Vector]:

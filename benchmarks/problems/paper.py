@@ -57,16 +57,6 @@ class FastRotated(NamedTuple):
         """A new copy of the minimiser, Q^T x*."""
         return self.rotate_back(self.problem.minimizer)
 
-    @property
-    def m(self) -> float:
-        """The smallest eigenvalue, which a rotation does not change."""
-        return float(self.problem.m)
-
-    @property
-    def L(self) -> float:
-        """The largest eigenvalue, which a rotation does not change."""
-        return float(self.problem.L)
-
     def __call__(self, x: Any) -> float:
         """Return f(Qx)."""
         return evaluate(self, x)
@@ -130,15 +120,6 @@ class Absolute(NamedTuple):
     def x0(self) -> Vector:
         """A new copy of the start, (1, ..., 1)."""
         return np.ones(self.n)
-
-    @property
-    def minimizer(self) -> Vector:
-        """A new copy of the minimiser, 0."""
-        return np.zeros(self.n)
-
-    def __call__(self, x: Any) -> float:
-        """Return f(x)."""
-        return evaluate(self, x)
 
 
 @value.register(Absolute)

@@ -59,6 +59,11 @@ class Problem(NamedTuple):
         return lambda value: noise(value, rng)
 
 
+def counted(n: int) -> Vector:
+    """Return 1, 2, ..., n."""
+    return np.arange(1.0, n + 1.0)
+
+
 def rotated(problem: Problem, seed: int) -> Problem:
     """Return f(Qx), started at Q^T x0, with a random orthogonal matrix Q; a product takes n^2 operations.
 

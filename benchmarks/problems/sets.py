@@ -55,38 +55,28 @@ def _reporting_smooth() -> list[Problem]:
 
 
 def _choosing_noisy() -> list[Problem]:
-    quadratic = rotated(valleys.spread_quadratic(100, 1e2), _SEED)
-    return [
-        problem
-        for base, deviation in (
-            (quadratic, 1e-2),
-            (valleys.chained_rosenbrock(20), 1e-3),
-            (fitting.logistic_regression(30), 1e-4),
-        )
-        for problem in _noisy_versions(base, deviation)
-    ]
+    return _with_noise(
+        (rotated(valleys.spread_quadratic(100, 1e2), _SEED), 1e-2),
+        (valleys.chained_rosenbrock(20), 1e-3),
+        (fitting.logistic_regression(30), 1e-4),
+    )
 
 
 def _reporting_noisy() -> list[Problem]:
-    quadratic = rotated(valleys.linear_quadratic(50, 1e3), _SEED)
-    return [
-        problem
-        for base, deviation in (
-            (quadratic, 1e-1),
-            (valleys.paired_rosenbrock(10), 1e-2),
-            (fitting.poisson_regression(40), 1e-4),
-        )
-        for problem in _noisy_versions(base, deviation)
-    ]
+    return _with_noise(
+        (rotated(valleys.linear_quadratic(50, 1e3), _SEED), 1e-1),
+        (valleys.paired_rosenbrock(10), 1e-2),
+        (fitting.poisson_regression(40), 1e-4),
+    )
 
 
-def _noisy_versions(problem: Problem, deviation: float) -> list[Problem]:
-    return [
-        with_additive_noise(problem, deviation),
-        with_relative_noise(problem, 1e-3),
-        rounded(problem, 4 if problem.kind == fitting.FITTING else 3),
-        in_single_precision(problem),
-    ]
+def _with_noise(*bases: tuple[Problem, float]) -> list[Problem]:
+    found = []
+    for problem, deviation in bases:
+        digits = 4 if problem.kind == fitting.FITTING else 3
+        found += [with_additive_noise(problem, deviation), with_relative_noise(problem, 1e-3)]
+        found += [rounded(problem, digits), in_single_precision(problem)]
+    return found
 
 
 _SETS: dict[str, tuple[Callable[[], list[Problem]], ...]] = {

@@ -10,14 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.problems.problem import Problem
+from benchmarks.problems.problem import Problem, counted
 from pursuit.checks import Vector
 
 VALLEY, SEPARABLE, QUADRATIC, NONCONVEX = "valley", "separable", "quadratic", "nonconvex"
-
-
-def _counted(n: int) -> Vector:
-    return np.arange(1.0, n + 1.0)
 
 
 # --- chains and valleys ----------------------------------------------------------------------------
@@ -134,7 +130,7 @@ def cragg_levy(n: int) -> Problem:
 def boundary_value(n: int) -> Problem:
     """Sum the squares of a discrete boundary value problem, divided by h^2: a condition number like n^4."""
     h = 1.0 / (n + 1.0)
-    t = h * _counted(n)
+    t = h * counted(n)
 
     def formula(x: Any) -> Any:
         residual = 2.0 * x + 0.5 * h**2 * (x + t + 1.0) ** 3
@@ -148,7 +144,7 @@ def boundary_value(n: int) -> Problem:
 def integral_equation(n: int) -> Problem:
     """Sum the squares of a discrete integral equation, in which every equation has all variables."""
     h = 1.0 / (n + 1.0)
-    t = h * _counted(n)
+    t = h * counted(n)
 
     def formula(x: Any) -> Any:
         cube = (x + t + 1.0) ** 3
@@ -195,7 +191,7 @@ def engval(n: int) -> Problem:
 
 def variably_dimensioned(n: int) -> Problem:
     """Sum (x_i - 1)^2 + s^2 + s^4, s = sum i (x_i - 1), from 1 - i/n."""
-    weights = _counted(n)
+    weights = counted(n)
 
     def formula(x: Any) -> Any:
         s = weights @ (x - 1.0)
@@ -206,7 +202,7 @@ def variably_dimensioned(n: int) -> Problem:
 
 def trigonometric(n: int) -> Problem:
     """Sum (n - sum cos x_j + i (1 - cos x_i) - sin x_i)^2, from 1/n; it has local minima."""
-    weights = _counted(n)
+    weights = counted(n)
 
     def formula(x: Any) -> Any:
         cosines = np.cos(x)
@@ -229,7 +225,7 @@ def cosines(n: int) -> Problem:
 
 def exponentials(n: int) -> Problem:
     """Raydan's sum (i/10)(exp(x_i) - x_i), from 1."""
-    weights = _counted(n) / 10.0
+    weights = counted(n) / 10.0
 
     def formula(x: Any) -> Any:
         return np.sum(weights * (np.exp(x) - x))
@@ -239,7 +235,7 @@ def exponentials(n: int) -> Problem:
 
 def quartics(n: int) -> Problem:
     """Sum (x_i - i/n)^4 + 0.01 i (x_i - i/n)^2, from 2."""
-    weights = _counted(n)
+    weights = counted(n)
 
     def formula(x: Any) -> Any:
         away = x - weights / n

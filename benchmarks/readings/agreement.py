@@ -1,26 +1,33 @@
-"""How well each way to read the paper agrees with the twelve claims about its data."""
+"""How well each way to read the paper agrees with the twelve claims about its data.
+
+A label such as ``ep-cma-4@1:n`` is that of a scheme, ``@`` and its setting, with colons for division signs
+and ``&`` for commas, which labels must not have.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 import matplotlib.figure
 
-from benchmarks.readings.declare import DAMPINGS, FAILURE_RATES, STRUCTURES, changes, labelled
-from benchmarks.readings.measured import Label, Measurements, Setting
+from benchmarks.readings.measured import FOLDER, Label, Measurements, Setting
+from benchmarks.runs import write_table
 from pursuit.experiments.common.formatting import table
-from pursuit.experiments.common.plotting import print_style
+from pursuit.experiments.common.plotting import print_style, save
 from pursuit.experiments.study.claims import CLAIMS, judge
+from pursuit.experiments.study.declaration import load_study
 from pursuit.experiments.study.evidence import EP_CMA
 
 OF_DATA = CLAIMS[:12]
 """The claims that a way to read the paper can agree with; the others are its discussion."""
-
-# c_p of `fitted` as `constants.toml` names it, and c of SARP with adaptive and with exact steps.
-_FITTED_RATE = "1/n"
-_DAMPING, _EXACT_DAMPING = 3.0, 2.0
+_FAILURE_RATES = ("0", "1/n^2", "1/(12n)", "1/n", "1/12", "2/(n+2)")
+# c of SARP: Fig. 2 has 2, and theta' in the paper's eq. (4) is that of 1.
+_DAMPINGS = (1.0, 2.0, 2.25, 2.5, 3.0, 4.0)
+# c_p of `fitted`, and c of SARP with adaptive and with exact steps.
+_FITTED_RATE, _DAMPING, _EXACT_DAMPING = "1/n", 3.0, 2.0
 
 
 class Agreement(NamedTuple):
@@ -69,45 +76,75 @@ class Judged(NamedTuple):
         return sum(shares) / len(shares) if shares else math.nan
 
 
-def sarp_labels(damping: float, exact_damping: float) -> dict[str, Label]:
-    """Return Random Pursuit and SARP with these constants."""
-    return {
+def labelled(scheme: str, setting: str) -> str:
+    """Return the label of a scheme with a setting."""
+    return f"{scheme}@{setting.replace('/', ':')}"
+
+
+def _labels(damping: float, exact_damping: float = _EXACT_DAMPING, c_p: str = "") -> dict[str, Label]:
+    """Return Random Pursuit and SARP with these constants, and CMA and EP-CMA-m if there is a c_p."""
+    found = {
         "rp": Label("rp"),
         "rp-exact": Label("rp-exact"),
-        "sarp": Label(labelled("sarp", f"{damping:g}")),
-        "sarp-exact": Label(labelled("sarp-exact", f"{exact_damping:g}")),
+        "sarp": Label(f"sarp@{damping:g}"),
+        "sarp-exact": Label(f"sarp-exact@{exact_damping:g}"),
     }
+    return found | {scheme: Label(labelled(scheme, c_p)) for scheme in ("cma", *EP_CMA) if c_p}
 
 
 def constant_settings() -> list[Setting]:
     """Return every c_p with every c."""
     return [
-        Setting(
-            f"c_p = {c_p}, c = {c:g}",
-            sarp_labels(c, _EXACT_DAMPING) | {s: Label(labelled(s, c_p)) for s in ("cma", *EP_CMA)},
-        )
-        for c_p in FAILURE_RATES
-        for c in DAMPINGS
+        Setting(f"c_p = {c_p}, c = {c:g}", _labels(c, c_p=c_p)) for c_p in _FAILURE_RATES for c in _DAMPINGS
     ]
 
 
 def damping_settings() -> list[Setting]:
     """Return every c of adaptive steps with every c of exact ones."""
     return [
-        Setting(f"c = {c:g}, exact {exact:g}", sarp_labels(c, exact)) for c in DAMPINGS for exact in DAMPINGS
+        Setting(f"c = {c:g}, exact {exact:g}", _labels(c, exact)) for c in _DAMPINGS for exact in _DAMPINGS
     ]
 
 
 def structure_settings() -> list[Setting]:
     """Return every structure with the constants of `fitted`, which agree best; the library's own first."""
-    base = sarp_labels(_DAMPING, _EXACT_DAMPING) | {
-        s: Label(labelled(s, _FITTED_RATE)) for s in ("cma", *EP_CMA)
-    }
-    settings = [Setting("as it is", base)]
-    for name in STRUCTURES:
-        changed = {s: Label(labelled(s, name), "fitted") for s in EP_CMA if changes(name, s)}
-        settings.append(Setting(name.replace(":", "/").replace("&", ", "), base | changed))
-    return settings
+    changed: dict[str, dict[str, Label]] = {"as it is": {}}
+    for scheme in load_study(FOLDER / "structure.toml").schemes:
+        method, _, name = scheme.label.partition("@")
+        name = name.replace(":", "/").replace("&", ", ")
+        changed.setdefault(name, {})[method] = Label(scheme.label, "fitted")
+    base = _labels(_DAMPING, c_p=_FITTED_RATE)
+    return [Setting(name, base | schemes) for name, schemes in changed.items()]
+
+
+_GROUPS = {
+    "constants": ("c_p of CMA and EP-CMA-m, and c of SARP", constant_settings),
+    "sarp": ("c of SARP with adaptive and with exact steps", damping_settings),
+    "structure": ("Other rules for evolution paths", structure_settings),
+}
+
+
+def page(measurements: Measurements, out: Path) -> list[str]:
+    """Return the parts of the page on the claims, and draw its figures."""
+    parts = [
+        "# Which reading agrees with the paper's claims",
+        "A claim has several measurements, each of which agrees with the paper, does not, or is not decided. "
+        "Numbers in brackets: the measurements that agree, and all that are decided under some setting. A "
+        "claim holds if all of these agree. Settings are in the order of the claims that hold, and then of "
+        "the mean share of measurements that agree.",
+        "\n".join(f"{claim.number}. {claim.sentence}" for claim in OF_DATA),
+    ]
+    everything: list[Judged] = []
+    for name, (title, settings) in _GROUPS.items():
+        rows = judged(measurements, settings())
+        if any(claim.measured for row in rows for claim in row.claims.values()):
+            everything += rows
+            save(agreement_figure(rows), out, name, ["png"])
+            parts += [f"## {title}", f"![Settings and claims]({name}.png)", agreement_table(rows)]
+    header = ["setting", "claim", *Agreement._fields]
+    lines = [[row.setting, n, *claim] for row in everything for n, claim in sorted(row.claims.items())]
+    write_table(out / "claims.csv", header, lines)
+    return parts
 
 
 def judged(measurements: Measurements, settings: Sequence[Setting]) -> list[Judged]:

@@ -3,24 +3,17 @@
 from __future__ import annotations
 
 import contextlib
-import csv
-import gzip
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple, NoReturn
 
+from benchmarks.runs import read_rows
 from pursuit.experiments.common import StudyError
 from pursuit.experiments.study import read_store
-from pursuit.experiments.study.results import (
-    Cell,
-    CellResults,
-    KeptTraces,
-    Results,
-    RunRecord,
-    Trace,
-)
+from pursuit.experiments.study.results import Cell, CellResults, KeptTraces, Results, RunRecord, Trace
 
+FOLDER = Path(__file__).parent
 # That of all studies of the readings.
 _TARGET = 1e-9
 
@@ -31,13 +24,6 @@ class Place(NamedTuple):
     problem: str
     L: float | None
     n: int
-
-
-class Measured(NamedTuple):
-    """The runs of a cell, and how to get their traces."""
-
-    entry: CellResults
-    trace: Callable[[Cell, int], Trace]
 
 
 class Label(NamedTuple):
@@ -54,59 +40,69 @@ class Setting(NamedTuple):
     schemes: Mapping[str, Label]
 
 
+class RunRow(NamedTuple):
+    """A run, as a table of runs has it."""
+
+    problem: str
+    L: float | None
+    n: int
+    scheme: str
+    reading: str
+    cap: int
+    run: int
+    nit: int
+    nfev: int
+    reason: str
+
+
+# A cell, and what returns its traces.
+_Measured = tuple[CellResults, Callable[[Cell, int], Trace]]
+
+
 class Measurements:
     """All cells of some studies that have runs; of cells of the same name, the one of the largest cap."""
 
     def __init__(self, studies: Sequence[Results]) -> None:
-        self._found: dict[tuple[Label, Place], Measured] = {}
+        self._found: dict[tuple[Label, Place], _Measured] = {}
         for results in studies:
             for entry in results.select():
-                self._add(Measured(entry, results.trace))
-
-    def _add(self, measured: Measured) -> None:
-        cell = measured.entry.cell
-        for reading in (cell.reading, None):
-            key = Label(cell.scheme, reading), place_of(cell)
-            if key not in self._found or _extent(measured) > _extent(self._found[key]):
-                self._found[key] = measured
+                for reading in (entry.cell.reading, None):
+                    key = Label(entry.cell.scheme, reading), Place(*entry.cell[:3])
+                    known = self.get(*key)
+                    if known is None or (entry.cap, len(entry.runs)) > (known.cap, len(known.runs)):
+                        self._found[key] = entry, results.trace
 
     def get(self, label: Label, place: Place) -> CellResults | None:
         """Return the cell of a scheme at a place, if it was measured."""
-        measured = self._found.get((label, place))
-        return None if measured is None else measured.entry
-
-    def entries(self) -> list[CellResults]:
-        """Return all cells."""
-        return [found.entry for (label, _), found in self._found.items() if label.reading is not None]
+        return self._found.get((label, place), (None,))[0]
 
     def places(self, scheme: str) -> list[Place]:
         """Return where schemes whose labels begin so were measured, in the order of the declarations."""
         return list(dict.fromkeys(place for label, place in self._found if label.scheme.startswith(scheme)))
 
+    def runs(self) -> Iterator[RunRow]:
+        """Return every run."""
+        for (label, _), (entry, _) in self._found.items():
+            if label.reading is not None:
+                for run in entry.runs:
+                    yield RunRow(*entry.cell, entry.cap, run.number, run.nit, run.nfev, run.reason)
+
     def study(self, settings: Sequence[Setting], places: Sequence[Place]) -> Results:
         """Return a study of the paper's schemes with a reading for every setting."""
-        sources: dict[Cell, Measured] = {}
-        for setting in settings:
-            for place in places:
-                for scheme, label in setting.schemes.items():
-                    if (label, place) in self._found:
-                        cell = Cell(*place, scheme=scheme, reading=setting.name)
-                        sources[cell] = self._found[label, place]
+        sources = {
+            Cell(*place, scheme=scheme, reading=setting.name): self._found[label, place]
+            for setting in settings
+            for place in places
+            for scheme, label in setting.schemes.items()
+            if (label, place) in self._found
+        }
 
         def trace(cell: Cell, number: int) -> Trace:
-            return sources[cell].trace(sources[cell].entry.cell, number)
+            entry, trace = sources[cell]
+            return trace(entry.cell, number)
 
-        cells = tuple(source.entry._replace(cell=cell) for cell, source in sources.items())
+        cells = tuple(entry._replace(cell=cell) for cell, (entry, _) in sources.items())
         return Results(title="", cells=cells, figures=(), trace=trace, made={})
-
-
-def place_of(cell: Cell) -> Place:
-    """Return the problem of a cell with its L and n."""
-    return Place(cell.problem, cell.L, cell.n)
-
-
-def _extent(measured: Measured) -> tuple[int, int]:
-    return measured.entry.cap, len(measured.entry.runs)
 
 
 @contextlib.contextmanager
@@ -124,21 +120,11 @@ def measurements_in(sources: Sequence[Path]) -> Iterator[Measurements]:
 
 
 def results_of_runs(path: Path) -> Results:
-    """Return the results that a table of `runs.csv.gz` has: how many iterations runs took, and no values."""
+    """Return the results that a table of runs has: how many iterations runs took, and no values."""
     runs: dict[tuple[Cell, int], list[RunRecord]] = {}
-    with gzip.open(path, "rt", newline="") as file:
-        for row in csv.DictReader(file):
-            condition = float(row["L"]) if row["L"] else None
-            cell = Cell(row["problem"], condition, int(row["n"]), row["scheme"], row["reading"])
-            run = RunRecord(
-                number=int(row["run"]),
-                nit=int(row["nit"]),
-                nfev=int(row["nfev"]),
-                fun=math.nan,
-                reason=row["reason"],
-                seconds=math.nan,
-            )
-            runs.setdefault((cell, int(row["cap"])), []).append(run)
+    for row in read_rows(path, RunRow):
+        run = RunRecord(row.run, row.nit, row.nfev, fun=math.nan, reason=row.reason, seconds=math.nan)
+        runs.setdefault((Cell(*row[:5]), row.cap), []).append(run)
     cells = tuple(
         CellResults(cell=cell, target=_TARGET, cap=cap, wanted=len(found), code="", runs=tuple(found))
         for (cell, cap), found in runs.items()

@@ -125,11 +125,8 @@ class PathOptions(NamedTuple):
         """Return the library's scheme with these rates, and a row for every path."""
         memories = {"sqrt": round(math.sqrt(n)), "n": n}
         m = memories[self.m] if isinstance(self.m, str) else self.m
-        rates: dict[str, Any] = {
-            "c_c": rate_of(self.c_c, n),
-            "c_cov": self.c_cov,
-            "c_p": rate_of(self.c_p, n),
-        }
+        rates: dict[str, Any] = {"c_c": rate_of(self.c_c, n), "c_cov": self.c_cov}
+        rates["c_p"] = rate_of(self.c_p, n)
         if self.failure in ("reset", "threshold"):
             # Then c_p plays no part, and readings do not differ.
             rates["c_p"] = 0.0
@@ -304,15 +301,7 @@ def _tell(team, scheme, arrays, numbers, line, step):
         _keep_path(team, scheme, arrays.paths)
     if due:
         q = k
-    return PathNumbers(
-        fx=fx,
-        f=fx,
-        sigma=step.sigma,
-        k=k,
-        q=q,
-        failures=failures,
-        success_rate=success_rate,
-    )
+    return PathNumbers(fx=fx, f=fx, sigma=step.sigma, k=k, q=q, failures=failures, success_rate=success_rate)
 
 
 class RatedCma(NamedTuple):

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import polars
 
 from benchmarks.runs import Say, Wanted
 from benchmarks.solvers import Solver
@@ -51,6 +51,12 @@ class Extent(NamedTuple):
     functions: Sequence[int] = tuple(range(1, 25))
     instances: Sequence[int] = _INSTANCES
     suite: str = "bbob-largescale"
+
+    @property
+    def place(self) -> str:
+        """The dimensions and the instances, for people."""
+        n, instances = (", ".join(map(str, numbers)) for numbers in (self.dimensions, self.instances))
+        return f"n = {n}, instances {instances}"
 
 
 class SuiteShares(NamedTuple):
@@ -146,19 +152,11 @@ def _stored(path: Path, other: Profile) -> list[Profile]:
     """Return the profiles of a table, which has them at some budgets, of the same problems as another one."""
     if not path.exists():
         return []
-    with path.open(newline="") as file:
-        head, *rows = csv.reader(file)
-    pairs = len(other.problems) * TARGETS.size
-    profiles = []
-    for column, name in enumerate(head[1:], start=1):
-        known = [(float(row[0]), float(row[column])) for row in rows if row[column]]
-        budgets, shares = np.array(known).T
-        reached = np.diff(np.round(pairs * shares).astype(int), prepend=0)
-        profiles.append(
-            other._replace(
-                name=name, reached=np.repeat(_ROUNDED * budgets, reached), spent=float(budgets[-1])
-            )
-        )
+    table, pairs, profiles = polars.read_csv(path), len(other.problems) * TARGETS.size, []
+    for name in table.columns[1:]:
+        budgets, shares = table.select(table.columns[0], name).drop_nulls().to_numpy().T
+        reached = np.repeat(_ROUNDED * budgets, np.diff(np.round(pairs * shares).astype(int), prepend=0))
+        profiles.append(other._replace(name=name, reached=reached, spent=float(budgets[-1])))
     return profiles
 
 
@@ -193,13 +191,10 @@ def read(folder: Path) -> SuiteShares | None:
         return None
     tables = {group: folder / f"{_stem(group)}.csv" for group in GROUPS}
     shares = {group: _last_of(table) for group, table in tables.items() if table.exists()}
-    stored = json.loads(path.read_text())
+    stored: dict[str, Any] = json.loads(path.read_text())
     versions = stored.pop("versions", {})
-    found: dict[str, Any] = {
-        name: tuple(one) if isinstance(one, list) else one for name, one in stored.items()
-    }
-    extent = Extent(**found)
-    return SuiteShares(extent, versions, shares)
+    extent: Any = {name: tuple(one) if isinstance(one, list) else one for name, one in stored.items()}
+    return SuiteShares(Extent(**extent), versions, shares)
 
 
 def texts(folder: Path) -> dict[Path, str]:
@@ -214,18 +209,13 @@ def texts(folder: Path) -> dict[Path, str]:
         found = read(folder / extent.suite)
         if found is None:
             continue
-        n, instances = (
-            ", ".join(map(str, numbers)) for numbers in (found.extent.dimensions, found.extent.instances)
-        )
         versions = ", ".join(f"{name} {version}" for name, version in found.versions.items())
-        pictures = (
-            f"![{title}]({extent.suite}/{file})" for file, title in figures(folder / extent.suite).items()
-        )
+        file, title = next(iter(figures(folder / extent.suite).items()))
         parts += [
             f"## {extent.suite}",
-            next(pictures),
-            f"{len(found.extent.functions)} functions, n = {n}, instances {instances}, "
-            f"{found.extent.budget} n evaluations. Versions (of ours, a hash of what the method does): "
+            f"![{title}]({extent.suite}/{file})",
+            f"{len(found.extent.functions)} functions, {found.extent.place}, {found.extent.budget} n "
+            "evaluations. Versions (of ours, a hash of what the method does): "
             f"{versions}.",
             shares_table(found.shares, _SMALL),
         ]
@@ -234,8 +224,5 @@ def texts(folder: Path) -> dict[Path, str]:
 
 def _last_of(path: Path) -> dict[str, float]:
     """Return the last number of every column of a table of profiles, by the solver's name."""
-    with path.open(newline="") as file:
-        head, *rows = csv.reader(file)
-    columns = zip(head, zip(*rows, strict=True), strict=True)
-    found = {name: [cell for cell in column if cell] for name, column in columns}
-    return {_solver_of(name): float(cells[-1]) for name, cells in found.items() if name != head[0]}
+    columns = polars.read_csv(path).get_columns()[1:]
+    return {_solver_of(column.name): column.drop_nulls()[-1] for column in columns}

@@ -56,7 +56,7 @@ def plan(wanted: Wanted) -> Iterator[Row]:
     """Yield a row without a result for every run."""
     for problem in list(PROBLEMS)[: 2 if wanted.quick else None]:
         for solver in map(named, wanted.solvers or SOLVERS):
-            for seed in range(1, 1 + (wanted.seeds or (1 if wanted.quick else _SEEDS))):
+            for seed in wanted.seeds_of(_SEEDS):
                 yield Row(problem, len(PROBLEMS[problem].lower), solver.name, solver.version, seed)
 
 

@@ -16,35 +16,15 @@ from benchmarks.problems import cutest, more_wild
 from benchmarks.problems.features import FEATURES, NOISY, PLAIN, featured
 from benchmarks.recording import Recorder, run_solver
 from benchmarks.runs import Part, Wanted
-from benchmarks.solvers import (
-    OUTSIDER,
-    QUADRATIC,
-    Solver,
-    solver_named,
-    using_nlopt,
-    using_pybobyqa,
-    using_pycma,
-    using_scipy,
-)
+from benchmarks.solvers import solver_named
+from benchmarks.suites.declared import solvers_of
 
 FILE = "runs.csv"
 BUDGETS = (10, 30, 100)
 """Of evaluations, divided by n, for which shares are shown; runs have the last, as those of Moré and Wild."""
-# Tolerances of those whose own let them stop too early.
-_LEAST = 1e-13
-_FINE = {"xatol": _LEAST, "fatol": _LEAST}
-_PEERS = (
-    Solver("L-BFGS-B", "scipy", using_scipy("L-BFGS-B"), OUTSIDER, random=False),
-    Solver("NEWUOA-BOBYQA", "nlopt", using_nlopt(), QUADRATIC, random=False),
-    Solver("Py-BOBYQA", "pybobyqa", using_pybobyqa(), QUADRATIC, random=False),
-    Solver("COBYQA", "scipy", using_scipy("COBYQA"), QUADRATIC, random=False),
-    Solver(
-        "Nelder-Mead", "scipy", using_scipy("Nelder-Mead", adaptive=True, **_FINE), QUADRATIC, random=False
-    ),
-    Solver("Powell", "scipy", using_scipy("Powell", xtol=_LEAST, ftol=_LEAST), QUADRATIC, random=False),
-    Solver("pycma", "cma", using_pycma(), QUADRATIC),
-)
+_PEERS = solvers_of("cutest")
 PEERS = tuple(solver.name for solver in _PEERS)
+named = functools.partial(solver_named, among=_PEERS)
 _QUICK = ("L-BFGS-B", "NEWUOA-BOBYQA", "pycma", "auto")
 
 
@@ -107,11 +87,6 @@ class Row(NamedTuple):
     """The evaluations at which the best true value fell, with spaces between them,"""
     best: str = ""
     """and these values."""
-
-
-def named(name: str) -> Solver:
-    """Return the solver of that name."""
-    return solver_named(name, _PEERS)
 
 
 def _plan(court: Court, wanted: Wanted) -> Iterator[Row]:

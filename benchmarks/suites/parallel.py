@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import functools
 import heapq
 import math
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -69,10 +69,13 @@ def solver_of(name: str, batch: int) -> Solver:
     return Solver(name, "fcmaes", using_fcmaes(lambda n: batch)) if name == CR_FM_NES else our(name)
 
 
+named = partial(solver_of, batch=1)
+
+
 def plan_rounds(wanted: Wanted) -> Iterator[RoundsRow]:
     """Yield what is to be measured: ours with batches of 1, sqrt(n) and n, the others with sqrt(n)."""
     for n, (seeds, others) in list(_SEEDS.items())[: 1 if wanted.quick else None]:
-        seeds, others = (wanted.seeds or (1 if wanted.quick else number) for number in (seeds, others))
+        seeds, others = (len(wanted.seeds_of(number)) for number in (seeds, others))
         middle = math.ceil(math.sqrt(n))
         cases = [("differences", batch, seeds) for batch in (middle, 1, n)]
         if n <= 100:
@@ -120,11 +123,6 @@ def with_limits(rows: list[RoundsRow], table: Table[RoundsRow], jobs: int) -> li
         row if row.solver in OURS or mine is None else row._replace(rounds=_RIVALS_ROUNDS * mine.rounds)
         for row, mine in zip(rows, ours, strict=True)
     ]
-
-
-def named(name: str) -> Solver:
-    """Return the solver of that name."""
-    return solver_of(name, 1)
 
 
 # --- times -----------------------------------------------------------------------------------------
@@ -198,11 +196,9 @@ class Simulated:
         while self._free and self._waiting:
             future, x = self._waiting.popleft()
             took = float(self._rng.choice([1.0, 10.0]))
-            self._free, self.evaluations, self.worked = (
-                self._free - 1,
-                self.evaluations + 1,
-                self.worked + took,
-            )
+            self._free -= 1
+            self.evaluations += 1
+            self.worked += took
             heapq.heappush(self._busy, (self.now + took, self.evaluations, future, self._fun(x)))
 
 
@@ -248,23 +244,14 @@ def _run(fun: Callable[..., Any], x0: Vector, maxfev: int, **arguments: Any) -> 
 
 _BUSY = "share of the time 16 threads are busy, times varying tenfold, batch"
 _SIMULATED = "share of simulated time 16 workers are busy where half of f takes ten times as long"
-_MEASUREMENTS: dict[tuple[str, int], Callable[[], float]] = {
-    **{
-        (part, n): functools.partial(measure, n, maxfev, *further)
-        for n, maxfev in ((100, 1600), (1000, 3200))
-        for part, measure, further in (
-            ("times faster with 16 threads, f sleeping 20 ms", sleeping, ()),
-            (f"{_BUSY} default", busy_share, (None,)),
-            (f"{_BUSY} 16", busy_share, (16,)),
-            (f"{_BUSY} 128", busy_share, (128,)),
-        )
-    },
-    **{
-        (f"{_SIMULATED} with {method}", 100): functools.partial(simulated_share, method, 100)
-        for method in OURS
-    },
-    ("times faster with 2 processes, f computing for 20 ms", 100): functools.partial(two_processes, 100),
-}
+_MEASUREMENTS: dict[tuple[str, int], Callable[[], float]] = {}
+for _n, _maxfev in ((100, 1600), (1000, 3200)):
+    _MEASUREMENTS["times faster with 16 threads, f sleeping 20 ms", _n] = partial(sleeping, _n, _maxfev)
+    for _batch in (None, 16, 128):
+        _MEASUREMENTS[f"{_BUSY} {_batch or 'default'}", _n] = partial(busy_share, _n, _maxfev, _batch)
+for _method in OURS:
+    _MEASUREMENTS[f"{_SIMULATED} with {_method}", 100] = partial(simulated_share, _method, 100)
+_MEASUREMENTS["times faster with 2 processes, f computing for 20 ms", 100] = partial(two_processes, 100)
 
 
 def plan_times(wanted: Wanted) -> Iterator[TimeRow]:

@@ -9,31 +9,19 @@ or because it quits, is not run in 1000.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from benchmarks.costs import Memory, Overhead, memory_of, overhead_of
+from benchmarks.measure import memory_of, overhead_of
 from benchmarks.problems.paper import HARD, HARD_CONDITION, SMOOTH, Task, make_objective
 from benchmarks.recording import QUIT, TIME, Recorder, run_solver, warm_up
 from benchmarks.runs import MEASURED, SKIPPED, Part, Skip, Table, Wanted
-from benchmarks.solvers import (
-    OUTSIDER,
-    QUADRATIC,
-    Solve,
-    Solver,
-    our,
-    solver_named,
-    using_cmaes,
-    using_fcmaes,
-    using_nevergrad,
-    using_pycma,
-    using_pypop7,
-    using_scipy,
-)
+from benchmarks.solvers import LINEAR, Solve, Solver, solver_named
+from benchmarks.suites.declared import solvers_of
 from pursuit.engine.counting import CAP
 
 FOLDER = Path("docs/results/peers")
-EVALUATIONS, HARD_FILE, OVERHEAD, MEMORY = "evaluations.csv", "hard.csv", "overhead.csv", "memory.csv"
 SIGMA0 = 1.0
 PER_VARIABLE = 20_000
 """The cap of evaluations, divided by n."""
@@ -53,59 +41,13 @@ _HOPELESS = (CAP, TIME, SKIPPED)
 # --- the solvers -----------------------------------------------------------------------------------
 
 
-def _theirs(name: str, package: str, solve: Solve, memory: str = "linear", **properties: Any) -> Solver:
-    return Solver(name, package, solve, memory, **properties)
-
-
-def _of_others(method: str, note: str, **properties: Any) -> Solver:
-    return our(method, of_others=True, note=f"ours, {note}", **properties)
-
-
 DEFAULT = "scipy L-BFGS-B"
 PRECISE = "scipy L-BFGS-B 3-point"
-_CHOSEN = "a mode that people must choose"
-SOLVERS = (
-    our("auto", replayable=False, lasts=3000, note="the default"),
-    our("differences", replayable=False, lasts=3000),
-    our("evolution", replayable=False),
-    our("adaptive-sarp", replayable=False),
-    our("ep-cma-4"),
-    our("rp"),
-    _theirs("pycma", "cma", using_pycma(), QUADRATIC, dense=True),
-    _theirs("pycma diagonal", "cma", using_pycma(CMA_diagonal=True), note=_CHOSEN),
-    _theirs("cmaes CMA", "cmaes", using_cmaes("CMA"), QUADRATIC, dense=True),
-    _theirs("cmaes SepCMA", "cmaes", using_cmaes("SepCMA")),
-    _of_others("sep-cma", "of Ros and Hansen's method"),
-    _theirs("pypop7 LMCMA", "pypop7", using_pypop7("LMCMA"), note="Loshchilov's of 2017"),
-    _of_others("lm-cma", "of Loshchilov's method of 2014", replayable=False, lasts=5000),
-    _theirs("pypop7 LMMAES", "pypop7", using_pypop7("LMMAES")),
-    _theirs("pypop7 MMES", "pypop7", using_pypop7("MMES")),
-    _theirs("pypop7 RMES", "pypop7", using_pypop7("RMES")),
-    _theirs("pypop7 R1ES", "pypop7", using_pypop7("R1ES")),
-    _theirs(
-        "pypop7 OPOC2009", "pypop7", using_pypop7("OPOC2009"), QUADRATIC, dense=True, note="a (1+1)-CMA-ES"
-    ),
-    _theirs("nevergrad OnePlusOne", "nevergrad", using_nevergrad("OnePlusOne")),
-    _theirs("nevergrad DiagonalCMA", "nevergrad", using_nevergrad("DiagonalCMA")),
-    _theirs("fcmaes CR-FM-NES", "fcmaes", using_fcmaes(), note="32 points a round"),
-    _of_others("cr-fm-nes", "of Nomura and Ono's method"),
-    _theirs(
-        DEFAULT, "scipy", using_scipy("L-BFGS-B"), OUTSIDER, replayable=False,
-        note="gradients by finite differences",
-    ),
-    # Forward differences and the default tolerances end it before 1e-9: it gets more accurate slopes, more of
-    # its memory, and until its line search fails.
-    _theirs(
-        PRECISE, "scipy", using_scipy("L-BFGS-B", jac="3-point", ftol=0.0, gtol=0.0, maxcor=50, maxls=50),
-        OUTSIDER, replayable=False,
-        note="gradients by three-point differences, 50 pairs of vectors, no tolerances",
-    ),
-    _theirs("scipy Powell", "scipy", using_scipy("Powell"), OUTSIDER, dense=True, replayable=False),
-)  # fmt: skip
-"""All of them, in the order of the tables. SARP is not among ours: it needs the condition number."""
+SOLVERS = solvers_of("peers")
 OURS = tuple(solver for solver in SOLVERS if solver.ours and not solver.of_others)
 PEERS = tuple(solver for solver in SOLVERS if not solver.ours)
-LINEAR_PEERS = tuple(solver for solver in PEERS if solver.memory == "linear")
+LINEAR_PEERS = tuple(solver for solver in PEERS if solver.memory == LINEAR)
+named = partial(solver_named, among=SOLVERS)
 
 
 def __getattr__(name: str) -> Solve:
@@ -114,11 +56,6 @@ def __getattr__(name: str) -> Solve:
         if solver.identifier == name:
             return solver.solve
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-def named(name: str) -> Solver:
-    """Return the solver of that name."""
-    return solver_named(name, SOLVERS)
 
 
 def chosen(wanted: Wanted) -> list[Solver]:
@@ -168,12 +105,9 @@ def run_to_target(row: RunRow, solver: Solver) -> RunRow:
     objective = make_objective(row.task, row.seed)
     warm_up(solver.solve, objective.fun, objective.x0, row.maxfev)
     record = Recorder(
-        objective.fun,
-        target=objective.target,
-        maxfev=row.maxfev,
-        maxtime=row.maxtime,
+        objective.fun, target=objective.target, maxfev=row.maxfev, maxtime=row.maxtime,
         observed=objective.observed,
-    )
+    )  # fmt: skip
     found = run_solver(solver.solve, record, objective.x0, sigma0=SIGMA0, maxfev=row.maxfev, seed=row.seed)
     return row._replace(
         status=found.status, detail=found.detail, evaluations=found.evaluations, seconds=found.seconds,
@@ -199,9 +133,8 @@ def plan_runs(tasks: list[Task], wanted: Wanted) -> Iterator[RunRow]:
     """Yield a row without a result for every run."""
     for task in tasks:
         for solver in chosen(wanted):
-            seeds = wanted.seeds or (1 if wanted.quick else SEEDS.get(task.n, SEEDS[FEW]))
             maxtime = wanted.maxtime or (2.0 if wanted.quick else _seconds_for(task))
-            for seed in range(1, 1 + seeds):
+            for seed in wanted.seeds_of(SEEDS.get(task.n, SEEDS[FEW])):
                 yield planned_row(solver, task, seed, PER_VARIABLE * task.n, maxtime)
 
 
@@ -287,31 +220,29 @@ def _plan_costs(kind: Any, dimensions: tuple[int, ...], wanted: Wanted) -> list[
 
 def measure_overhead(row: OverheadRow) -> OverheadRow:
     """Return a row with its times; what a child process does."""
-    found: Overhead = overhead_of(named(row.solver), row.n)
-    return row._replace(status=MEASURED, **found._asdict())
+    return row._replace(status=MEASURED, **overhead_of(named(row.solver), row.n)._asdict())
 
 
 def measure_memory(row: MemoryRow) -> MemoryRow:
     """Return a row with its memory; what a child process does."""
-    found: Memory = memory_of(named(row.solver), row.n)
-    return row._replace(status=MEASURED, **found._asdict())
+    return row._replace(status=MEASURED, bytes=memory_of(named(row.solver), row.n))
 
 
 PARTS = {
     "overhead": Part(
-        OVERHEAD, OverheadRow, lambda wanted: _plan_costs(OverheadRow, OVERHEAD_DIMENSIONS, wanted),
+        "overhead.csv", OverheadRow, lambda wanted: _plan_costs(OverheadRow, OVERHEAD_DIMENSIONS, wanted),
         measure_overhead, named, alone=True,
     ),
     "memory": Part(
-        MEMORY, MemoryRow, lambda wanted: _plan_costs(MemoryRow, MEMORY_DIMENSIONS, wanted), measure_memory,
-        named, alone=True, fresh=True,
+        "memory.csv", MemoryRow, lambda wanted: _plan_costs(MemoryRow, MEMORY_DIMENSIONS, wanted),
+        measure_memory, named, alone=True, fresh=True,
     ),
     "evaluations": Part(
-        EVALUATIONS, RunRow, lambda wanted: plan_runs(smooth_tasks(wanted), wanted), work, named,
+        "evaluations.csv", RunRow, lambda wanted: plan_runs(smooth_tasks(wanted), wanted), work, named,
         stage=_stage, skip=reason_to_skip,
     ),
     "hard": Part(
-        HARD_FILE, RunRow, lambda wanted: plan_runs(hard_tasks(wanted), wanted), work, named, stage=_stage,
+        "hard.csv", RunRow, lambda wanted: plan_runs(hard_tasks(wanted), wanted), work, named, stage=_stage,
         skip=reason_to_skip,
     ),
 }  # fmt: skip

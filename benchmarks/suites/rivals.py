@@ -7,28 +7,21 @@ process.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import itertools
+import time
+from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from benchmarks.costs import evaluate
-from benchmarks.measure import EndOfRun, processor_seconds, seconds_each
+from benchmarks.measure import evaluate, replaying, seconds, seconds_each
 from benchmarks.problems.paper import Task
 from benchmarks.runs import SKIPPED, Part, Skip, Table, Wanted
-from benchmarks.solvers import (
-    QUADRATIC,
-    Fun,
-    Solver,
-    our,
-    using_cmaes,
-    using_fcmaes,
-    using_pycma,
-    using_pypop7,
-)
+from benchmarks.solvers import Fun, Solver, using_fcmaes, using_pycma
+from benchmarks.suites.declared import USES, declaration_of, solver_of
 from benchmarks.suites.peers import RunRow, planned_row, run_to_target
-from pursuit.checks import Vector
 from pursuit.engine.counting import CAP
 from pursuit.methods.rivals.populations import CmaRates, usual_population
 
@@ -65,37 +58,15 @@ class Pair(NamedTuple):
     """Where theirs differs from the source that ours follows."""
 
 
-_WEIGHTS = "The weights of pypop7 are ln((λ + 1)/2) - ln j, where the source has ln(μ + 1) - ln j."
-PAIRS = (
-    Pair(our("sep-cma"), Solver("pypop7 SEPCMAES", "pypop7", using_pypop7("SEPCMAES")), _WEIGHTS),
-    Pair(
-        our("sep-cma"),
-        Solver("cmaes SepCMA", "cmaes", using_cmaes("SepCMA")),
-        "cmaes learns p_c at the rate 2/((n + 1.3)² + μ_eff) of a full matrix, and the points at the whole "
-        "c_cov, (n + 2)/3 times that of a full matrix. The source divides c_cov between both by μ_eff.",
-    ),
-    Pair(
-        our("cr-fm-nes"),
-        Solver("fcmaes CR-FM-NES", "fcmaes", using_fcmaes(usual_population)),
-        "fcmaes gets the population of ours; its default is 32 points for every n.",
-    ),
-    Pair(our("r1-nes"), Solver("pypop7 R1NES", "pypop7", using_pypop7("R1NES", "nes"))),
-    Pair(our("lm-cma"), Solver("pypop7 LMCMAES", "pypop7", using_pypop7("LMCMAES")), _WEIGHTS),
-    Pair(
-        our("lm-cma", "lm-cma of 2017", {"version": "2017"}),
-        Solver("pypop7 LMCMA", "pypop7", using_pypop7("LMCMA")),
-        _WEIGHTS,
-    ),
-    Pair(
-        # More eigenvectors than variables: then all are kept.
-        our("l-cma", "l-cma, m = n", {"m": 10_000}),
-        Solver(
-            "pycma with the rates of 2006", "cma", using_pycma(_rates_of_2006, CMA_active=False), QUADRATIC
-        ),
-        "Nobody else has l-cma, but with m = n it is the CMA-ES. pycma gets the rates of ours, those of "
-        "2006, and no negative weights; its weights are ln((λ + 1)/2) - ln j, where the source has "
-        "ln(μ + 1) - ln j.",
-    ),
+# The population of ours, and their rates.
+_USES = {
+    **USES,
+    "fcmaes of our size": lambda: using_fcmaes(usual_population),
+    "pycma of 2006": lambda: using_pycma(_rates_of_2006, CMA_active=False),
+}
+PAIRS = tuple(
+    Pair(solver_of(pair["ours"]), solver_of(pair["theirs"], _USES), pair.get("note", ""))
+    for pair in declaration_of("rivals")["pairs"]
 )
 TIMED = ("cr-fm-nes", "lm-cma", "lm-cma of 2017")
 """Those of ours whose time is measured."""
@@ -108,7 +79,7 @@ def solvers() -> dict[str, Solver]:
 
 def plan_runs(wanted: Wanted) -> Iterator[RunRow]:
     """Yield a row without a result for every run, all solvers with one seed before the next."""
-    for seed in range(1, 1 + (wanted.seeds or (1 if wanted.quick else _SEEDS))):
+    for seed in wanted.seeds_of(_SEEDS):
         for n in DIMENSIONS[: 1 if wanted.quick else None]:
             for problem, L in PROBLEMS:
                 for name in wanted.solvers or solvers():
@@ -156,34 +127,21 @@ def plan_times(wanted: Wanted) -> Iterator[TimeRow]:
 
 def measure_times(row: TimeRow) -> TimeRow:
     """Return the times of a pair; what a child process does."""
-    runs = {name: _running(solvers()[name], np.ones(row.n)) for name in (row.solver, row.other)}
+    pair = (solvers()[name] for name in (row.solver, row.other))
+    runs = {solver.name: partial(evaluate, solver, _sphere, np.ones(row.n)) for solver in pair}
     for run in runs.values():
         run(_FEWEST)  # compiles and imports
-    slowest = max(processor_seconds(lambda run=run: run(_FEWEST)) for run in runs.values()) / _FEWEST  # type: ignore[misc]
+    slowest = max(seconds(partial(run, _FEWEST), time.process_time) for run in runs.values()) / _FEWEST
     times = min(_MOST, max(_FEWEST, int(_TURN / slowest)))
-    each = seconds_each(runs, times, _ROUNDS, clock=processor_seconds)
+    each = seconds_each(runs, times, _ROUNDS, time.process_time)
     return row._replace(ours=1e6 * each[row.solver], theirs=1e6 * each[row.other])
 
 
-def _running(solver: Solver, x0: Vector) -> Callable[[int], object]:
-    return lambda count: evaluate(solver, _sphere, x0, count)
-
-
 def _sphere(count: int) -> Fun:
-    left = iter(range(count))
-
-    def fun(x: Vector) -> float:
-        if next(left, None) is None:
-            raise EndOfRun
-        return float(x @ x)
-
-    return fun
+    following = replaying(itertools.repeat(0.0, count))
+    return lambda x: following(x) + float(x @ x)
 
 
-def named(name: str) -> Solver:
-    """Return the solver of that name."""
-    return solvers()[name]
-
-
+named = solvers().__getitem__
 _RUNS = Part(RUNS, RunRow, plan_runs, work, named, stage=lambda row: row.seed > _TRIED, skip=reason_to_skip)
 PARTS = {"runs": _RUNS, "times": Part(TIMES, TimeRow, plan_times, measure_times, named, alone=True)}

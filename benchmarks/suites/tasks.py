@@ -7,29 +7,20 @@ inside.
 
 from __future__ import annotations
 
+import functools
 import math
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from benchmarks.published import ars, using_spsa
 from benchmarks.recording import ERROR, Recorder, run_solver
 from benchmarks.runs import Part, Wanted
-from benchmarks.solvers import (
-    Answer,
-    Fun,
-    Solver,
-    optuna_tpe,
-    solver_named,
-    using_nlopt,
-    using_pycma,
-    using_scipy,
-)
-from benchmarks.tasks.suite import SUITE
-from benchmarks.tasks.task import Case
+from benchmarks.solvers import Answer, solver_named
+from benchmarks.suites.declared import declaration_of, solvers_of
+from benchmarks.tasks.task import Case, Task
 from pursuit.checks import Vector
 
 FOLDER = Path("docs/results/tasks")
@@ -41,28 +32,10 @@ _REPEATS = 20
 _SEEDS, _SECONDS = 5, 300.0
 
 
-def _pycma(fun: Fun, x0: Vector, *, maxfev: int, **asked: Any) -> Answer | None:
-    population = 4 + int(3.0 * math.log(x0.size))
-    # It ends after the generation that exceeds the limit. Its tolerances are meant for values of about one.
-    solve = using_pycma(popsize=population, tolfun=1e-14, tolfunhist=1e-15)
-    return solve(fun, x0, maxfev=maxfev - population + 1, **asked)
-
-
-_PEERS = (
-    Solver("pycma", "cma", _pycma),
-    Solver("L-BFGS-B", "scipy", using_scipy("L-BFGS-B", ftol=1e-15, gtol=1e-9)),
-    Solver("L-BFGS-B central", "scipy", using_scipy("L-BFGS-B", ftol=1e-15, gtol=1e-10, jac="3-point")),
-    Solver("Nelder-Mead", "scipy", using_scipy("Nelder-Mead", xatol=1e-12, fatol=1e-14, adaptive=True)),
-    Solver("BOBYQA", "nlopt", using_nlopt("LN_BOBYQA", least=1e-12)),
-    Solver("COBYQA", "scipy", using_scipy("COBYQA", final_tr_radius=1e-10)),
-    Solver("COBYLA", "scipy", using_scipy("COBYLA", rhobeg=1.0, tol=1e-10)),
-    Solver("SLSQP", "scipy", using_scipy("SLSQP", ftol=1e-12)),
-    Solver("SPSA 0.07", "numpy", using_spsa(0.07)),
-    Solver("SPSA 0.2", "numpy", using_spsa(0.2)),
-    Solver("ARS", "numpy", ars),
-    Solver("Optuna TPE", "optuna", optuna_tpe),
-)
+_PEERS = solvers_of("tasks")
 PEERS = tuple(solver.name for solver in _PEERS)
+named = functools.partial(solver_named, among=_PEERS)
+SUITE = tuple(Task(**entry) for entry in declaration_of("tasks")["tasks"])
 
 
 class Row(NamedTuple):
@@ -87,20 +60,20 @@ class Row(NamedTuple):
     """Of processor time."""
     message: str = ""
 
+    @property
+    def true_gap(self) -> float:
+        """The gap, infinite if it is not known."""
+        return math.inf if self.gap is None else self.gap
+
 
 class Simulated:
     """The function and the constraint of a case: one evaluation gives the values of both at a point."""
 
     def __init__(self, case: Case, rng: np.random.Generator, maxfev: float, maxtime: float) -> None:
         self.record = Recorder(lambda x: case.fun(x, rng), maxfev=maxfev, maxtime=maxtime)
-        self.best, self._lowest = case.x0, (math.inf, math.inf)
+        self.best, self.lowest, self._violated = case.x0, math.inf, math.inf
         self._case = case
         self._known: dict[bytes, tuple[float, float]] = {}
-
-    @property
-    def lowest(self) -> float:
-        """The value at the best point."""
-        return self._lowest[1]
 
     def fun(self, x: Vector) -> float:
         """Return a value."""
@@ -115,17 +88,12 @@ class Simulated:
         if place in self._known:
             return self._known[place]
         values = self.record(x), self._case.constraint(x) if self._case.constraint else 0.0
-        rank = max(values[1] - _VIOLATION, 0.0), values[0]
-        if rank < self._lowest:
-            self.best, self._lowest = x.copy(), rank
+        violated = max(values[1] - _VIOLATION, 0.0)
+        if (violated, values[0]) < (self._violated, self.lowest):
+            self.best, self.lowest, self._violated = x.copy(), values[0], violated
         if self._case.constraint:
             self._known[place] = values
         return values
-
-
-def named(name: str) -> Solver:
-    """Return the solver of that name."""
-    return solver_named(name, _PEERS)
 
 
 def plan(wanted: Wanted) -> Iterator[Row]:
@@ -133,7 +101,7 @@ def plan(wanted: Wanted) -> Iterator[Row]:
     for task in SUITE:
         for budget in (task.budgets[0] // 10,) if wanted.quick else task.budgets:
             for solver in map(named, wanted.solvers or (*task.peers, "auto")):
-                for seed in range(1, 1 + (wanted.seeds or (1 if wanted.quick else _SEEDS))):
+                for seed in wanted.seeds_of(_SEEDS):
                     yield Row(task.name, budget, solver.name, seed, solver.version)
 
 
@@ -150,7 +118,7 @@ def scaled(case: Case) -> Case:
 def work(row: Row) -> Row:
     """Make a run; if a tool does not end itself, or fails, it returns the best point that it has seen."""
     solver = named(row.solver)
-    case = next(task for task in SUITE if task.name == row.task).make(row.seed)
+    case = next(task for task in SUITE if task.name == row.task).case(row.seed)
     if not solver.ours:
         case = scaled(case)
     rng = np.random.default_rng([row.seed, zlib.crc32(row.task.encode())])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,19 +14,10 @@ from benchmarks.problems.minima import minimum_of
 from benchmarks.problems.problem import Problem
 from benchmarks.problems.sets import SETS, problem_named, problems_of
 from benchmarks.processes import Failure, Job, run_jobs
-from benchmarks.published import using_spsa
 from benchmarks.recording import ERROR, QUIT, TIME, Outcome, Recorder, run_solver, warm_up
 from benchmarks.runs import Part, Table, Wanted
-from benchmarks.solvers import (
-    OUTSIDER,
-    QUADRATIC,
-    Solver,
-    solver_named,
-    using_fcmaes,
-    using_nlopt,
-    using_pycma,
-    using_scipy,
-)
+from benchmarks.solvers import Solver, solver_named
+from benchmarks.suites.declared import solvers_of
 from pursuit.checks import Vector
 from pursuit.engine.counting import CAP
 from pursuit.experiments.common import StudyError
@@ -42,20 +34,10 @@ NOISY_PRECISIONS = (1e-1, 1e-3, 1e-5)
 OURS = ("auto", "differences", "evolution")
 SPSA = "SPSA"
 """How the names of all SPSA's gains begin."""
-# How far SPSA's first steps move each variable; what is best depends on the problem.
-_GAINS = (0.003, 0.015, 0.07, 0.3)
-# A step takes so long beyond some numbers of variables that budgets are out of reach. L-BFGS-B has forward
-# differences, and ends with its budget or a failing line search.
-_PEERS = (
-    Solver("L-BFGS-B", "scipy", using_scipy("L-BFGS-B", ftol=0.0, gtol=0.0), OUTSIDER, random=False),
-    Solver("NEWUOA", "nlopt", using_nlopt("LN_NEWUOA"), QUADRATIC, random=False, most=200),
-    Solver("BOBYQA", "nlopt", using_nlopt("LN_BOBYQA"), QUADRATIC, random=False, most=200),
-    Solver("COBYQA", "scipy", using_scipy("COBYQA"), QUADRATIC, random=False, most=30),
-    Solver("pycma", "cma", using_pycma(), QUADRATIC, most=1000),
-    Solver("CR-FM-NES", "fcmaes", using_fcmaes()),
-)
-_SPSAS = tuple(Solver(f"{SPSA} {gain:g}", "numpy", using_spsa(gain)) for gain in _GAINS)
-PEERS, SPSAS = tuple(one.name for one in _PEERS), tuple(one.name for one in _SPSAS)
+_OTHERS = solvers_of("values")
+PEERS = tuple(one.name for one in _OTHERS if not one.name.startswith(SPSA))
+SPSAS = tuple(one.name for one in _OTHERS if one.name.startswith(SPSA))
+named = functools.partial(solver_named, among=_OTHERS)
 _SEEDS, _SECONDS = 11, 600.0
 # Methods with populations may exceed the budget of a noisy run by so much, and then return their point.
 _EXCESS, _EXCESS_OF_FEW = 0.1, 20
@@ -114,6 +96,12 @@ class Row(NamedTuple):
         found: int | None = getattr(self, TO[precision])
         return math.inf if found is None else found
 
+    def solves(self, precision: float, budget: float) -> bool:
+        """Return whether a precision is reached within a budget."""
+        if self.noisy:
+            return self.error_at(budget) <= precision
+        return self.evaluations_to(precision) <= budget * self.n
+
     def error_at(self, budget: float) -> float:
         """Return (f - f*)/(f0 - f*) at a budget."""
         if self.start is None or self.minimum is None:
@@ -125,11 +113,6 @@ AT = dict(zip(BUDGETS, (name for name in Row._fields if name.startswith("at_")),
 TO = dict(zip(PRECISIONS, (name for name in Row._fields if name.startswith("to_")), strict=True))
 
 
-def named(name: str) -> Solver:
-    """Return the solver of that name."""
-    return solver_named(name, (*_PEERS, *_SPSAS))
-
-
 def plan(wanted: Wanted) -> Iterator[Row]:
     """Yield a row without a result for every case; what has no random numbers runs once without noise."""
     for group in SETS:
@@ -137,8 +120,8 @@ def plan(wanted: Wanted) -> Iterator[Row]:
             noisy = problem.noise is not None
             for solver in map(named, wanted.solvers or (*OURS, *PEERS, *SPSAS)):
                 if noisy or not solver.name.startswith(SPSA):
-                    count = (wanted.seeds or (1 if wanted.quick else _SEEDS)) if solver.random or noisy else 1
-                    for seed in range(1, count + 1):
+                    seeds = wanted.seeds_of(_SEEDS)
+                    for seed in seeds if solver.random or noisy else seeds[:1]:
                         yield Row(
                             group, problem.name, problem.kind, problem.n, seed, solver.name, solver.version,
                             noisy, wanted.maxtime or _SECONDS,

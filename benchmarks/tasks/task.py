@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import importlib
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -34,14 +35,20 @@ class Task(NamedTuple):
     name: str
     """A slash precedes what tells two starts of a task apart."""
     title: str
-    make: Callable[[int], Case]
-    """Return the case of a seed."""
-    budgets: tuple[int, ...]
+    make: str
+    """The module here and the function that makes the case of a seed."""
+    budgets: Sequence[int]
     """Of evaluations; each makes runs of its own."""
-    peers: tuple[str, ...]
-    """The names of other tools, as in `tools`."""
+    peers: Sequence[str]
+    """The names of other tools."""
     enough: float
     """Smaller gaps are as good as none."""
+
+    def case(self, seed: int) -> Case:
+        """Return the case of a seed."""
+        module, _, function = self.make.partition(":")
+        found: Case = getattr(importlib.import_module(f"benchmarks.tasks.{module}"), function)(seed)
+        return found
 
 
 def case(

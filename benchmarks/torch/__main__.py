@@ -1,22 +1,23 @@
 """Fine-tune small networks without gradients, and write the page on it.
 
 ``python -m benchmarks.torch`` makes the rows that are missing, and can be interrupted at any time; then it
-writes docs/results/torch. It needs the environment of `make test-torch`, and torchzero.
+writes docs/results/torch. It needs the environment of `make test-torch` with `pursuit[study]`, and torchzero.
 """
 
 from __future__ import annotations
 
 import argparse
-import csv
 import itertools
 import math
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
 from torch import Tensor
 
+from benchmarks.runs import Table
 from benchmarks.torch import page
+from benchmarks.torch.page import Row
 from benchmarks.torch.solvers import Solver, solvers
 from benchmarks.torch.tasks import TASKS, Task
 
@@ -24,19 +25,6 @@ FOLDER = Path("docs/results/torch")
 PASSES, SEEDS = 2000, 3
 # A step with gradients costs about as much as so many forward passes.
 BACKWARD = 3
-
-
-class Row(NamedTuple):
-    """The held-out loss at the start, after a quarter and half of all forward passes, and after all."""
-
-    task: str
-    solver: str
-    lr: str
-    seed: str
-    start: str
-    quarter: str
-    half: str
-    end: str
 
 
 def losses(task: Task, solver: Solver, seed: int) -> list[float]:
@@ -75,29 +63,15 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=SEEDS)
     parser.add_argument("--out", type=Path, default=FOLDER)
     options = parser.parse_args()
-    options.out.mkdir(parents=True, exist_ok=True)
-    path = options.out / "runs.csv"
-    rows = read(path)
-    done = {row[:4] for row in rows}
+    stored = Table(options.out / page.FILE, Row)
     for seed, name, solver in itertools.product(range(options.seeds), options.tasks, solvers()):
-        key = (name, solver.name, "" if solver.lr is None else f"{solver.lr:g}", str(seed))
-        if key in done or (options.solvers and solver.name not in options.solvers):
-            continue
-        torch.manual_seed(seed)
-        row = Row(*key, *(f"{loss:.4f}" for loss in losses(TASKS[name](), solver, seed)))
-        print(*row, flush=True)
-        rows.append(row)
-        with path.open("w", newline="") as file:
-            csv.writer(file, lineterminator="\n").writerows([Row._fields, *sorted(rows)])
-    page.write(options.out, rows)
-
-
-def read(path: Path) -> list[Row]:
-    """Return the stored rows."""
-    if not path.exists():
-        return []
-    with path.open(newline="") as file:
-        return [Row(**row) for row in csv.DictReader(file)]
+        row = Row(name, solver.name, "" if solver.lr is None else f"{solver.lr:g}", str(seed))
+        if stored.get(row) is None and (not options.solvers or solver.name in options.solvers):
+            torch.manual_seed(seed)
+            found = [f"{loss:.4f}" for loss in losses(TASKS[name](), solver, seed)]
+            stored.add(Row(*row[:4], *found))
+            print(*stored.get(row), flush=True)
+    page.write(options.out, stored.rows)
 
 
 if __name__ == "__main__":

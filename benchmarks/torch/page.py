@@ -3,9 +3,16 @@
 from __future__ import annotations
 
 import statistics
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import NamedTuple
 
+from matplotlib.figure import Figure
+
+from benchmarks.pages.stamp import filled
+from pursuit.experiments.common.formatting import table
+
+FILE = "runs.csv"
 TEXTS = {
     "headers": "C headers",
     "kinds": "four kinds of text",
@@ -16,75 +23,70 @@ KEPT_FOR_THE_END = "encodings"
 OURS = "pursuit"
 
 
-def write(folder: Path, rows: list[Any]) -> None:
+class Row(NamedTuple):
+    """The held-out loss at the start, after a quarter and half of all forward passes, and after all."""
+
+    task: str
+    solver: str
+    lr: str
+    seed: str
+    start: str = ""
+    quarter: str = ""
+    half: str = ""
+    end: str = ""
+
+
+def write(folder: Path, rows: Sequence[Row]) -> None:
     """Write the page and its picture, of the tasks on which ours and MeZO were run."""
     texts = {
         task: text for task, text in TEXTS.items() if ends(rows, task, OURS) and ends(rows, task, "MeZO")
     }
     if not texts:
         return
-    settings = sorted(
-        {(row.solver, row.lr) for row in rows},
-        key=lambda key: (key[0] != OURS, key[0] != "MeZO", key[0], float(key[1] or 0)),
-    )
-    heads = ["", "learning rate", *texts.values()]
-    lines = [heads, ["---"] * len(heads)]
-    lines.append(["before", "", *(median(chosen(rows, task), "start") for task in texts)])
-    for solver, lr in settings:
-        cells = []
-        for task in texts:
-            found = chosen(rows, task, solver, lr)
-            cells.append(
-                f"{median(found, 'quarter')}, {median(found, 'end')} ({len(found)})" if found else ""
-            )
-        lines.append([solver, lr, *cells])
+    lines = [["before", "", *(f"{median(chosen(rows, task), 'start'):.3f}" for task in texts)]]
+    for _, _, solver, _, lr in sorted(
+        {(row.solver != OURS, row.solver != "MeZO", row.solver, float(row.lr or 0), row.lr) for row in rows}
+    ):
+        found = [chosen(rows, task, solver, lr) for task in texts]
+        lines.append([solver, lr, *map(_shown, found)])
     draw(folder / "learning-rates.png", rows, texts)
-    table = "\n".join(f"| {' | '.join(line)} |" for line in lines)
-    (folder / "torch.md").write_text(f"""# Fine-tuning without gradients
-
-A transformer over bytes with 34 560 parameters, trained on sources of Python, is fine-tuned with 2 000
-forward passes of 16 texts of 32 bytes: to predict C headers, by all its parameters or by a low-rank part of
-each linear layer; to tell four kinds of text apart by a new head and all parameters; and to predict tables of
-encodings, on which no rule was chosen. A step with gradients counts as three passes. Equal seeds have equal
-minibatches. All ran on a CPU; nothing larger has been measured.
-
-The median loss on text held out, after a quarter of the passes and after all, and the number of seeds:
-
-{table}
-
-{verdict(rows, texts)}
-
-![The loss at the end against the learning rate](learning-rates.png)
-
-Made by `python -m benchmarks.torch` from the rows in `runs.csv`.
-""")
+    losses = table(["", "learning rate", *texts.values()], lines)
+    text = filled("torch", losses=losses, verdict=verdict(rows, texts))
+    (folder / "torch.md").write_text(f"{text}\n")
 
 
-def median(rows: list[Any], when: str) -> str:
+def _shown(rows: Sequence[Row]) -> str:
+    if not rows:
+        return ""
+    losses = [median(rows, when) for when in ("quarter", "end")]
+    shown = ", ".join("diverged" if loss == float("inf") else f"{loss:.3f}" for loss in losses)
+    return f"{shown} ({len(rows)})"
+
+
+def median(rows: Sequence[Row], when: str) -> float:
     """Return the median loss at a moment."""
-    value = statistics.median(float(getattr(row, when)) for row in rows)
-    return "diverged" if value == float("inf") else f"{value:.3f}"
+    return statistics.median(float(getattr(row, when)) for row in rows)
 
 
-def chosen(rows: list[Any], task: str, solver: str = "", lr: str = "") -> list[Any]:
+def chosen(rows: Sequence[Row], task: str, solver: str = "", lr: str = "") -> list[Row]:
     """Return the rows of a task, or of one setting of one solver on it."""
     return [row for row in rows if row.task == task and (not solver or (row.solver, row.lr) == (solver, lr))]
 
 
-def ends(rows: list[Any], task: str, solver: str) -> dict[str, float]:
+def ends(rows: Sequence[Row], task: str, solver: str) -> dict[str, float]:
     """Return the median loss at the end for each learning rate, the lowest first."""
     rates = sorted(
         {row.lr for row in rows if (row.task, row.solver) == (task, solver)}, key=lambda lr: float(lr or 0)
     )
-    return {lr: statistics.median(float(row.end) for row in chosen(rows, task, solver, lr)) for lr in rates}
+    return {lr: median(chosen(rows, task, solver, lr), "end") for lr in rates}
 
 
-def verdict(rows: list[Any], texts: dict[str, str]) -> str:
+def verdict(rows: Sequence[Row], texts: dict[str, str]) -> str:
     """Return who gained how much, for each task."""
     sentences = []
     for task, text in texts.items():
         ours, theirs = ends(rows, task, OURS)[""], ends(rows, task, "MeZO")
-        start = statistics.median(float(row.start) for row in chosen(rows, task))
+        start = median(chosen(rows, task), "start")
         best = min(theirs, key=lambda lr: theirs[lr])
         ratio = (start - ours) / (start - theirs[best])
         kept = ", kept for the end" if task == KEPT_FOR_THE_END else ""
@@ -92,16 +94,12 @@ def verdict(rows: list[Any], texts: dict[str, str]) -> str:
     return "The gain of `RandomPursuit`, which has no learning rate:\n\n" + "\n".join(sentences)
 
 
-def draw(path: Path, rows: list[Any], texts: dict[str, str]) -> None:
+def draw(path: Path, rows: Sequence[Row], texts: dict[str, str]) -> None:
     """Draw the losses at the end against the learning rate."""
-    import matplotlib as mpl
-
-    mpl.use("agg")
-    from matplotlib import pyplot as plt
-
-    figure, panels = plt.subplots(1, len(texts), figsize=(11.0, 3.0), squeeze=False, layout="constrained")
+    figure = Figure(figsize=(11.0, 3.0), layout="constrained")
+    panels = figure.subplots(1, len(texts), squeeze=False)
     for axes, (task, text) in zip(panels[0], texts.items(), strict=True):
-        start = statistics.median(float(row.start) for row in chosen(rows, task))
+        start = median(chosen(rows, task), "start")
         axes.axhline(start, color="grey", linestyle=":", label="before")
         axes.axhline(ends(rows, task, OURS)[""], color="black", label=OURS)
         for solver in sorted({row.solver for row in rows} - {OURS}):
@@ -113,4 +111,3 @@ def draw(path: Path, rows: list[Any], texts: dict[str, str]) -> None:
     handles, labels = panels[0, 0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside right center", fontsize="x-small")
     figure.savefig(path, dpi=90)
-    plt.close(figure)

@@ -54,29 +54,21 @@ class MeZO:
 
 def solvers() -> list[Solver]:
     """Return all: each rule that has a learning rate with a grid of them."""
-    found = [Solver("pursuit", None, ours)]
+    found = [Solver("pursuit", None, lambda params, seed: RandomPursuit(params, seed=seed).step)]
+
+    def mezo(name: str, lr: float, **settings: float) -> Solver:
+        return Solver(name, lr, lambda params, seed: MeZO(params, seed, lr, **settings).step)
+
     for lr in (3e-4, 1e-3, 3e-3, 1e-2):
         found += [
-            Solver("MeZO", lr, partial(mezo, lr=lr)),
-            Solver("MeZO, eps 1e-2", lr, partial(mezo, lr=lr, eps=1e-2)),
-            Solver("ZO-SGD, momentum 0.9", lr / 10.0, partial(mezo, lr=lr / 10.0, momentum=0.9)),
+            mezo("MeZO", lr),
+            mezo("MeZO, eps 1e-2", lr, eps=1e-2),
+            mezo("ZO-SGD, momentum 0.9", lr / 10.0, momentum=0.9),
             Solver("torchzero SPSA", lr, partial(torchzero, lr=lr)),
         ]
     return found + [
         Solver("Adam, gradients", lr, partial(gradients, lr=lr), backward=True) for lr in (1e-3, 3e-3)
     ]
-
-
-def ours(params: list[Tensor], seed: int) -> Step:
-    """Return the step of our optimizer."""
-    step: Step = RandomPursuit(params, seed=seed).step
-    return step
-
-
-def mezo(params: list[Tensor], seed: int, **settings: float) -> Step:
-    """Return MeZO's step."""
-    step: Step = MeZO(params, seed, **settings).step
-    return step
 
 
 def gradients(params: list[Tensor], seed: int, lr: float) -> Step:

@@ -40,20 +40,7 @@ class Transformer(nn.Module):
     def __init__(self, layers: int = 2) -> None:
         super().__init__()
         self.bytes, self.places = nn.Embedding(BYTES, WIDTH), nn.Embedding(LENGTH, WIDTH)
-        self.layers = nn.ModuleList(
-            nn.ModuleList(
-                [
-                    nn.Sequential(nn.LayerNorm(WIDTH), Attention()),
-                    nn.Sequential(
-                        nn.LayerNorm(WIDTH),
-                        nn.Linear(WIDTH, 4 * WIDTH),
-                        nn.GELU(),
-                        nn.Linear(4 * WIDTH, WIDTH),
-                    ),
-                ]
-            )
-            for _ in range(layers)
-        )
+        self.layers = nn.ModuleList(_layer() for _ in range(layers))
         self.head = nn.Sequential(nn.LayerNorm(WIDTH), nn.Linear(WIDTH, BYTES))
 
     def hidden(self, text: Tensor) -> Tensor:
@@ -65,6 +52,12 @@ class Transformer(nn.Module):
 
     def forward(self, text: Tensor) -> Tensor:
         return self.head(self.hidden(text))
+
+
+def _layer() -> nn.ModuleList:
+    attend = nn.Sequential(nn.LayerNorm(WIDTH), Attention())
+    grow, shrink = nn.Linear(WIDTH, 4 * WIDTH), nn.Linear(4 * WIDTH, WIDTH)
+    return nn.ModuleList([attend, nn.Sequential(nn.LayerNorm(WIDTH), grow, nn.GELU(), shrink)])
 
 
 def next_byte(model: nn.Module, text: Tensor) -> Tensor:

@@ -295,3 +295,19 @@ def test_where_f_does_not_suit_the_method_it_says_so():
     assert "The last round said: f has kinks" in result.message
     smooth = pursuit.minimize(bowl, START, method="differences", constraints=TOTAL["linear"], rng=1)
     assert "The last round" not in smooth.message
+
+
+@pytest.mark.parametrize("maxfev", [3_000, 100_000])
+@pytest.mark.parametrize("seed", range(2))
+def test_a_constraint_on_the_largest_of_several_values_is_said_to_have_kinks(seed, maxfev):
+    moments = np.linspace(5.0, 1.0, 5)
+    stress = {"type": "ineq", "fun": lambda x: 1.5 - np.max(moments / x)}
+    x0 = np.random.default_rng(seed).uniform(3.5, 4.5, 5)
+    settings = {"bounds": [(0.1, 8.0)] * 5, "sigma0": 0.3, "rng": seed, "maxfev": maxfev}
+    result = pursuit.minimize(np.sum, x0, constraints=stress, **settings)
+    minimum = np.sum(moments) / 1.5
+    assert result.maxcv <= 1e-6
+    assert result.fun <= 1.001 * minimum
+    assert result.success or "one on the largest of several values has kinks" in result.message
+    each = {"type": "ineq", "fun": lambda x: 1.5 - moments / x}
+    assert "kinks" not in pursuit.minimize(np.sum, x0, constraints=each, **settings).message

@@ -6,7 +6,8 @@ import sys
 import numpy as np
 import pytest
 from benchmarks.pages import cutest as page
-from benchmarks.pages import cutest_profiles as profiles
+from benchmarks.pages import losses
+from benchmarks.pages.profiles import share
 from benchmarks.problems.cutest import BOUNDS, CHOOSING, REPORTING, Listed, Problem, listed, load
 from benchmarks.problems.features import FEATURES, PLAIN, featured
 from benchmarks.recording import ERROR
@@ -174,41 +175,34 @@ def stored(tmp_path):
     return tmp_path
 
 
-def spent_in(folder):
-    return profiles.spent_by(read_rows(folder / FILE, Row), folder / "minima.csv")
+def lines_in(folder):
+    return page.lines_of(read_rows(folder / FILE, Row), folder / "minima.csv")
 
 
 def test_shares_are_of_problems_and_of_seeds(stored):
-    spent = spent_in(stored)
-    cases = profiles.Cases(
-        [Listed("BOWL", 2, BOUNDS, 0.1)],
-        {
-            (solver, problem, tau): list(seeds)
-            for (_, _, problem, solver), (_, found) in spent.items()
-            for tau, seeds in zip(profiles.PRECISIONS, found, strict=True)
-        },
-    )
-    assert cases.spent["L-BFGS-B", "BOWL", 1e-1] == [2.0]
-    assert cases.spent["auto", "BOWL", 1e-5] == [40.0, math.inf]
-    assert profiles.share(cases, "auto", 1e-1, 10) == 0.5
-    assert profiles.share(cases, "auto", 1e-7, 100) == 0.0
-    assert profiles.share(cases, "L-BFGS-B", 1e-7, 30) == 1.0
-    (miss,) = profiles.misses(spent, "auto", PLAIN, peers=["L-BFGS-B"])
-    assert miss.loss > 0
+    peer, ours = lines_in(stored)
+    assert (peer.solver, peer.spent[0]) == ("L-BFGS-B", (2.0,))
+    assert (ours.solver, ours.spent[2]) == ("auto", (40.0, math.inf))
+    assert ours.solved(1e-1, 10) == 0.5
+    assert ours.solved(1e-7, 100) == 0.0
+    assert peer.solved(1e-7, 30) == 1.0
+    assert share([ours.solved, peer.solved], 1e-1, 10) == 0.75
+    (loss,) = losses.losses([peer, ours], "auto", PLAIN, peers=["L-BFGS-B"])
+    assert loss.size > 0
 
 
 def test_a_problem_without_a_minimum_is_left_out(stored):
     store(stored, "auto", (1, 3), (100.0, -1e30))
-    assert spent_in(stored) == {}
+    assert lines_in(stored) == []
 
 
 def test_minima_are_only_ever_lowered(stored):
     path = stored / "minima.csv"
-    assert profiles.update_minima(read_rows(stored / FILE, Row), path) == 1
+    assert page.update_minima(read_rows(stored / FILE, Row), path) == 1
     store(stored, "auto", (1, 3), (100.0, -5.0))
-    assert profiles.update_minima(read_rows(stored / FILE, Row), path) == 1
-    assert profiles.update_minima([], path) == 0
-    assert profiles.known_minima(path) == {"BOWL": -5.0}
+    assert page.update_minima(read_rows(stored / FILE, Row), path) == 1
+    assert page.update_minima([], path) == 0
+    assert page.known_minima(path) == {"BOWL": -5.0}
 
 
 def test_the_page_follows_from_runs_and_then_from_its_table_alone(stored):
@@ -223,9 +217,9 @@ def test_the_page_follows_from_runs_and_then_from_its_table_alone(stored):
 
 
 def test_where_it_loses_is_told(stored, monkeypatch, capsys):
-    monkeypatch.setattr(profiles, "listed", lambda group: [Listed("BOWL", 2, BOUNDS, 0.1)])
-    monkeypatch.setattr(profiles.misses, "__defaults__", (["L-BFGS-B"],))
-    monkeypatch.setattr(profiles, "CUTEST", CUTEST._replace(name=str(stored)))
-    monkeypatch.setattr(sys, "argv", ["profiles", "auto", "--runs", str(stored)])
-    profiles.main()
+    monkeypatch.setattr(losses, "listed", lambda group: [Listed("BOWL", 2, BOUNDS, 0.1)])
+    monkeypatch.setattr(losses.losses, "__defaults__", (["L-BFGS-B"],))
+    monkeypatch.setattr(losses, "CUTEST", CUTEST._replace(name=str(stored)))
+    monkeypatch.setattr(sys, "argv", ["losses", "auto", "--runs", str(stored)])
+    losses.main()
     assert "BOWL" in capsys.readouterr().out

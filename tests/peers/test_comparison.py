@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from benchmarks.costs import overhead_of
+from benchmarks.measure import overhead_of
 from benchmarks.pages import comparison, front, peers_report
 from benchmarks.pages.peers import Measurements, absent, comparisons, load, losses, summaries_of, summarize
 from benchmarks.processes import Job, run_job

@@ -5,9 +5,11 @@ from pathlib import Path
 
 import pytest
 from benchmarks.__main__ import SUITES
+from benchmarks.adopt import adopted
 from benchmarks.behaviour import behaviour, recorded
 from benchmarks.pages.stamp import older
 from benchmarks.solvers import our
+from benchmarks.suites import peers
 from benchmarks.suites.parallel import RoundsRow
 
 import pursuit
@@ -59,3 +61,17 @@ def test_a_row_is_older_if_its_method_did_something_else():
     row = RoundsRow("rp", behaviour("rp"), "exp", 1e4, 100, 1, 1)
     assert older([row], our) == []
     assert older([row, row._replace(version="before")], our) == ["rp"]
+
+
+def test_rows_of_a_code_that_did_the_same_are_adopted_and_those_of_lost_methods_dropped():
+    rows = [
+        RoundsRow(solver, version, "exp", 1e4, 100, 1, 1)
+        for solver, version in (("rp", "1.0+abc"), ("rp", "other"), ("lost", "abc"), ("pycma", "abc"))
+    ]
+    found = list(adopted(rows, peers.named, ["abc"], None))
+    assert [(row.solver, row.version) for row in found] == [
+        ("rp", behaviour("rp")),
+        ("rp", "other"),
+        ("pycma", "abc"),
+    ]
+    assert list(adopted(rows[:1], peers.named, ["abc"], ["sarp"])) == rows[:1]

@@ -5,13 +5,12 @@ import gzip
 import shutil
 import sys
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import pytest
-from benchmarks.readings import agreement, declare, rates
+from benchmarks.readings import agreement, rates
 from benchmarks.readings.__main__ import main
 from benchmarks.readings.agreement import Agreement, Judged
-from benchmarks.readings.measured import Label, Measurements, Place, Setting
+from benchmarks.readings.measured import FOLDER, Label, Measurements, Place, Setting
 from benchmarks.readings.rates import PathSetting
 
 from pursuit.experiments.study import reproduce
@@ -19,8 +18,7 @@ from pursuit.experiments.study.declaration import load_study
 from pursuit.experiments.study.grid import entries_of
 from pursuit.experiments.study.results import Cell, CellResults, Results, RunRecord
 
-ROOT = Path(__file__).parents[2]
-FOLDER = ROOT / "benchmarks" / "readings"
+STUDIES = {path.stem: load_study(path) for path in sorted(FOLDER.glob("*.toml"))}
 
 
 def entry(scheme, nit, *, place=("lin", 1e4, 100), reading="frozen", cap=10**6, reason="target"):
@@ -33,33 +31,28 @@ def measured(*entries, trace=None):
     return Measurements([Results(title="", cells=entries, figures=(), trace=trace, made={})])
 
 
-@pytest.mark.parametrize("file", declare.FILES, ids=lambda file: file.name)
-def test_a_study_file_is_what_the_program_writes(file):
-    path = FOLDER / f"{file.name}.toml"
-    assert path.read_text() == file.text()
-    study = load_study(path)
-    assert study.runs == 11
-    assert len(study.schemes) == len(file.schemes)
-
-
 def test_every_setting_names_cells_that_are_declared():
     declared = {
         (scheme.label, reading)
-        for file in declare.FILES
-        for study in [load_study(FOLDER / f"{file.name}.toml")]
+        for study in STUDIES.values()
         for scheme in study.schemes
         for reading in (*study.readings, None)
     }
     groups = (agreement.constant_settings, agreement.damping_settings, agreement.structure_settings)
     for setting in (setting for group in groups for setting in group()):
         assert set(setting.schemes.values()) <= declared
-    assert {(setting.label(), "frozen") for setting in declare.PATH_GRID} <= declared
+
+
+@pytest.mark.parametrize("name", ["path", "path-test"])
+def test_the_grid_of_rates_is_the_declared_one(name):
+    labels = [scheme.label for scheme in STUDIES[name].schemes]
+    assert labels == ["sarp", *(setting.label() for setting in rates.GRID)]
 
 
 def test_a_setting_is_judged_by_its_own_cells():
     found = measured(entry("sarp@3", 5000), entry("ep-cma-1@0", 1000), entry("ep-cma-1@1:n", 9000))
     settings = [
-        Setting(c_p, {"sarp": Label("sarp@3"), "ep-cma-1": Label(declare.labelled("ep-cma-1", c_p))})
+        Setting(c_p, {"sarp": Label("sarp@3"), "ep-cma-1": Label(agreement.labelled("ep-cma-1", c_p))})
         for c_p in ("1/n", "0")
     ]
     judged = agreement.judged(found, settings)
@@ -79,7 +72,7 @@ def test_a_claim_does_not_hold_by_what_is_undecided():
         reason = "target" if slow == 3000 else "maxiter"
         cells.append(entry("ep-cma-1@1:n", min(slow, 5000), place=place, cap=5000, reason=reason))
     settings = [
-        Setting(c_p, {"sarp": Label("sarp@3"), "ep-cma-1": Label(declare.labelled("ep-cma-1", c_p))})
+        Setting(c_p, {"sarp": Label("sarp@3"), "ep-cma-1": Label(agreement.labelled("ep-cma-1", c_p))})
         for c_p in ("1/n", "0")
     ]
     whole, half = (row.claims[3] for row in agreement.judged(measured(*cells), settings))
@@ -184,8 +177,8 @@ def test_from_the_study_files_to_the_pages(tmp_path, monkeypatch):
 
 def test_the_files_can_be_run():
     """Every scheme can be created and every problem made, in its smallest dimension."""
-    for file in declare.FILES:
-        study = load_study(FOLDER / f"{file.name}.toml")
+    for study in STUDIES.values():
+        assert study.runs == 11
         for problem in study.problems:
             entries = entries_of(study, only={"n": (problem.n[0],), "problem": (problem.label,)})
             assert entries

@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 from benchmarks.pages import tasks as page
 from benchmarks.runs import Table, Wanted, read_rows, run_missing
-from benchmarks.suites.tasks import FILE, PARTS, PEERS, Row, Simulated, named, plan, scaled, work
+from benchmarks.suites.tasks import FILE, PARTS, PEERS, SUITE, Row, Simulated, named, plan, scaled, work
 from benchmarks.tasks import control, fits, geometry, learning, policies, quantum, signals
-from benchmarks.tasks.suite import SUITE
 
 from pursuit.engine.counting import RunEnded
 
@@ -17,7 +16,7 @@ VALLEY = Row("valley", 30, "Nelder-Mead", seed=1)
 
 @EVERY
 def test_a_task_follows_from_its_seed(task):
-    first, again, other = (task.make(seed) for seed in (1, 1, 2))
+    first, again, other = (task.case(seed) for seed in (1, 1, 2))
     values = [case.fun(case.x0, np.random.default_rng(7)) for case in (first, again, other)]
     assert np.isfinite(values).all()
     assert values[0] == values[1]
@@ -29,7 +28,7 @@ def test_a_task_follows_from_its_seed(task):
 
 @EVERY
 def test_starts_are_within_bounds_and_no_point_is_below_the_minimum(task):
-    case, rng = task.make(3), np.random.default_rng(3)
+    case, rng = task.case(3), np.random.default_rng(3)
     assert (case.lower <= case.x0).all()
     assert (case.x0 <= case.upper).all()
     assert case.gap(case.x0) > task.enough
@@ -40,7 +39,7 @@ def test_starts_are_within_bounds_and_no_point_is_below_the_minimum(task):
 
 @pytest.mark.parametrize("name", ["vqe", "valley", "epidemic", "pendulum"])
 def test_the_gap_is_that_of_the_expected_value(name):
-    case, rng = BY_NAME[name].make(1), np.random.default_rng(5)
+    case, rng = BY_NAME[name].case(1), np.random.default_rng(5)
     here, there = case.x0, case.x0 + 0.5 * case.sigma0
     means, errors = [], []
     for x in (here, there):
@@ -134,7 +133,7 @@ def test_constraints_and_values_of_a_point_are_one_evaluation():
         assert "Error" not in row.message
         assert 0 < row.evaluations <= 200
         assert row.gap < row.start
-    case = BY_NAME["truss"].make(1)
+    case = BY_NAME["truss"].case(1)
     seen, x = Simulated(case, np.random.default_rng(1), 2, 60.0), case.x0
     assert seen.fun(x) == geometry.weight(x)
     assert seen.constraint(x) == geometry.overload(x)
@@ -147,7 +146,7 @@ def test_constraints_and_values_of_a_point_are_one_evaluation():
 
 
 def test_others_get_variables_in_units_of_their_first_steps():
-    case = BY_NAME["drug"].make(1)
+    case = BY_NAME["drug"].case(1)
     units = scaled(case)
     assert units.x0.tolist() == pytest.approx([5.0] * 6)
     assert units.gap(units.x0) == pytest.approx(case.gap(case.x0))

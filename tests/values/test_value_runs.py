@@ -5,14 +5,8 @@ import math
 import numpy as np
 import pytest
 from benchmarks.pages import values as page
-from benchmarks.pages.profiles import (
-    BEST_SPSA,
-    below_minimum,
-    cases_of,
-    profiles_of,
-    share_by_budget,
-    share_by_evaluations,
-)
+from benchmarks.pages.profiles import share
+from benchmarks.pages.values import BEST_SPSA, below_minimum, cases_of, methods_of
 from benchmarks.problems.problem import in_single_precision
 from benchmarks.problems.sets import CHOOSING, problem_named, problems_of
 from benchmarks.problems.valleys import spread_quadratic
@@ -208,19 +202,27 @@ def made_up(solver, errors, *, problem="a", seed=1, noisy=False, reached=(None,)
 def test_shares_are_means_over_problems_of_means_over_seeds():
     good, bad = (1.0, 1.0, 1.0, 0.01, 1e-3, 1e-5, 1e-8), (1.0,) * 7
     rows = [
-        made_up("m", good, reached=(40, 150, 500, 2000)),
-        made_up("m", bad, seed=2),
-        made_up("m", good, problem="b"),
+        made_up("m", good, noisy=True),
+        made_up("m", bad, seed=2, noisy=True),
+        made_up("m", good, problem="b", noisy=True),
     ]
-    cases = cases_of(rows, "m")
-    assert share_by_budget(cases, 10, 1e-1) == 0.75
-    assert share_by_budget(cases, 10, 1e-3) == 0.0
-    assert share_by_budget(cases, 500, 1e-7) == 0.75
-    assert share_by_evaluations(cases, 8.0, 1e-1) == 0.25
-    assert share_by_evaluations(cases, 7.9, 1e-1) == 0.0
-    (profile,) = profiles_of(rows)
-    assert profile.shares[10, 1e-1] == 0.75
-    assert profile.problems == 2
+    (cases,) = methods_of(rows).values()
+    assert len(cases) == 2
+    assert share(cases, 1e-1, 10) == 0.75
+    assert share(cases, 1e-3, 10) == 0.0
+    assert share(cases, 1e-7, 500) == 0.75
+
+
+def test_without_noise_the_evaluations_to_a_precision_count():
+    nothing = (1.0,) * 7
+    rows = [
+        made_up("m", nothing, reached=(40, 150, 500, 2000)),
+        made_up("m", nothing, seed=2),
+        made_up("m", nothing, problem="b"),
+    ]
+    (cases,) = methods_of(rows).values()
+    assert share(cases, 1e-1, 8.0) == 0.25
+    assert share(cases, 1e-1, 7.9) == 0.0
 
 
 def test_spsa_counts_by_its_best_gain_for_each_problem():
@@ -229,8 +231,8 @@ def test_spsa_counts_by_its_best_gain_for_each_problem():
         made_up(SPSAS[0], good, noisy=True), made_up(SPSAS[1], bad, noisy=True),
         made_up(SPSAS[0], bad, problem="b", noisy=True), made_up(SPSAS[1], good, problem="b", noisy=True),
     ]  # fmt: skip
-    (profile,) = profiles_of(rows)
-    assert (profile.solver, profile.shares[10, 1e-1], profile.shares[10, 1e-3]) == (BEST_SPSA, 1.0, 0.0)
+    ((method, cases),) = methods_of(rows).items()
+    assert (method, share(cases, 1e-1, 10), share(cases, 1e-3, 10)) == (BEST_SPSA, 1.0, 0.0)
 
 
 def test_a_value_below_the_minimum_is_reported():

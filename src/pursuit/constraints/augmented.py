@@ -60,6 +60,11 @@ _FINE = 1e-7
 _STOPPED = (Reason.TARGET, Reason.MAXITER, Reason.MAXTIME, Reason.INTERRUPTED, Reason.CALLBACK)
 # The step size of a round is how far the round before has moved, and at least this part of the first.
 _SHORTEST = 1e-3
+# A round minimises f with the constraints, and does not know which of them has kinks.
+_OF_EACH = (
+    "A constraint may be the cause: one on the largest of several values has kinks, "
+    "constraints on each of them have none."
+)
 
 Watch = Callable[[Any], Reason]
 """Called with a run after every round of evaluations; returns a reason to stop, or that there is none."""
@@ -146,7 +151,7 @@ class _Rounds:
         self._points: list[Vector] = []
         """The best points of these rows, if they are kept."""
         self._unsuited = ""
-        """Why the function did not suit the method in the last round, in its words."""
+        """Why the function did not suit the method in the last round that ended, in its words."""
 
     @property
     def nit(self) -> int:
@@ -318,7 +323,11 @@ class _Rounds:
         run.settle()
         ended = run.outcome(reason, last=True)
         self._nit, self._sigma, self._run = self.nit, ended.sigma, None
-        self._unsuited = ended.message if ended.reason.is_unsuited else ""
+        if ended.reason == Reason.KINKS:
+            self._unsuited = f"{ended.message} {_OF_EACH}"
+        elif ended.reason != Reason.MAXFEV:
+            # A round that was cut off says nothing of how f suits the method.
+            self._unsuited = ended.message if ended.reason.is_unsuited else ""
         if ended.is_estimate and self._left() >= 1:
             # Next to an estimate, the point with the lowest value is only the luckiest.
             seen.begin_at(ended.x)

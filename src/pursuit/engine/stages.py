@@ -116,8 +116,11 @@ class Past(NamedTuple):
             margin = _CLEAR * ((now.error or 0.0) - (best.error or 0.0))
         elif best.is_estimate and now.noise:
             margin = LUCK * (best.noise or 0.0)
+        elif now.is_estimate and not best.has_gained:
+            # Noise has only now been noticed. The value of the start is not a lucky one: it was seen again.
+            margin = _CLEAR * (now.error or 0.0)
         elif now.is_estimate:
-            # Noise has only now been noticed, and the best value may have been a lucky one.
+            # The best value may have been a lucky one.
             margin = -math.inf if self.stage.start == AT_BEST else -LUCK * (now.noise or 0.0)
         return now.fun < best.fun - margin
 

@@ -100,6 +100,8 @@ Finding = Generator[Request, Vector, T]
 """What asks for values of points, and returns what it has found."""
 Asking = Finding[None]
 """What asks for values of points, and returns nothing."""
+Found = tuple[Vector, float] | None
+"""A point and its value, or nothing."""
 
 
 class Start(NamedTuple):

@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 from benchmarks.lm_cma import judged, report
-from benchmarks.readings.declare import FILES
+from benchmarks.readings.measured import FOLDER
 
 from pursuit.experiments.study.claims import CLAIMS
+from pursuit.experiments.study.declaration import load_study
 from pursuit.experiments.study.report import left_out
 from pursuit.experiments.study.report.document import VERDICT_COLUMNS
 from pursuit.experiments.study.report.tables import read_tables
@@ -132,11 +133,7 @@ def test_pages_speak_of_as_many_schemes_runs_and_panels_as_there_are():
 
 def declared_in(*names):
     """Return the labels of schemes, with their readings, that some studies of the readings have."""
-    pairs = [
-        (scheme, reading)
-        for file in FILES
-        if file.name in names
-        for scheme in file.schemes
-        for reading in file.readings
-    ]
-    return {(scheme if isinstance(scheme, str) else scheme["label"], reading) for scheme, reading in pairs}
+    studies = [load_study(FOLDER / f"{name}.toml") for name in names]
+    return {
+        (scheme.label, reading) for study in studies for scheme in study.schemes for reading in study.readings
+    }

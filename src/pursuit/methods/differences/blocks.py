@@ -17,49 +17,46 @@ import numpy as np
 from pursuit.methods.differences.line import first_multiple, search
 from pursuit.methods.differences.matrix import first_matrix, norm
 from pursuit.methods.differences.state import State
-from pursuit.methods.differences.sweep import Indices, choose_probes, probe, probe_back
+from pursuit.methods.differences.sweep import Indices, begin_probing, differ, probe, probe_back
 from pursuit.methods.programs import Asking, Finding
 
-# From this many variables on.
-FEWEST = 500
-# The most passes, and the part of f that one must gain for another to follow.
-_PASSES, _HALF = 3, 0.6
-# Curvatures differ if they do so by more than this factor.
-_SPREAD = 4.0
-# The fewest variables in a block.
-_LEAST = 16
+# The most passes, and the part of f that blocks must gain in a pass, judged from so many blocks on.
+_PASSES, _GAIN, _TRIAL = 4, 0.25, 4
+
+# The length of probes, as a part of the last step.
+_PROBE = 1e-2
 
 
 def open_in_blocks(state: State, rng: np.random.Generator) -> Asking:
-    """Pass over all blocks, and again as long as that gains much and curvatures are alike."""
+    """Pass over all blocks, and again, as long as that gains much and curvatures are alike."""
     n, c = state.x.size, 0.0
-    size = max(_LEAST, math.isqrt(n))
-    for k in range(_PASSES):
-        order, before = rng.permutation(n), state.f
-        for first in range(0, n, size):
-            c = yield from _block_step(state, rng, order[first : first + size], c, measures=k == 0)
-        sizes = np.abs(state.curvature[state.curvature != 0.0])
-        is_alike = sizes.size > 0 and sizes.max() <= _SPREAD * sizes.min()
-        if not (is_alike and state.f < before - _HALF * abs(before)):
+    count, before, shortest = math.isqrt(n), state.f, state.lengths
+    blocks = (block for _ in range(_PASSES) for block in np.array_split(rng.permutation(n), count))
+    for k, block in enumerate(blocks):
+        done = k % count + 1
+        before = state.f if done == 1 else before
+        c = yield from _block_step(state, rng, block, c, measures=k < count)
+        gains_little = before - state.f < _GAIN * abs(before) * done / count
+        if (gains_little and done >= _TRIAL) or (k + 1 == count and differ(state.known_curvatures, 0.0)):
             break
+        if state.last_step is not None:
+            # Probes are long enough to tell curvatures, and short beside steps.
+            state.lengths = np.maximum(shortest, _PROBE * norm(state.last_step) / math.sqrt(block.size))
     state.matrix = first_matrix(n, c or 1.0)
-    if state.last_step is not None:
-        least = 1e-2 * norm(state.last_step) / math.isqrt(math.isqrt(n))
-        state.lengths = np.maximum(state.lengths, least)
-    state.last_step, state.curvature = None, np.zeros(n)
+    state.curvature, state.last_step = np.zeros(n), None
 
 
 def _block_step(
     state: State, rng: np.random.Generator, i: Indices, c: float, measures: bool
 ) -> Finding[float]:
     """Make a step along the slopes of a block, given the curvature along the last one; return a new one."""
+    begin_probing(state, state.lengths, rng)
     state.gradient = np.zeros(state.x.size)
-    choose_probes(state, state.lengths, rng)
-    ahead = yield from probe(state, i)
+    ahead = yield from probe(state, i, state.curvature[i])
     if measures:
         # One curvature of each block shows whether they differ.
         yield from probe_back(state, i[:1], ahead[:1])
-    g = np.where(np.isfinite(state.gradient) & state.free(), state.gradient, 0.0)
+    g = np.where(state.free(), state.gradient, 0.0)
     slope = -float(g @ g)
     if not slope < 0.0:
         return c

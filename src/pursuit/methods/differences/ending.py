@@ -26,7 +26,7 @@ from pursuit.methods.differences.masked import REPEATING
 from pursuit.methods.differences.matrix import Mask, first_matrix
 from pursuit.methods.differences.noise import look_for_noise, repeat
 from pursuit.methods.differences.state import EPS, TINY, State
-from pursuit.methods.differences.sweep import choose_probes, probe
+from pursuit.methods.differences.sweep import begin_probing, probe
 from pursuit.methods.programs import CONVERGED, FLAT, KINKS, NOISE, STUCK, UNBOUNDED, Asking, Ending, Finding
 
 # f is taken to be unbounded if it is negative and still falling this many first steps away.
@@ -139,8 +139,10 @@ def end_unless_better(
 ) -> Asking:
     """End the run, unless a point around x is better: then continue from there."""
     x, f, _ = state.answer()
+    # What hides gains without noise is part of `small`.
+    noise = state.noise if state.noise_model.is_known else 0.0
     better = yield from find_better(
-        x, f, state.box, state.noise, rng, reach=_way(state), suspect=suspect, least=small
+        x, f, state.box, noise, rng, reach=_way(state), suspect=suspect, least=small
     )
     if better is None:
         state.ending = ending
@@ -181,8 +183,8 @@ def _unexplained(state: State, rng: np.random.Generator) -> Finding[Vector]:
     x, f, g = state.x, state.f, state.gradient
     state.x = state.box.clip(x + _APART * state.lengths * rng.standard_normal(x.size))
     state.f = float((yield state.x[np.newaxis])[0])
-    choose_probes(state, state.lengths, rng)
-    yield from probe(state, np.arange(x.size))
+    begin_probing(state, state.lengths, rng)
+    yield from probe(state, np.arange(x.size), state.curvature)
     change, apart = state.gradient - g, state.x - x
     state.x, state.f, state.gradient = x, f, g
     return apart + state.matrix.step(change, np.ones(x.size, dtype=bool), -math.inf, math.inf)

@@ -17,9 +17,10 @@ from pursuit.methods.programs import Asking, Finding
 # before.
 _REPEATS, _REPEATS_FAR = 3, 5
 # Noise is loud if it is this part of what values differ by at a distance of sigma0, on both sides of x on so
-# many lines. It is a smaller one with bounds, near which slopes under noise are worth less, and where f bends
-# downwards on a line by this part of that: what follows curvatures there may lead nowhere.
-_LOUD, _LOUD_BOUNDED, _LOUD_BENT, _LINES, _BENT = 0.1, 0.03, 0.01, 3, 0.5
+# many lines. It is a smaller one, divided by sqrt(n), for many variables, each of which has a small part in
+# that; with bounds, near which slopes under noise are worth less; and where f bends downwards on a line by
+# this part of that: what follows curvatures there may lead nowhere.
+_LOUD, _LOUD_OF_MANY, _LOUD_BOUNDED, _LOUD_BENT, _LINES, _BENT = 0.1, 0.25, 0.03, 0.01, 3, 0.5
 # The weight of a new measurement beside the earlier ones.
 _LATEST = 0.4
 # What is measured where values are so many times as large says nothing about those at x.
@@ -40,20 +41,27 @@ def look_for_noise(state: State) -> Asking:
     again = yield state.x[np.newaxis]
     if again[0] != state.f and math.isfinite(again[0]):
         state.noise_model = Noise(is_random=True)
-        yield from repeat(state)
+        _learn(state, abs(float(again[0]) - state.f) / math.sqrt(2.0))
+        state.f = (state.f + float(again[0])) / 2.0
 
 
 def is_loud(state: State, rng: np.random.Generator) -> Finding[bool]:
     """Say whether noise hides what values differ by around x."""
-    box = state.box
-    steps = box.sigma0 * rng.standard_normal((_LINES, state.x.size))
-    values = yield box.clip(state.x + np.concatenate([steps, -steps]))
-    bends = values[:_LINES] + values[_LINES:] - 2.0 * state.f
+    if state.opening is not None:
+        # Points to both sides of each coordinate tell as much.
+        values, bends = state.opening.values, state.opening.hessian.diagonal()
+    else:
+        steps = state.box.sigma0 * rng.standard_normal((_LINES, state.x.size))
+        values = yield state.box.clip(state.x + np.concatenate([steps, -steps]))
+        bends = values[:_LINES] + values[_LINES:] - 2.0 * state.f
     values = values[np.isfinite(values)]
     spread = float(np.std(values)) if values.size > 1 else 0.0
-    loud = _LOUD_BOUNDED if box.is_bounded else _LOUD
+    loud = min(_LOUD_BOUNDED if state.box.is_bounded else _LOUD, _LOUD_OF_MANY / math.sqrt(state.x.size))
     if bends.min() < -_BENT * spread:
         loud = _LOUD_BENT
+    if 0.1 * loud * spread < state.noise_model.level < 10.0 * loud * spread:
+        # Two values tell too little to decide that.
+        yield from repeat(state)
     return state.noise_model.level > loud * spread
 
 
@@ -65,15 +73,15 @@ def measure_noise(state: State, rng: np.random.Generator) -> Asking:
         yield from _measure_on_line(state, rng)
 
 
-def repeat(state: State) -> Asking:
+def repeat(state: State, count: int | None = None) -> Asking:
     """Evaluate f at x again: what differs is noise, and the mean is a better value."""
-    is_far = state.noise_model.level > 0.0 and not _is_near(state)
-    count = _REPEATS_FAR if is_far else _REPEATS
+    if count is None:
+        count = _REPEATS if state.noise_model.level == 0.0 or _is_near(state) else _REPEATS_FAR
     values = yield np.repeat(state.x[np.newaxis], count, axis=0)
     values = values[np.isfinite(values)]
-    if values.size > 1:
-        # The value that led to x tends to be a lucky one, so it does not count for the noise.
-        _learn(state, float(np.std(values, ddof=1)))
+    if values.size:
+        # The value that led to x tends to be a lucky one, so it counts for the noise beside one other only.
+        _learn(state, float(np.std(values if values.size > 1 else [state.f, *values], ddof=1)))
         state.f = float(np.mean([state.f, *values]))
 
 

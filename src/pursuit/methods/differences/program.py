@@ -5,7 +5,8 @@
     many variables: steps along blocks of them first (`blocks.py`)
     repeat:
         measure the noise of a value, if it would explain what has happened (`noise.py`)
-        probe along every coordinate: slopes g; in the second sweep on both sides: curvatures (`sweep.py`)
+        probe along every coordinate: slopes g; in the second sweep on both sides: curvatures (`sweep.py`),
+            which scale B if they differ and explain the last step
         B <- the BFGS update by the change of g along the last step (`matrix.py`)
         p <- the minimum of g'p + p'Bp/2 within the bounds
         x <- the best point that is found on the line x + t p (`line.py`)
@@ -24,14 +25,14 @@ import numpy as np
 
 from pursuit.checks import Vector, checked_flag
 from pursuit.methods.differences import interpolation
-from pursuit.methods.differences.blocks import FEWEST, open_in_blocks
+from pursuit.methods.differences.blocks import open_in_blocks
 from pursuit.methods.differences.ending import judge, judge_masked
 from pursuit.methods.differences.line import first_multiple, search
 from pursuit.methods.differences.masked import BLURRED, begin_masked, masked_step, masked_sweep
 from pursuit.methods.differences.matrix import first_matrix, norm
-from pursuit.methods.differences.noise import is_loud, look_for_noise, measure_noise
-from pursuit.methods.differences.state import EPS, TINY, State, check_state
-from pursuit.methods.differences.sweep import choose_lengths, measuring_sweep, sizes_of, sweep
+from pursuit.methods.differences.noise import is_loud, look_for_noise, measure_noise, repeat
+from pursuit.methods.differences.state import EPS, TINY, Noise, State, check_state
+from pursuit.methods.differences.sweep import MANY, choose_lengths, measuring_sweep, sizes_of, sweep
 from pursuit.methods.programs import LOUD, STUCK, Asking, Box, Ending, Probes, Start
 
 # The first probes, in units of sigma0: short without noise, so that slopes are exact; long with it.
@@ -135,14 +136,16 @@ def _open(state: State, rng: np.random.Generator, quiet: bool) -> Asking:
     state.is_open = True
     yield from look_for_noise(state)
     is_random = state.noise_model.is_random
-    if quiet and is_random and (yield from is_loud(state, rng)):
-        state.ending = Ending(LOUD, "Noise is a large part of what values differ by at a distance of sigma0.")
-    elif interpolation.is_worth_it(state):
+    if interpolation.is_worth_it(state):
         yield from interpolation.begin_opening(state)
     elif is_random:
+        state.noise_model = Noise(is_random=True)
+        yield from repeat(state)
         state.lengths = np.maximum(state.lengths, _NOISY_PROBE * state.box.sigma0)
-    elif state.x.size >= FEWEST:
+    elif state.x.size >= MANY:
         yield from open_in_blocks(state, rng)
+    if quiet and is_random and (yield from is_loud(state, rng)):
+        state.ending = Ending(LOUD, "Noise is a large part of what values differ by at a distance of sigma0.")
 
 
 def _sweep(state: State, rng: np.random.Generator) -> Asking:

@@ -173,10 +173,16 @@ class State:
         self.x, self.f = x, f
         return step
 
+    @property
+    def known_curvatures(self) -> Vector:
+        """The curvatures that were measured."""
+        known: Vector = self.curvature[self.curvature != 0.0]
+        return known
+
     def typical_curvature(self) -> float:
         """Return the median size of the measured curvatures; 0 if there are none."""
-        known = np.abs(self.curvature[self.curvature != 0.0])
-        return float(np.median(known)) if known.size else 0.0
+        known = self.known_curvatures
+        return float(np.median(np.abs(known))) if known.size else 0.0
 
     def free(self) -> Mask:
         """Return which variables may move: not those that f presses against a bound."""

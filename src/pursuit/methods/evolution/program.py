@@ -15,7 +15,8 @@ used, so that runs are the same for every increasing transformation of f, as lon
 - *Noise* is noticed where a point that is evaluated again has another value. Then one point of every round
   is, and where noise makes up most of what values differ by, sigma grows until it does not (`noise.py`).
 - *The end* is believed only if a second search, from the best point and with a new M, gains nothing, and
-  if nothing better is found around that point (`pursuit.methods.check`): on a ridge of kinks M can be wrong.
+  if nothing better is found around that point (`pursuit.methods.check`), nor along a ridge of kinks
+  (`pursuit.methods.ridges`), where M can be wrong.
 """
 
 from __future__ import annotations
@@ -47,6 +48,8 @@ _IDLE, _IDLE_SWEEPS, _NOISY_SWEEPS, _PURE_SWEEPS, _UNLEARNT = 60, 30, 120, 30, 3
 _GAIN, _OF_NOISE, _REAL_GAIN = 1e-16, 0.1, 1e-10
 # The first sigma of another search, as a part of the longest steps that have helped.
 _NARROW = 0.01
+# How many values the last look may spend on ridges, as a part of those before.
+_SLOPES = 0.25
 # f is taken to be unbounded if it is negative and still falling at steps of this many first steps.
 _FAR = 1e12
 _KEPT = "f seems to be unbounded below: it is negative, and still falls very far from the start."
@@ -86,20 +89,10 @@ class Evolution(NamedTuple):
         """Return the first state."""
         x, f = start.x, start.value
         return State(
-            x=x,
-            f=f,
-            box=Box.of(start),
-            xtol=start.xtol,
-            ftol=start.ftol,
-            batch=start.batch,
-            matrix=first_matrix(x.size),
-            path=np.zeros(x.size),
-            start=f,
-            lowest_x=x,
-            lowest=f,
-            average=Average(x, f),
-            record=Average(x, f),
-        )
+            x=x, f=f, box=Box.of(start), xtol=start.xtol, ftol=start.ftol, batch=start.batch,
+            matrix=first_matrix(x.size), path=np.zeros(x.size), start=f, lowest_x=x, lowest=f,
+            average=Average(x, f), record=Average(x, f),
+        )  # fmt: skip
 
     def iterate(self, state: State, rng: np.random.Generator) -> Asking:
         """Make one round."""
@@ -219,7 +212,10 @@ def _end_search(state: State, rng: np.random.Generator, once: bool) -> Asking:
         state.x, state.f, gained, least = x, f, 0.0, 0.0
     if gained <= least:
         reach = max(state.longest, state.scale * state.matrix.longest)
-        better = yield from find_better(x, f, state.box, state.noise, rng, reach=reach, least=least)
+        slopes = int(_SLOPES * state.evaluations)
+        better = yield from find_better(
+            x, f, state.box, state.noise, rng, reach=reach, least=least, slopes=slopes
+        )
         if better is None:
             converged = Ending(NOISE, _HIDDEN) if state.estimate else Ending(CONVERGED, _CONVERGED)
             state.ending = Ending(FLAT, _PURE) if is_pure(state) else converged
