@@ -31,7 +31,7 @@ from pursuit.experiments.common.formatting import table
 from pursuit.methods.differences import interpolation, line, noise, program, sweep
 
 METHOD = "differences"
-_MOST_SECONDS = 0.3
+_MOST_SECONDS = 0.15
 _FEW, _MANY, _PASSES, _CAP = 60, 600, (3, 10), 1000
 _ROUND, _TIGHT = 0.1, {"ftol": 1e-15, "gtol": 1e-10, "maxiter": 100_000, "maxfun": 100_000}
 

@@ -20,14 +20,9 @@ OLDER = re.compile(r"\*\*Measured before these methods were changed: (.*)\.\*\*"
 # must go from here.
 WAITING = {
     "docs/comparison.md": ["adaptive-sarp", "ep-cma-4", "rp", "auto", "cr-fm-nes", "differences"],
-    "docs/results/cutest/cutest.md": ["auto"],
-    "docs/results/constraints/constraints.md": ["auto"],
-    "docs/results/more-wild/more-wild.md": ["auto"],
     "docs/results/parallel/parallel.md": ["differences", "evolution"],
     "docs/results/peers/report.md": ["adaptive-sarp", "ep-cma-4", "rp", "auto", "cr-fm-nes", "differences"],
     "docs/results/rivals/agreement.md": ["l-cma", "m = n"],
-    "docs/results/tasks/tasks.md": ["auto"],
-    "docs/results/values/reporting.md": ["differences"],
 }
 
 
