@@ -8,7 +8,6 @@ there. Under noise a lower value counts only if the same point is lower again.
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -16,7 +15,6 @@ import numpy as np
 from pursuit.checks import Vector
 from pursuit.methods.programs import Box, Finding, Found, Probes
 from pursuit.methods.regression import Quadratic
-from pursuit.methods.ridges import MOST_VARIABLES, follow_ridge
 
 # How many random directions there are, and how many numbers in those of one request.
 _DIRECTIONS, _NUMBERS = 10, 100_000
@@ -84,15 +82,14 @@ def find_better(
     least: float = 0.0,
     reach: float = 1.0,
     suspect: Vector | None = None,
-    slopes: int = 0,
 ) -> Finding[Found]:
     """Return a point around x that is better by more than noise explains, and its value; None without one.
 
     It is to be better by at least `least`. It is looked for up to `reach` first step sizes away, or one if
-    that is more. It takes 2 n + 20 values, 20 more along a direction that is suspected to lead down, up to
-    about `slopes` more to follow a ridge of kinks without noise, and a few more if something better is found.
+    that is more. It takes 2 n + 20 values, 20 more along a direction that is suspected to lead down, and a
+    few more if something better is found.
     """
-    box, below = replace(box, sigma0=box.sigma0 * max(1.0, reach)), f - max(_CLEAR * noise, least)
+    box, below = box.wider(reach), f - max(_CLEAR * noise, least)
     shortest = _SHORTEST_IN_NOISE if noise else _SHORTEST
     looks = [
         _along_coordinates(x, below, box, shortest, rng),
@@ -101,8 +98,6 @@ def find_better(
     if suspect is not None and np.isfinite(suspect).all():
         size = float(np.sqrt(np.mean((suspect / box.sigma0) ** 2)))
         looks.append(_along_directions(x, below, box, shortest, rng, suspect / (size + 1e-300)))
-    if slopes and not noise and x.size <= MOST_VARIABLES:
-        looks.append(follow_ridge(x, f, box, rng, least=least, most=slopes))
     for look in looks:
         found = yield from look
         if found is not None and noise:

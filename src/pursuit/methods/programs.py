@@ -6,9 +6,9 @@ A program is a `NamedTuple` of its options and has
 - `begin(start)`: the first state, from a start whose value is known;
 - `iterate(state, rng)`: a generator that makes one iteration. It yields points, as an array with one point
   per row or `Described`, and receives the array of their values, in which NaN has become infinity. It changes
-  the fields of the state by assignment, and never writes into an array: so a shallow copy of a state is a
-  snapshot of it, and a run is resumed by replaying the values received since the iteration began. Warnings of
-  NumPy are off while it computes;
+  the fields of the state by assignment, and writes only into arrays that it has made in the same iteration:
+  so a shallow copy of a state at its beginning is a snapshot, and a run is resumed by replaying the values
+  received since. Warnings of NumPy are off while it computes;
 - `best(state)`: the point that is estimated to be the best, its estimated value, and the standard error of
   that;
 - `check(state, n)`: raises a `ValueError` if a state, which comes from a file, is not one for n variables.
@@ -150,6 +150,10 @@ class Box:
             return x + step
         moved = np.where(step <= _ALMOST * (self.lower - x), self.lower, x + step)
         return self.clip(np.where(step >= _ALMOST * (self.upper - x), self.upper, moved))
+
+    def wider(self, reach: float) -> Box:
+        """Return the same bounds, with first steps that are longer by a factor, if it is more than 1."""
+        return dataclasses.replace(self, sigma0=self.sigma0 * max(1.0, reach))
 
     @property
     def is_bounded(self) -> bool:

@@ -87,7 +87,7 @@ class Masked:
 
 @dataclass
 class State:
-    """Where a run is, and what it knows there. Arrays are replaced, never written into."""
+    """Where a run is, and what it knows there. No array is written into that is older than the iteration."""
 
     x: Vector
     f: float

@@ -32,6 +32,7 @@ from pursuit.methods.evolution.distribution import Cloud, first_matrix, rates_of
 from pursuit.methods.evolution.noise import evidence_of, heard, is_pure, look, widened
 from pursuit.methods.evolution.state import Average, State, check_state
 from pursuit.methods.programs import CONVERGED, FLAT, NOISE, STUCK, UNBOUNDED, Asking, Box, Ending, Start
+from pursuit.methods.ridges import MOST_VARIABLES, follow_ridge
 
 # More points of a round than these bring nothing but parallel work: as a multiple of the usual number.
 _MOST_POINTS = 4
@@ -212,10 +213,10 @@ def _end_search(state: State, rng: np.random.Generator, once: bool) -> Asking:
         state.x, state.f, gained, least = x, f, 0.0, 0.0
     if gained <= least:
         reach = max(state.longest, state.scale * state.matrix.longest)
-        slopes = int(_SLOPES * state.evaluations)
-        better = yield from find_better(
-            x, f, state.box, state.noise, rng, reach=reach, least=least, slopes=slopes
-        )
+        better = yield from find_better(x, f, state.box, state.noise, rng, reach=reach, least=least)
+        if better is None and not state.estimate and x.size <= MOST_VARIABLES:
+            box, most = state.box.wider(reach), int(_SLOPES * state.evaluations)
+            better = yield from follow_ridge(x, f, box, rng, least=least, most=most)
         if better is None:
             converged = Ending(NOISE, _HIDDEN) if state.estimate else Ending(CONVERGED, _CONVERGED)
             state.ending = Ending(FLAT, _PURE) if is_pure(state) else converged
